@@ -1,0 +1,1 @@
+"""One file for each published algorithm, readable beside its pseudo-code."""

@@ -1,0 +1,1 @@
+"""Handles to the data: transactions, taxonomies, workloads, and the readers of files."""

@@ -1,0 +1,195 @@
+"""Where data come from: a table or view by name, a file, a data frame; each becomes one SELECT that can be read once."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from anondb.engine import Engine, Table, quote_list
+from anondb.errors import InputError
+
+FILE_SUFFIXES = (".dat", ".csv", ".parquet")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something with columns: ``query`` selects them all; ``name`` is what messages call it."""
+
+    query: exp.Query
+    name: str
+    columns: dict[str, str]
+
+    def column(self, wanted: str, parameter: str) -> str:
+        """The exact name of a column, found as DuckDB finds it (case does not matter)."""
+        if wanted in self.columns:
+            return wanted
+        for name in self.columns:
+            if name.lower() == wanted.lower():
+                return name
+        raise InputError(
+            f"{self.name} has no column {wanted!r}; its columns are {quote_list(list(self.columns))}.",
+            code="no_such_column",
+            hint=f"Name the column with {parameter}.",
+        )
+
+
+def is_file(source: str) -> bool:
+    """Whether a SOURCE names a data file rather than a DuckDB database."""
+    return Path(source).suffix.lower() in FILE_SUFFIXES
+
+
+def is_frame(source: Any) -> bool:
+    """Whether this is a pandas data frame, an Arrow table or a DuckDB relation."""
+    return not isinstance(source, str | Path | Table) and (
+        hasattr(source, "columns") or hasattr(source, "column_names")
+    )
+
+
+def describe(engine: Engine, query: exp.Query, name: str) -> Source:
+    """Look the columns of a query up; the query is bound, not run."""
+    try:
+        found = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{name} cannot be read ({type(error).__name__}).", code="unreadable", hint="Run the query by itself first."
+        ) from None
+    columns = dict(zip(found["column_name"].tolist(), found["column_type"].tolist(), strict=True))
+    return Source(query, name, columns)
+
+
+def _candidates(engine: Engine, text: str) -> list[tuple[str | None, str | None, str]]:
+    """How a name may be meant: as one name as it stands, or as schema.name or catalog.schema.name."""
+    readings: list[tuple[str | None, str | None, str]] = [(None, None, text)]
+    with contextlib.suppress(sqlglot.errors.SqlglotError):
+        parsed = sqlglot.parse_one(text, into=exp.Table, dialect="duckdb")
+        if isinstance(parsed, exp.Table) and isinstance(parsed.this, exp.Identifier) and not parsed.args.get("alias"):
+            if parsed.catalog:
+                readings.append((parsed.catalog, parsed.db, parsed.name))
+            elif parsed.db:
+                readings += [(None, parsed.db, parsed.name), (parsed.db, "main", parsed.name)]
+            else:
+                readings.append((None, None, parsed.name))
+    return readings
+
+
+def resolve_table(engine: Engine, text: str, what: str) -> Table:
+    """Resolve a name once to catalog.schema.name; tables, views and TEMP tables, also of attached databases.
+
+    Raises:
+        InputError: no such table, or the name means several.
+    """
+    if not text:
+        raise InputError(f"The name of the {what} table is empty.", code="empty_name")
+    for catalog, schema, name in _candidates(engine, text):
+        found = engine.query("transactions/catalog", wanted=name.lower())
+        rows = [
+            (Table(c, s, n), current)
+            for c, s, n, current in zip(
+                found["catalog_name"], found["schema_name"], found["table_name"], found["is_current"], strict=True
+            )
+            if (catalog is None or c.lower() == catalog.lower()) and (schema is None or s.lower() == schema.lower())
+        ]
+        if schema is None:
+            preferred = [t for t, current in rows if t.catalog == "temp"] or [t for t, current in rows if current]
+            rows = [(t, True) for t in preferred] or rows
+        if len(rows) == 1:
+            return rows[0][0]
+        if len(rows) > 1:
+            raise InputError(
+                f"The name {text!r} of the {what} table means several tables.",
+                code="ambiguous_table",
+                hint="Qualify it as catalog.schema.name.",
+            )
+    raise InputError(
+        f"There is no table or view {text!r} for the {what}.", code="no_such_table", hint="Check the name and the schema."
+    )
+
+
+def all_columns(table: Table) -> exp.Select:
+    """``SELECT * FROM table``."""
+    return exp.select("*").from_(table.expression())
+
+
+def file_query(path: Path, what: str) -> exp.Query:
+    """A SELECT over a .csv or .parquet file; every CSV field is text, and a quoted empty field is not NULL."""
+    if not path.is_file():
+        raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
+    place = exp.Literal.string(str(path))
+    if path.suffix.lower() == ".parquet":
+        reader = exp.func("read_parquet", place)
+    else:
+        options = {"header": True, "all_varchar": True, "allow_quoted_nulls": False}
+        settings = [exp.PropertyEQ(this=exp.to_identifier(k), expression=exp.convert(v)) for k, v in options.items()]
+        reader = exp.Anonymous(this="read_csv", expressions=[place, *settings])
+    return exp.select("*").from_(exp.Table(this=reader))
+
+
+def check_frame(frame: Any, what: str) -> None:
+    """Refuse what DuckDB would read into something else without a word: sets in cells, clashing column names."""
+    names = list(frame.columns) if hasattr(frame, "columns") and not hasattr(frame, "column_names") else []
+    names = names or list(getattr(frame, "column_names", []))
+    lowered = [str(n).lower() for n in names]
+    if len(set(lowered)) != len(lowered):
+        raise InputError(f"Columns of the {what} data frame differ by case only.", code="column_clash", hint="Rename one.")
+    if hasattr(frame, "dtypes"):
+        for name in names:
+            if str(getattr(frame.dtypes, "get", lambda _: "")(name)) != "object":
+                continue
+            kinds = {type(v) for v in frame[name]} - {type(None)}
+            if kinds & {set, frozenset, dict}:
+                raise InputError(
+                    f"Column {name!r} of the {what} data frame holds Python sets or dicts.",
+                    code="bad_type",
+                    hint="Use lists, or one row for each item.",
+                )
+            if len(kinds - {float}) > 1 or (float in kinds and kinds != {float} and str not in kinds and list not in kinds):
+                raise InputError(
+                    f"Column {name!r} of the {what} data frame mixes Python types.",
+                    code="mixed_types",
+                    hint="Convert it to one type.",
+                )
+
+
+@contextlib.contextmanager
+def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
+    """A table name, ``Table``, query tree, file path or data frame as a ``Source``, for the time of the block."""
+    if isinstance(given, exp.Query):
+        yield describe(engine, given, f"the {what} query")
+    elif isinstance(given, Table):
+        yield describe(engine, all_columns(given), f"table {given.name!r}")
+    elif isinstance(given, Path) or (isinstance(given, str) and is_file(given)):
+        path = Path(given)
+        if path.suffix.lower() == ".dat":
+            yield dat_source(engine, path, what)
+        else:
+            yield describe(engine, file_query(path, what), f"file {path.name!r}")
+    elif isinstance(given, str):
+        table = resolve_table(engine, given, what)
+        yield describe(engine, all_columns(table), f"table {given!r}")
+    elif is_frame(given):
+        check_frame(given, what)
+        with engine.registered(given) as view:
+            yield describe(engine, all_columns(view), f"the {what} data frame")
+    else:
+        raise InputError(
+            f"The {what} must be a table name, a file, a pandas data frame or an Arrow table, not {type(given).__name__}.",
+            code="bad_source",
+        )
+
+
+def dat_source(engine: Engine, path: Path, what: str) -> Source:
+    """A FIMI .dat file as ``(tid, item)`` with a LIST column; empty lines are empty transactions."""
+    if not path.is_file():
+        raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
+    content = exp.select("content").from_(exp.Table(this=exp.func("read_text", exp.Literal.string(str(path)))))
+    lines = engine.create("dat_lines", "transactions/dat_lines", {"file": content})
+    query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lines.expression())
+    return Source(query, f"file {path.name!r}", {"tid": "BIGINT", "item": "VARCHAR[]"})

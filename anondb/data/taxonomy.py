@@ -1,0 +1,300 @@
+"""Taxonomies: a rooted tree over the items, read from edge tables, wide tables or leaf-to-root path files."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.data.sources import Source, open_source
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.errors import InputError
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """A rooted tree; nodes are numbered in preorder, children in the given order (spec 0.2, 0.5).
+
+    Attributes:
+        labels: label of each node.
+        parent: parent of each node, -1 for the root (node 0).
+        last: last node of each node's subtree, so that "x is below or equal to v" is ``v <= x <= last[v]``.
+        depth: distance from the root.
+        leaf_count: number of leaves below or equal to each node.
+        rank: position of each node in breadth-first order, the tie rule for nodes.
+    """
+
+    labels: tuple[str, ...]
+    parent: Ints
+    last: Ints
+    depth: Ints
+    leaf_count: Ints
+    rank: Ints
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return len(self.labels)
+
+    @property
+    def n_leaves(self) -> int:
+        """M, the number of leaves of the whole taxonomy."""
+        return int(self.leaf_count[0])
+
+    @cached_property
+    def is_leaf(self) -> npt.NDArray[np.bool_]:
+        """Whether each node is a leaf."""
+        return np.asarray(self.last == np.arange(self.size))
+
+    @cached_property
+    def node_of(self) -> dict[str, int]:
+        """Node of each label."""
+        return {label: node for node, label in enumerate(self.labels)}
+
+    def children(self, node: int) -> Iterator[int]:
+        """The children of a node in the given order."""
+        child, end = node + 1, int(self.last[node])
+        while child <= end:
+            yield child
+            child = int(self.last[child]) + 1
+
+    def leaves(self, node: int) -> Ints:
+        """The leaves below or equal to a node."""
+        span = np.arange(node, int(self.last[node]) + 1)
+        return span[self.is_leaf[span]]
+
+    def leaf_nodes(self, dataset: Dataset) -> Ints:
+        """The leaf of each item of the data, by item number.
+
+        Raises:
+            InputError: ``unknown_item`` or ``internal_item``, with how many.
+        """
+        nodes = np.fromiter((self.node_of.get(label, -1) for label in dataset.labels), dtype=np.int64)
+        unknown = int((nodes < 0).sum())
+        if unknown:
+            raise InputError(
+                f"{unknown} of {len(nodes)} items are not in the taxonomy.",
+                code="unknown_item",
+                hint="Add them as leaves, or filter them out.",
+            )
+        internal = int((~self.is_leaf[nodes]).sum()) if len(nodes) else 0
+        if internal:
+            raise InputError(
+                f"{internal} of {len(nodes)} items are inner nodes of the taxonomy, not leaves.",
+                code="internal_item",
+                hint="Give each a leaf of its own below that node.",
+            )
+        return nodes
+
+
+def _not_a_tree(message: str, hint: str | None = None) -> InputError:
+    return InputError(f"The taxonomy is not a tree: {message}", code="not_a_tree", hint=hint)
+
+
+def from_edges(edges: Iterable[tuple[str, str | None]]) -> Taxonomy:
+    """Build and check a taxonomy from ``(node, parent)`` pairs in the given order; a root may have the parent None.
+
+    Raises:
+        InputError: ``not_a_tree`` (two parents, a cycle, several roots or none), or an empty taxonomy.
+    """
+    parent_of: dict[str, str | None] = {}
+    children: dict[str, list[str]] = {}
+    doubled: set[str] = set()
+    self_loops = 0
+    for node, parent in edges:
+        if node == parent:
+            self_loops += 1
+            continue
+        if node in parent_of and (parent_of[node] is not None or parent is None):
+            if parent_of[node] != parent:
+                doubled.add(node)
+            continue
+        if parent is None:
+            parent_of.setdefault(node, None)
+            continue
+        parent_of[node] = parent
+        children.setdefault(parent, []).append(node)
+    if self_loops:
+        raise _not_a_tree(f"{self_loops} nodes are their own parent.", "Give the root the parent NULL, or leave its row out.")
+    if doubled:
+        swapped = Counter(parent_of.values()).most_common(1)[0][1] <= 1 or len(doubled) > len(parent_of) // 4
+        raise _not_a_tree(
+            f"{len(doubled)} nodes have two or more parents.",
+            "Are the columns node and parent swapped?" if swapped else "Each node has one parent.",
+        )
+    roots = [n for n in dict.fromkeys([*children, *parent_of]) if parent_of.get(n) is None]
+    if not parent_of and not children:
+        raise InputError("The taxonomy is empty.", code="empty_taxonomy", hint="Give a row (node, parent) for each node.")
+    if len(roots) != 1:
+        raise _not_a_tree(
+            f"it has {len(roots)} roots." if roots else "it has no root, so it holds a cycle.",
+            "Put them under one root." if roots else None,
+        )
+    taxonomy = _number(roots[0], children)
+    if taxonomy.size != len(set(parent_of) | set(children)):
+        missed = len(set(parent_of) | set(children)) - taxonomy.size
+        raise _not_a_tree(f"{missed} nodes cannot be reached from the root, so they lie on or below a cycle.")
+    return taxonomy
+
+
+def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
+    labels: list[str] = []
+    parent: list[int] = []
+    depth: list[int] = []
+    stack: list[tuple[str, int]] = [(root, -1)]
+    while stack:
+        label, above = stack.pop()
+        node = len(labels)
+        labels.append(label)
+        parent.append(above)
+        depth.append(0 if above < 0 else depth[above] + 1)
+        stack.extend((child, node) for child in reversed(children.get(label, ())))
+    size = len(labels)
+    last = list(range(size))
+    leaf_count = [0 if label in children else 1 for label in labels]
+    for node in range(size - 1, 0, -1):
+        above = parent[node]
+        last[above] = max(last[above], last[node])
+        leaf_count[above] += leaf_count[node]
+    rank = [0] * size
+    below: list[list[int]] = [[] for _ in range(size)]
+    for node in range(1, size):
+        below[parent[node]].append(node)
+    queue, position = deque([0]), 0
+    while queue:
+        node = queue.popleft()
+        rank[node] = position
+        position += 1
+        queue.extend(below[node])
+    return Taxonomy(tuple(labels), *(np.asarray(a, dtype=np.int64) for a in (parent, last, depth, leaf_count, rank)))
+
+
+def from_paths(paths: Iterable[Sequence[str]]) -> Taxonomy:
+    """Build a taxonomy from leaf-to-root paths (``leaf;parent;...;*``, the hierarchy format of ARX, Amnesia, SECRETA).
+
+    A value repeated in the next column (padding of unbalanced hierarchies) counts once. A taxonomy of a single node is a
+    path of length one.
+    """
+    edges: dict[tuple[str, str | None], None] = {}
+    for path in paths:
+        steps = [v for i, v in enumerate(path) if i == 0 or v != path[i - 1]]
+        for node, above in zip(steps, steps[1:], strict=False):
+            edges[node, above] = None
+        if steps:
+            edges[steps[-1], None] = None
+    return from_edges(edges)
+
+
+def _root_to_leaf(rows: list[tuple[str, ...]]) -> bool:
+    """Whether the first column of a wide table is the coarsest: the side with fewer distinct values is the root's."""
+    return len({r[0] for r in rows}) < len({r[-1] for r in rows})
+
+
+def from_wide(rows: list[tuple[str, ...]]) -> Taxonomy:
+    """Build a taxonomy from a wide table, one column a level, finest or coarsest first; a missing root is added."""
+    if not rows:
+        raise InputError("The taxonomy is empty.", code="empty_taxonomy", hint="Give one row for each leaf.")
+    if _root_to_leaf(rows):
+        rows = [tuple(reversed(r)) for r in rows]
+    tops = {r[-1] for r in rows}
+    if len(tops) > 1:
+        taken = {v for r in rows for v in r}
+        root = next(c for c in ("*", "ANY", *(f"ANY {i}" for i in range(2, len(taken) + 3))) if c not in taken)
+        rows = [(*r, root) for r in rows]
+    return from_paths(rows)
+
+
+def _read_paths(path: Path) -> Taxonomy:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return from_paths([row for row in csv.reader(file, delimiter=";") if row])
+    except UnicodeDecodeError:
+        raise InputError(f"The taxonomy file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
+    except csv.Error:
+        raise InputError(f"The taxonomy file {path.name!r} cannot be read as ;-separated paths.", code="bad_file") from None
+
+
+def _is_path_file(path: Path) -> bool:
+    """Path files end in .tree, or are CSV files whose first line is separated by semicolons only."""
+    if path.suffix.lower() == ".tree":
+        return True
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        first = file.readline()
+    return ";" in first and "," not in first
+
+
+def load_taxonomy(engine: Engine, given: Any) -> Taxonomy:
+    """Read a taxonomy from a table, a view, a data frame or a file, in the formats of the module's functions.
+
+    A table with the columns ``node`` and ``parent`` (and ``ord``, which then orders siblings) is an edge list; any other
+    table is wide, one column a level. ``.tree`` files and ``;``-separated CSV files hold leaf-to-root paths.
+
+    Raises:
+        InputError: what is given is no tree, or has NULL nodes.
+    """
+    if isinstance(given, Taxonomy):
+        return given
+    if isinstance(given, str | Path) and Path(given).suffix.lower() in (".tree", ".csv", ".txt"):
+        path = Path(given)
+        if not path.is_file():
+            raise InputError(f"The taxonomy file {path.name!r} does not exist.", code="no_such_file")
+        if _is_path_file(path):
+            return _read_paths(path)
+        given = path
+    with open_source(engine, given, "taxonomy") as source:
+        return _from_source(engine, source)
+
+
+def _texts(engine: Engine, source: Source, columns: Sequence[str], order: str | None) -> list[tuple[str | None, ...]]:
+    from sqlglot import exp
+
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    wanted = [
+        exp.cast(exp.column(exp.to_identifier(c, quoted=True)), "VARCHAR").as_(f"c{i}") for i, c in enumerate(columns)
+    ]
+    query = exp.select(*wanted).from_(inner)
+    if order:
+        query = query.order_by(exp.column(exp.to_identifier(order, quoted=True)))
+    found = engine.select(query, f"reading {source.name}")
+    return list(zip(*(_with_none(found[f"c{i}"]) for i in range(len(columns))), strict=True))
+
+
+def _with_none(column: npt.NDArray[Any]) -> list[str | None]:
+    if isinstance(column, np.ma.MaskedArray):
+        return [None if m else v for v, m in zip(column.data, np.ma.getmaskarray(column), strict=True)]
+    return list(column.tolist())
+
+
+def _from_source(engine: Engine, source: Source) -> Taxonomy:
+    names = {c.lower(): c for c in source.columns}
+    if {"node", "parent"} <= set(names):
+        rows = _texts(engine, source, [names["node"], names["parent"]], names.get("ord"))
+        nulls = sum(node is None for node, _ in rows)
+        if nulls:
+            raise InputError(f"{nulls} rows of the taxonomy have a NULL node.", code="null_node")
+        declared = sum(parent is None for _, parent in dict.fromkeys(rows))
+        if declared > 1:
+            raise _not_a_tree(f"{declared} nodes have a NULL parent.", "Only the root may have none.")
+        return from_edges((str(node), parent) for node, parent in rows)
+    if len(names) < 2:
+        raise InputError(
+            f"{source.name} is no taxonomy: it has neither the columns node and parent nor one column a level.",
+            code="bad_taxonomy",
+        )
+    rows = _texts(engine, source, list(source.columns), None)
+    nulls = sum(None in row for row in rows)
+    if nulls:
+        raise InputError(
+            f"{nulls} rows of the taxonomy have a NULL level.", code="null_node", hint="Repeat the value of the finer level."
+        )
+    return from_wide([tuple(str(v) for v in row) for row in rows])

@@ -1,0 +1,202 @@
+"""Loading transactions: one snapshot of the source, checked, then coded as integers in DuckDB work tables."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.data.sources import Source
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+
+ID_TYPES = re.compile(
+    r"(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|UHUGEINT|DECIMAL\(.*\)|BOOLEAN|UUID"
+    r"|VARCHAR|DATE|TIME|TIMESTAMP.*|ENUM\(.*\))$",
+    re.S,
+)
+ITEM_TYPES = ID_TYPES
+MAX_LABEL_BYTES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Transactions coded as integers. Tuples stay in DuckDB; here are handles and per-item aggregates.
+
+    Attributes:
+        transactions: work table ``(tid, item)``, each pair once, sorted.
+        ids: work table ``(tid, id)``: every transaction, empty ones included, numbered from 1 in the order of its id.
+        items: work table ``(item, label)``, numbered from 0 in code-point order of the labels.
+        labels: label of each item, by item number.
+        supports: support of each item, by item number.
+        n_transactions, n_occurrences, longest, non_empty: N, number of pairs, longest transaction, non-empty ones.
+        table, id_column, item_column: what the source was called.
+        duplicates: source rows that repeated another.
+        warnings: remarks for the owner.
+    """
+
+    transactions: Table
+    ids: Table
+    items: Table
+    labels: tuple[str, ...]
+    supports: npt.NDArray[np.int64]
+    n_transactions: int
+    n_occurrences: int
+    longest: int
+    non_empty: int
+    table: str
+    id_column: str
+    item_column: str
+    duplicates: int = 0
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def n_items(self) -> int:
+        """How many distinct items occur."""
+        return len(self.labels)
+
+
+def _text(column: str, kind: str) -> exp.Expression:
+    """A column as VARCHAR without a collation (a NOCASE column would merge items that differ by case)."""
+    node = exp.column(exp.to_identifier(column, quoted=True))
+    if kind.startswith("VARCHAR"):
+        return exp.func("decode", exp.func("encode", node))
+    return exp.cast(node, "VARCHAR")
+
+
+def _list_text(column: str, element: str) -> exp.Expression:
+    node = exp.column(exp.to_identifier(column, quoted=True))
+    return node if element == "VARCHAR" else exp.cast(node, "VARCHAR[]", dialect="duckdb")
+
+
+def _check_types(source: Source, id_column: str, item_column: str) -> str | None:
+    """Check both columns' types; returns the element type if the item column is a LIST, else None."""
+    id_type, item_type = source.columns[id_column], source.columns[item_column]
+    if not ID_TYPES.match(id_type):
+        hint = "Cast it to an integer or text first: equal ids must be equal exactly."
+        raise InputError(f"The id column {id_column!r} has the type {_short(id_type)}.", code="bad_type", hint=hint)
+    element = re.match(r"(.*)\[\d*\]$", item_type, re.S)
+    inner = element[1] if element else item_type
+    if not ITEM_TYPES.match(inner):
+        raise InputError(
+            f"The item column {item_column!r} has the type {_short(item_type)}.",
+            code="bad_type",
+            hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
+        )
+    return inner if element else None
+
+
+def _short(kind: str) -> str:
+    """A type's name without the values that an ENUM or STRUCT type carries."""
+    return re.sub(r"\(.*", "", kind, flags=re.S)
+
+
+def _check_collation(engine: Engine) -> None:
+    if engine.scalar("transactions/collation").lower() not in ("", "binary", "c", "posix"):
+        raise InputError(
+            "default_collation is set: items that differ by case or accent would be merged.",
+            code="collation",
+            hint="RESET default_collation first.",
+        )
+
+
+def load_transactions(
+    engine: Engine, source: Source, *, id_column: str = "tid", item_column: str = "item", more_ids: Source | None = None
+) -> Dataset:
+    """Read the source once and code it.
+
+    Args:
+        engine: the engine, inside a transaction.
+        source: the table, view, file or data frame.
+        id_column, item_column: its columns; the item column may be a LIST.
+        more_ids: a second source with the same id column; ids that only it has are empty transactions.
+
+    Raises:
+        InputError: missing columns, types that cannot be compared exactly, NULL ids or items, over-long items.
+    """
+    _check_collation(engine)
+    id_column = source.column(id_column, "--id")
+    item_column = source.column(item_column, "--item")
+    element = _check_types(source, id_column, item_column)
+    id_type = source.columns[id_column]
+    id_node = (
+        _text(id_column, id_type) if id_type.startswith(("VARCHAR", "ENUM")) else exp.column(exp.to_identifier(id_column, quoted=True))
+    )
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+
+    if element is None:
+        pairs = exp.select(id_node.as_("id"), _text(item_column, source.columns[item_column]).as_("item")).from_(inner)
+        long_form = engine.create("source", pairs)
+        with_ids: Table | exp.Query = long_form
+    else:
+        lists = exp.select(id_node.as_("id"), _list_text(item_column, element).as_("items")).from_(inner)
+        snapshot = engine.create("source_lists", lists)
+        long_form = engine.create("source", "transactions/exploded", {"source": snapshot})
+        with_ids = exp.select("id", exp.null().as_("item")).from_(snapshot.expression())
+
+    checked = engine.query("transactions/null_counts", {"source": long_form})
+    total, null_ids, null_items, longest = (int(checked[c][0]) for c in ("total", "null_ids", "null_items", "longest"))
+    if element is not None:
+        null_ids = int(engine.query("transactions/null_counts", {"source": with_ids})["null_ids"][0])
+    if null_ids:
+        raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
+    if null_items:
+        raise InputError(
+            f"{null_items} rows of {source.name} have a NULL item.",
+            code="null_item",
+            hint="Filter them out, or use LIST rows for transactions without items.",
+        )
+    if longest > MAX_LABEL_BYTES:
+        raise InputError(f"An item is longer than {MAX_LABEL_BYTES} bytes.", code="item_too_long")
+
+    if more_ids is not None:
+        other = more_ids.column(id_column, "--id")
+        extra = exp.select(exp.column(exp.to_identifier(other, quoted=True)).as_("id"), exp.null().as_("item")).from_(
+            exp.Subquery(this=more_ids.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("records")))
+        )
+        first = with_ids if isinstance(with_ids, exp.Query) else exp.select("id", "item").from_(with_ids.expression())
+        with_ids = exp.union(first, extra, distinct=False)
+
+    ids = engine.create("ids", "transactions/ids", {"source": with_ids})
+    items = engine.create("items", "transactions/items", {"source": long_form})
+    coded = engine.create("transactions", "transactions/coded", {"source": long_form, "ids": ids, "items": items})
+    engine.drop(long_form)
+
+    labels = tuple(engine.query("transactions/labels", {"items": items})["label"].tolist())
+    shape = {c: int(v[0]) for c, v in engine.query("transactions/shape", {"transactions": coded, "ids": ids}).items()}
+    warnings = []
+    near = int(engine.scalar("transactions/near_duplicates", {"items": items}))
+    if near:
+        warnings.append(f"{near} items differ from another only by white space at the ends; they stay distinct.")
+    duplicates = total - shape["occurrences"]
+    if duplicates:
+        warnings.append(f"{duplicates} rows repeated an item of the same transaction and count once.")
+    if not shape["transactions"]:
+        warnings.append("The source is empty: so is the release.")
+    return Dataset(
+        transactions=coded,
+        ids=ids,
+        items=items,
+        labels=labels,
+        supports=engine.query("transactions/supports", {"transactions": coded})["support"].astype(np.int64),
+        n_transactions=shape["transactions"],
+        n_occurrences=shape["occurrences"],
+        longest=shape["longest"],
+        non_empty=shape["non_empty"],
+        table=source.name,
+        id_column=id_column,
+        item_column=item_column,
+        duplicates=duplicates,
+        warnings=tuple(warnings),
+    )
+
+
+def fingerprint(engine: Engine, dataset: Dataset) -> str:
+    """A digest of the source data, the same whatever the order of its rows; for the owner's ledger only."""
+    tables = {"transactions": dataset.transactions, "ids": dataset.ids, "items": dataset.items}
+    value: Any = engine.scalar("transactions/fingerprint", tables)
+    return str(value)

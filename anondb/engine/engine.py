@@ -1,0 +1,317 @@
+"""Runs statements on one DuckDB connection, in a worker thread, and wraps what can go wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.engine.queries import Value, load
+from anondb.engine.tables import Table
+from anondb.errors import AnondbError, EngineError, InputError, InternalError
+
+Columns = dict[str, npt.NDArray[Any]]
+_T = TypeVar("_T")
+_WORK_PREFIX = "_anondb_"
+_TEMP_PREFIX = "anondb-tmp-"
+
+
+class Engine:
+    """One connection and the worker thread that uses it.
+
+    Work tables are TEMP tables whose names begin with ``_anondb_``. Everything between ``transaction()`` and its end is
+    one DuckDB transaction: an error rolls the work tables and the half-written release back together.
+
+    Args:
+        connection: used as it is; ``close()`` closes it only if ``owned``.
+        owned: whether anondb opened the connection itself.
+        on_statement: called with the text of every statement before it runs (``--show-sql``).
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        *,
+        owned: bool = False,
+        on_statement: Callable[[str], None] | None = None,
+        temp_directory: Path | None = None,
+    ) -> None:
+        self._connection = connection
+        self._owned = owned
+        self._on_statement = on_statement
+        self._temp_directory = temp_directory
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb")
+        self._work: set[str] = set()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] = ":memory:",
+        *,
+        read_only: bool = False,
+        threads: int | None = None,
+        memory_limit: str | None = None,
+        on_statement: Callable[[str], None] | None = None,
+    ) -> Engine:
+        """Open a database of our own: private 0700 directory for spill files, no extension autoload, no secrets."""
+        sweep_temp_directories()
+        spill = Path(tempfile.mkdtemp(prefix=f"{_TEMP_PREFIX}{os.getpid()}-"))
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "temp_directory": str(spill),
+            "allow_persistent_secrets": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",
+        }
+        if threads is not None:
+            config["threads"] = str(threads)
+        if memory_limit is not None:
+            config["memory_limit"] = memory_limit
+        try:
+            connection = duckdb.connect(os.fspath(path), read_only=read_only, config=config)
+        except (duckdb.Error, UnicodeError) as error:
+            shutil.rmtree(spill, ignore_errors=True)
+            raise _open_error(error) from None
+        return cls(connection, owned=True, on_statement=on_statement, temp_directory=spill)
+
+    @property
+    def owned(self) -> bool:
+        """Whether anondb opened the connection."""
+        return self._owned
+
+    def close(self) -> None:
+        """Stop the worker; close the connection and remove the spill directory if they are our own."""
+        self._pool.shutdown(wait=True)
+        if self._owned:
+            self._connection.close()
+        if self._temp_directory is not None:
+            shutil.rmtree(self._temp_directory, ignore_errors=True)
+
+    # ------------------------------------------------------------------ the worker thread
+
+    def _call(self, work: Callable[[], _T]) -> _T:
+        """Run ``work`` in the worker thread; Ctrl-C interrupts the running statement at once."""
+        future = self._pool.submit(work)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            self._connection.interrupt()
+            with contextlib.suppress(Exception):
+                future.result()
+            raise
+
+    def _execute(self, statement: exp.Expression | str, what: str, fetch: bool = False) -> Columns:
+        text = statement if isinstance(statement, str) else statement.sql(dialect="duckdb")
+        if self._on_statement is not None:
+            self._on_statement(text)
+
+        def work() -> Columns:
+            result = self._connection.execute(text)
+            if fetch:
+                return dict(result.fetchnumpy())
+            result.fetchall()
+            return {}
+
+        try:
+            return self._call(work)
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as error:
+            raise _wrap(error, what) from None
+
+    # ------------------------------------------------------------------ queries and tables
+
+    def work_table(self, name: str) -> Table:
+        """The identity of the work table ``name``; it need not exist yet."""
+        return Table("temp", "main", _WORK_PREFIX + name)
+
+    def query(
+        self, name: str, tables: Mapping[str, Table | exp.Query] | None = None, **values: Value
+    ) -> Columns:
+        """Run the named query and return its columns as NumPy arrays (masked where there are NULLs)."""
+        return self._execute(load(name).bind(tables or {}, values), f"query {name}", fetch=True)
+
+    def scalar(self, name: str, tables: Mapping[str, Table | exp.Query] | None = None, **values: Value) -> Any:
+        """The single value that the named query returns; None for NULL."""
+        (column,) = self.query(name, tables, **values).values()
+        value = column[0]
+        return None if np.ma.is_masked(value) else value.item() if hasattr(value, "item") else value
+
+    def create(
+        self,
+        target: str | Table,
+        name: str | exp.Query,
+        tables: Mapping[str, Table | exp.Query] | None = None,
+        **values: Value,
+    ) -> Table:
+        """``CREATE TABLE target AS`` the named query (or a tree); a plain name makes a work table. Returns its identity."""
+        if isinstance(name, str):
+            body, what = load(name).bind(tables or {}, values), f"query {name}"
+        else:
+            body, what = name, "generated query"
+        table = self.work_table(target) if isinstance(target, str) else target
+        this = table.expression()
+        properties = None
+        if isinstance(target, str):
+            this = exp.Table(this=exp.to_identifier(table.name, quoted=True))
+            properties = exp.Properties(expressions=[exp.TemporaryProperty()])
+            self._work.add(table.name)
+        self._execute(exp.Create(this=this, kind="TABLE", expression=body, properties=properties), what)
+        return table
+
+    def select(self, tree: exp.Query, what: str = "generated query") -> Columns:
+        """Run a tree that the caller built (where the shape depends on a parameter) and return its columns."""
+        return self._execute(tree, what, fetch=True)
+
+    def run(self, statement: exp.Expression, what: str) -> None:
+        """Run a statement tree that returns nothing of interest (DDL, INSERT)."""
+        self._execute(statement, what)
+
+    def put(self, target: str | Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
+        """Make a table out of NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity."""
+        arrays = {
+            name: np.asarray(values, dtype=object if kind == "VARCHAR" else None)
+            for name, (kind, values) in columns.items()
+        }
+        with self.registered(arrays) as source:
+            casts = [
+                exp.cast(exp.column(exp.to_identifier(n, quoted=True)), kind, dialect="duckdb").as_(n, quoted=True)
+                for n, (kind, _) in columns.items()
+            ]
+            return self.create(target, exp.select(*casts).from_(source.expression()))
+
+    @contextlib.contextmanager
+    def registered(self, source: Any) -> Iterator[Table]:
+        """A data frame, an Arrow table or a dict of arrays, visible as a view for the time of the block."""
+        name = _WORK_PREFIX + "input"
+        try:
+            self._call(lambda: self._connection.register(name, source))
+        except duckdb.Error as error:
+            raise _wrap(error, "reading the data passed in") from None
+        try:
+            yield Table("temp", "main", name)
+        finally:
+            with contextlib.suppress(duckdb.Error):
+                self._call(lambda: self._connection.unregister(name))
+
+    def drop(self, *tables: Table) -> None:
+        """Drop work tables that are no longer needed."""
+        for table in tables:
+            self._work.discard(table.name)
+            self._execute(
+                exp.Drop(tables=[table.expression()], kind="TABLE", exists=True), "dropping a work table"
+            )
+
+    def exists(self, table: Table) -> bool:
+        """Whether a table or view of this name exists."""
+        found = self._execute(
+            exp.select(exp.func("count", exp.Star()).as_("n"))
+            .from_("information_schema.tables")
+            .where(
+                exp.column("table_catalog").eq(exp.convert(table.catalog)),
+                exp.column("table_schema").eq(exp.convert(table.schema)),
+                exp.func("lower", exp.column("table_name")).eq(exp.convert(table.name.lower())),
+            ),
+            "looking up a table",
+            fetch=True,
+        )
+        return bool(found["n"][0])
+
+    # ------------------------------------------------------------------ transactions
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing: one snapshot of the source, work tables dropped at the end, rolled back on any error.
+
+        Raises:
+            InputError: the connection has a transaction open already, which is the user's to end.
+        """
+        self.begin()
+        try:
+            yield
+            self.drop(*(self.work_table(n.removeprefix(_WORK_PREFIX)) for n in sorted(self._work)))
+            self._execute("COMMIT", "commit")
+        except BaseException:
+            self._work.clear()
+            with contextlib.suppress(duckdb.Error):
+                self._call(lambda: self._connection.execute("ROLLBACK"))
+            raise
+
+    def begin(self) -> None:
+        """``BEGIN``, refused while the user has a transaction open."""
+        try:
+            self._call(lambda: self._connection.execute("BEGIN TRANSACTION"))
+        except duckdb.TransactionException:
+            raise InputError(
+                "The connection has a transaction open.",
+                code="transaction_open",
+                hint="COMMIT or ROLLBACK it first: anondb never ends a transaction of yours.",
+            ) from None
+        except duckdb.Error as error:
+            raise _wrap(error, "begin") from None
+
+
+def sweep_temp_directories() -> None:
+    """Remove spill directories that processes of ours left behind when they were killed."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_TEMP_PREFIX}*"):
+        with contextlib.suppress(OSError, ValueError):
+            if path.stat().st_uid != os.getuid() or not stat.S_ISDIR(path.lstat().st_mode):
+                continue
+            owner = int(path.name.removeprefix(_TEMP_PREFIX).split("-")[0])
+            try:
+                os.kill(owner, 0)
+            except ProcessLookupError:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _open_error(error: Exception) -> AnondbError:
+    text = str(error)
+    if "lock" in text.lower():
+        return EngineError("The database file is locked by another process.", code="locked", hint="Close it there first.")
+    if "not a valid DuckDB database" in text or isinstance(error, duckdb.SerializationException):
+        return InputError("The file is not a DuckDB database, or it is damaged.", code="not_a_database")
+    if "does not exist" in text or "No such file" in text:
+        return InputError("The database file does not exist.", code="no_such_file")
+    if isinstance(error, duckdb.InvalidInputException | duckdb.BinderException | duckdb.ParserException):
+        return InputError("DuckDB refused an option of the connection.", hint="Check --memory-limit and --threads.")
+    return EngineError(f"The database could not be opened ({type(error).__name__}).", code="cannot_open")
+
+
+def _wrap(error: duckdb.Error, what: str) -> AnondbError:
+    """A typed error without the text of DuckDB's own, which may hold data values or SQL."""
+    kind = type(error).__name__
+    text = str(error)
+    if isinstance(error, duckdb.OutOfMemoryException):
+        if "max_temp_directory_size" in text or "disk" in text.lower():
+            return EngineError(f"No disk space left for temporary files ({what}).", code="disk_full")
+        return EngineError(
+            f"The memory limit was reached ({what}).", code="out_of_memory", hint="Raise --memory-limit, or lower m."
+        )
+    if isinstance(error, duckdb.IOException):
+        return EngineError(f"Reading or writing a file failed ({what}).", code="io")
+    if isinstance(error, duckdb.TransactionException):
+        return EngineError(f"The transaction could not go on ({what}).", code="transaction")
+    if "surrogate" in text:
+        return InputError("A text holds a lone surrogate, which is not valid Unicode.", code="bad_unicode")
+    if isinstance(error, duckdb.InternalException | duckdb.FatalException):
+        return EngineError(f"DuckDB failed internally ({what}).", code="engine_internal")
+    if what.startswith("query ") or what == "generated query":
+        return InternalError(f"DuckDB refused a statement of anondb's own ({what}: {kind}).")
+    return EngineError(f"DuckDB refused a statement ({what}: {kind}).", code="refused")
+
+
+def quote_list(names: Sequence[str]) -> str:
+    """Names of columns, tables or options for a message: quoted, at most ten."""
+    shown = ", ".join(repr(n) for n in names[:10])
+    return shown + (f" and {len(names) - 10} more" if len(names) > 10 else "")

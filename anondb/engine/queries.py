@@ -1,0 +1,121 @@
+"""Named queries: one ``.sql`` file each, with a header that is checked against the parsed statement.
+
+A file looks like this and runs as it stands in the DuckDB shell, after ``SET VARIABLE k = 5`` and with tables of the
+names that it reads::
+
+    -- reads: transactions(tid, item)
+    -- params: k
+    -- returns: item, support
+    -- grain: item
+    -- What the query is for, in a sentence or two.
+    SELECT ...
+
+Tables are bound by replacing names in the syntax tree, values by replacing ``getvariable('name')``; SQL text is never
+pasted together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import sqlglot
+from sqlglot import exp
+
+from anondb.engine.tables import Table
+from anondb.errors import InternalError
+
+SQL_ROOT = Path(__file__).resolve().parent.parent / "sql"
+_HEADER = re.compile(r"^--\s*(reads|params|returns|grain):\s*(.*)$")
+_READS = re.compile(r"(\w+)\(([^)]*)\)")
+
+Value = int | float | str | bool | None
+
+
+@dataclass(frozen=True)
+class NamedQuery:
+    """A parsed ``.sql`` file: what it reads, its parameters, what it returns (column names) and its grain."""
+
+    name: str
+    reads: Mapping[str, tuple[str, ...]]
+    params: frozenset[str]
+    returns: tuple[str, ...]
+    grain: str
+    tree: exp.Query
+
+    def bind(self, tables: Mapping[str, Table | exp.Query], values: Mapping[str, Value]) -> exp.Query:
+        """The statement with its tables and values in place; every declared name must be bound, and no other."""
+        if set(tables) != set(self.reads) or set(values) != self.params:
+            raise InternalError(f"query {self.name} was bound to the wrong tables or values")
+        tree = self.tree.copy()
+        cte_names = {cte.alias for cte in tree.find_all(exp.CTE)}
+        for node in list(tree.find_all(exp.Table)):
+            if not _is_parameter(node, cte_names):
+                continue
+            target = tables[node.name]
+            alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
+            bound: exp.Expression
+            if isinstance(target, Table):
+                bound = target.expression()
+                bound.set("alias", alias.copy())
+            else:
+                bound = exp.Subquery(this=target.copy(), alias=alias.copy())
+            for key in ("joins", "laterals", "pivots"):
+                if node.args.get(key):
+                    bound.set(key, node.args[key])
+            node.replace(bound)
+        for call in list(tree.find_all(exp.Anonymous)):
+            if call.name.lower() == "getvariable":
+                call.replace(exp.convert(values[call.expressions[0].name]))
+        return tree
+
+
+def _is_parameter(node: exp.Table, cte_names: set[str]) -> bool:
+    """Whether a table node is a name to bind: not a CTE, not a table function, not a qualified system table."""
+    return isinstance(node.this, exp.Identifier) and not node.db and node.name not in cte_names
+
+
+def _header(name: str, text: str) -> dict[str, str]:
+    header: dict[str, str] = {}
+    for line in text.splitlines():
+        if not line.startswith("--"):
+            break
+        match = _HEADER.match(line)
+        if match:
+            header[match[1]] = match[2].strip()
+    missing = {"reads", "params", "returns", "grain"} - set(header)
+    if missing:
+        raise InternalError(f"query {name} lacks header lines: {', '.join(sorted(missing))}")
+    return header
+
+
+@cache
+def load(name: str) -> NamedQuery:
+    """The query ``name`` (such as ``transactions/items``), its header checked against its syntax tree."""
+    text = (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8")
+    header = _header(name, text)
+    tree = sqlglot.parse_one(text, dialect="duckdb")
+    if not isinstance(tree, exp.Query):
+        raise InternalError(f"query {name} is not a SELECT")
+    reads = {m[1]: tuple(c.strip() for c in m[2].split(",")) for m in _READS.finditer(header["reads"])}
+    params = frozenset(p.strip() for p in header["params"].split(",") if p.strip() not in ("", "none"))
+    returns = tuple(c.strip() for c in header["returns"].split(","))
+    cte_names = {cte.alias for cte in tree.find_all(exp.CTE)}
+    found = {t.name for t in tree.find_all(exp.Table) if _is_parameter(t, cte_names)}
+    used = {c.expressions[0].name for c in tree.find_all(exp.Anonymous) if c.name.lower() == "getvariable"}
+    for what, declared, actual in (
+        ("tables", set(reads), found),
+        ("parameters", set(params), used),
+        ("columns", set(returns), set(tree.named_selects)),
+    ):
+        if declared != actual:
+            raise InternalError(f"query {name}: header and statement disagree on {what}: {sorted(declared ^ actual)}")
+    return NamedQuery(name, reads, params, returns, header["grain"], tree)
+
+
+def all_names() -> list[str]:
+    """The names of all queries in the package, sorted."""
+    return sorted(str(p.relative_to(SQL_ROOT))[:-4] for p in SQL_ROOT.rglob("*.sql"))

@@ -1,0 +1,28 @@
+"""Names of tables, always as three parts, never as SQL text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or view, fully qualified: a user's file may itself be called like one of our schemas."""
+
+    catalog: str
+    schema: str
+    name: str
+
+    def expression(self) -> exp.Table:
+        """The quoted sqlglot node of this name."""
+        return exp.Table(
+            this=exp.to_identifier(self.name, quoted=True),
+            db=exp.to_identifier(self.schema, quoted=True),
+            catalog=exp.to_identifier(self.catalog, quoted=True),
+        )
+
+    def sql(self) -> str:
+        """The quoted name as DuckDB reads it."""
+        return self.expression().sql(dialect="duckdb")

@@ -1,0 +1,65 @@
+"""Every error that anondb raises on purpose, and the exit code that the command line gives it.
+
+A message names tables, columns, parameters and counts, says what to do next, and never holds a data value (an item, an
+id, an attribute value): the text of an error ends up in logs that are less protected than the data.
+"""
+
+from __future__ import annotations
+
+
+class AnondbError(Exception):
+    """Base of all anondb errors.
+
+    ``exit_code`` is what the command line exits with; ``code`` is a short machine-readable name such as
+    ``unknown_item`` (spec 0.8); ``hint`` says what to do next.
+    """
+
+    exit_code = 5
+
+    def __init__(self, message: str, *, code: str | None = None, hint: str | None = None) -> None:
+        super().__init__(f"{message} {hint}" if hint else message)
+        self.code = code or self.default_code
+        self.hint = hint
+
+    default_code = "error"
+
+
+class InputError(AnondbError):
+    """Bad usage or bad input: the data, a taxonomy, a parameter or a name. Nothing was written."""
+
+    exit_code = 2
+    default_code = "bad_input"
+
+
+class InfeasibleError(AnondbError):
+    """No release keeps the promise within the stated bounds."""
+
+    exit_code = 3
+    default_code = "infeasible"
+
+
+class VerificationFailed(AnondbError):
+    """The verifier did not accept: the promise does not hold. Nothing was published."""
+
+    exit_code = 4
+    default_code = "verification_failed"
+
+
+class EngineError(AnondbError):
+    """The database engine failed: memory, disk, a lock, or a query of the user's own that does not run."""
+
+    exit_code = 5
+    default_code = "engine"
+
+
+class BudgetExceeded(EngineError):
+    """The work asked for would need more memory or time than is allowed; the message says how much."""
+
+    default_code = "budget_exceeded"
+
+
+class InternalError(AnondbError):
+    """A bug of anondb's own. Nothing was published; please report it."""
+
+    exit_code = 5
+    default_code = "internal"

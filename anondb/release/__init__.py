@@ -1,0 +1,1 @@
+"""Freezing, publishing and the ledger of releases."""

@@ -1,0 +1,6 @@
+-- reads: source(id, items)
+-- params: none
+-- returns: id, item
+-- grain: one row for each element of each list
+-- The long form of a table with one list of items for each transaction; empty lists give no row here.
+SELECT id, unnest(items) AS item FROM source

@@ -1,0 +1,1 @@
+"""Information loss, COUNT workloads, estimates and bounds."""
