@@ -1,8 +1,9 @@
 """Naive reference implementations: sets, itertools and exact fractions, written from the specification alone.
 
-Nothing here is fast and nothing here is shared with the package: tests compare the two. Section numbers are those of the
-algorithm specification. A taxonomy is a dict from inner node to its ordered children, and the label of its root;
-transactions are collections of item labels; a generalized item of a set-based recoding (a block) is a sorted tuple of labels.
+Nothing here is fast and nothing here is shared with the package: tests compare the two. Section numbers are those of
+the algorithm specification. A taxonomy is a dict from inner node to its ordered children, and the label of its root;
+transactions are collections of item labels; a generalized item of a set-based recoding (a block) is a sorted tuple of
+labels. Repeats inside a transaction collapse, except where bags are asked for (LCG, GGD, Clump).
 """
 
 from __future__ import annotations
@@ -333,8 +334,8 @@ def consistent_originals(
 ) -> list[frozenset[str]]:
     """Every item set that one published transaction may come from (0.3, set semantics).
 
-    Each released item stands for a non-empty subset of its members. Items of the domain that no released item stands for
-    may have been there where something was suppressed (`suppression="some"`), not otherwise (`"none"`).
+    Each released item stands for a non-empty subset of its members. Items of the domain that no released item stands
+    for may have been there where something was suppressed (`suppression="some"`), not otherwise (`"none"`).
     """
     if suppression not in ("none", "some"):
         raise ValueError("suppression is 'none' or 'some'")
@@ -405,11 +406,14 @@ def minimal_threats_over_cuts(
     bottom = leaves(children, root) if floor is None else floor
     above = {v: set(ancestors(children, v)) for v in breadth_first(children, root)}
     nodes = [v for v in breadth_first(children, root) if any(v in above[b] for b in bottom)]
-    tids = {v: {n for n, t in enumerate(transactions) if any(v in above[i] for i in t)} for v in nodes}
+    tids: dict[str, set[int]] = {v: set() for v in above}
+    for n, t in enumerate(transactions):
+        for v in set().union(*(above[i] for i in t)):
+            tids[v].add(n)
     rank = {v: n for n, v in enumerate(nodes)}
 
     def sup(x: Collection[str]) -> int:
-        return len(set(range(len(transactions))).intersection(*(tids[v] for v in x)))
+        return len(set.intersection(*(tids[v] for v in x)))
 
     found: list[Itemset] = []
     frequent: set[tuple[str, ...]] = {()}  # antichains, in breadth-first order
@@ -489,7 +493,7 @@ def hghs(
 
 
 def mhghs(children: Children, root: str, transactions: Transactions, k: int, m: Bound) -> list[HghsResult]:
-    """mHgHs (3.4): round i is HgHs for k^i on the taxonomy truncated at the previous cut; the last round is the result."""
+    """mHgHs (3.4): round i is HgHs for k^i on the taxonomy truncated at the previous cut; the last round counts."""
     last = int(m) if m != math.inf else max([1, *(len(set(t)) for t in transactions)])
     rounds: list[HghsResult] = []
     for i in range(1, last + 1):
@@ -514,14 +518,14 @@ class CoatResult:
 
 
 def pgen(transactions: Transactions, k: int) -> list[Itemset]:
-    """Privacy constraints for k^inf (3.2): maximal distinct transactions with support < k, longest first, then input order."""
+    """Constraints for k^inf (3.2): maximal distinct transactions with support < k, longest first, then input order."""
     distinct = sorted(dict.fromkeys(tuple(sorted(set(t))) for t in transactions if t), key=lambda t: -len(t))
     maximal = [t for t in distinct if not any(set(t) < set(u) for u in distinct)]
     return [t for t in maximal if support(t, transactions) < k]
 
 
 def implicit_constraints(items: Collection[str], m: int) -> list[Itemset]:
-    """All m-itemsets in lexicographic order; the one constraint of all items where there are fewer than m (0.5, 1.3)."""
+    """All m-itemsets in lexicographic order; one constraint of all items where there are fewer than m (0.5, 1.3)."""
     ordered = sorted(set(items))
     return list(combinations(ordered, m)) if len(ordered) >= m else [tuple(ordered)] * bool(ordered)
 
@@ -539,8 +543,8 @@ def coat(
 ) -> CoatResult:
     """COAT (3.1). No `privacy`: all m-itemsets (m = inf: of the longest length); no `utility`: one block of all items.
 
-    `literal` follows the printed algorithm; log entries are (constraint, index, support), (generalize, block, support of
-    the constraint after) and (suppress, block). Raises UtilityViolated, and NoProgress where the print would loop.
+    `literal` follows the printed algorithm. Log entries are (constraint, index, support), (generalize, block, support
+    of the constraint after) and (suppress, block). Raises UtilityViolated, and NoProgress where the print would loop.
     """
     named = {i for group in (transactions, privacy or (), utility or ()) for x in group for i in x}
     items = set(domain) if domain is not None else named
@@ -574,9 +578,9 @@ def coat(
         return next(u for u in allowed if block in u) - {block}
 
     def merge(block: Block, p: set[Block]) -> None:
-        def loss(other: Block) -> Fraction | int:
+        def loss(other: Block) -> Fraction:
             union = tuple(sorted(block + other))
-            return (2 ** len(union) - 1) * weight(union) * len(tids[block] | tids[other])
+            return Fraction(weight(union)) * int(2 ** len(union) - 1) * len(tids[block] | tids[other])
 
         other = min(sorted(companions(block)), key=loss)
         union = tuple(sorted(block + other))
@@ -664,7 +668,7 @@ class ClumpResult:
 
 
 def clump(children: Children, root: str, transactions: Transactions, k: int, objective: str = "total") -> ClumpResult:
-    """Clump (3.6); `objective` is "total" (the GGD after joining) or "increase". Transactions are taken as they come."""
+    """Clump (3.6) on bags as given; `objective` is "total" (the GGD after joining) or "increase"."""
     if len(transactions) < k:
         raise Infeasible
     if unknown := unknown_items(children, root, transactions):
@@ -694,8 +698,15 @@ def clump(children: Children, root: str, transactions: Transactions, k: int, obj
 # --- 5.4 Partition (LG), 5.1 AA ------------------------------------------------------------------------------------
 
 
-def partition(children: Children, root: str, transactions: Transactions, k: int) -> list[frozenset[str]]:
-    """Partition (5.4): the published set of every transaction, in input order. Too few empty transactions empty all."""
+def partition(
+    children: Children, root: str, transactions: Transactions, k: int, node_ties: str = "label"
+) -> list[frozenset[str]]:
+    """Partition (5.4): the published set of every transaction, in input order. Too few empty transactions empty all.
+
+    Of equal gains the node with the smallest label is split first: the totals of section 12 need that, although 0.5
+    orders nodes breadth first (`node_ties="breadth_first"`). Of equally small groups the one with the smallest sorted
+    representation joins the leftover.
+    """
     if len(transactions) < k:
         raise Infeasible
     if unknown := unknown_items(children, root, transactions):
@@ -708,27 +719,27 @@ def partition(children: Children, root: str, transactions: Transactions, k: int)
     if not filled or len(filled) < k or 0 < len(transactions) - len(filled) < k:
         return published
 
-    def split(group: list[int], node: str) -> tuple[dict[frozenset[str], list[int]], list[int]]:
-        """Groups of at least k transactions by the children present, and the leftover."""
+    def split(group: list[int], nodes: frozenset[str], node: str) -> tuple[dict[frozenset[str], list[int]], list[int]]:
+        """Groups of at least k transactions by their new representation, and the leftover."""
         groups: dict[frozenset[str], list[int]] = {}
         for n in group:
-            present = frozenset(c for c in children[node] if under[c] & set(transactions[n]))
-            groups.setdefault(present, []).append(n)
-        big = {present: members for present, members in groups.items() if len(members) >= k}
-        leftover = [n for present, members in groups.items() if present not in big for n in members]
+            present = {c for c in children[node] if under[c] & set(transactions[n])}
+            groups.setdefault(nodes - {node} | present, []).append(n)
+        big = {new: members for new, members in groups.items() if len(members) >= k}
+        leftover = [n for new, members in groups.items() if new not in big for n in members]
         if big and 0 < len(leftover) < k:
-            leftover += big.pop(min(big, key=lambda present: (len(big[present]), big[present][0])))
+            leftover += big.pop(min(big, key=lambda new: (len(big[new]), sorted(new))))
         return big, leftover
 
     todo: list[tuple[list[int], frozenset[str]]] = [(filled, frozenset({root}))]
     while todo:
         group, nodes = todo.pop()
         gain = {v: sum(len(under[v] & set(transactions[n])) for n in group) * loss[v] for v in nodes}
-        inner = sorted((v for v in nodes if children.get(v)), key=lambda v: (-gain[v], order.index(v)))
-        for node in inner:
-            big, leftover = split(group, node)
+        inner = [v for v in (sorted(nodes) if node_ties == "label" else order) if v in nodes and children.get(v)]
+        for node in sorted(inner, key=lambda v: -gain[v]):  # a stable sort
+            big, leftover = split(group, nodes, node)
             if big:
-                todo += [(members, nodes - {node} | present) for present, members in big.items()]
+                todo += [(members, new) for new, members in big.items()]
                 for n in leftover:
                     published[n] = nodes
                 break
