@@ -1,1 +1,24 @@
 """Information loss, COUNT workloads, estimates and bounds."""
+
+from anondb.utility.accuracy import Accuracy, ReleasedData, measure, of_recoding, of_release, p_item
+from anondb.utility.loss import Loss, global_loss, lm_of, ncp_of, ul_a, ul_a_log2
+from anondb.utility.workload import Workload, generalized_items, owner_workload, random_workload
+
+__all__ = [
+    "Accuracy",
+    "Loss",
+    "ReleasedData",
+    "Workload",
+    "generalized_items",
+    "global_loss",
+    "lm_of",
+    "measure",
+    "ncp_of",
+    "of_recoding",
+    "of_release",
+    "owner_workload",
+    "p_item",
+    "random_workload",
+    "ul_a",
+    "ul_a_log2",
+]

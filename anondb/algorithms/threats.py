@@ -1,0 +1,323 @@
+"""Step 0 of HgHs: the minimal threats over all cuts, mined by SQL on ancestor-extended transactions.
+
+Liu and Wang, PAKDD 2010, section 4.1; spec 3.3. T is the set of antichains X of taxonomy nodes (no element above
+another) with at most m elements, 0 < sup(X) < k, and all proper non-empty subsets frequent (support >= k). For any cut
+the minimal threats of the generalized data are the X in T with X a subset of the cut.
+
+T over all nodes is large, and a top-down search sees little of it. ``ThreatMiner`` therefore mines among the nodes that it
+is asked about, which is the same as mining everything first and selecting; ``mine_all`` does the latter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table
+from anondb.errors import BudgetExceeded
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+
+CHUNK_ROWS = 20_000_000
+MAX_ROWS = 4_000_000_000
+MAX_KEPT = 100_000_000
+MAX_THREATS = 30_000_000
+NO_FAMILY = -1
+
+
+@dataclass(frozen=True)
+class Threats:
+    """Threats of two and more nodes.
+
+    Attributes:
+        rows: for each size s, an (n, s) array of nodes, ascending in each row.
+        supports: for each size, the n supports.
+        exhausted: no antichain of m elements is frequent, so that a larger m adds nothing.
+    """
+
+    rows: dict[int, Rows]
+    supports: dict[int, Rows]
+    exhausted: bool
+
+
+class ThreatMiner:
+    """Threats of one dataset under one taxonomy; the extended transactions are built once.
+
+    Attributes:
+        supports: support of each node, by node (0 where it does not occur).
+        k: the support from which an itemset is no threat.
+    """
+
+    def __init__(self, engine: Engine, dataset: Dataset, taxonomy: Taxonomy, k: int) -> None:
+        self._engine = engine
+        self._taxonomy = taxonomy
+        self.k = k
+        items, nodes = _closure(taxonomy, taxonomy.leaf_nodes(dataset))
+        ancestors = engine.put("ancestors", {"item": ("INTEGER", items), "node": ("INTEGER", nodes)})
+        self._extended = engine.create(
+            "extended", "itemsets/extended", {"transactions": dataset.transactions, "ancestors": ancestors}
+        )
+        engine.drop(ancestors)
+        counted = engine.query("itemsets/node_supports", {"extended": self._extended})
+        self.supports: Ints = np.zeros(taxonomy.size, dtype=np.int64)
+        self.supports[counted["node"]] = counted["support"]
+
+    @property
+    def infrequent(self) -> npt.NDArray[np.bool_]:
+        """The threats of size one: nodes that occur in fewer than k transactions."""
+        return np.asarray((self.supports > 0) & (self.supports < self.k))
+
+    def close(self) -> None:
+        """Drop the extended transactions."""
+        self._engine.drop(self._extended)
+
+    def mine_all(self, m: int) -> Threats:
+        """All of T of sizes 2 to m."""
+        nodes = np.arange(self._taxonomy.size)
+        return self.mine(nodes, np.full(len(nodes), NO_FAMILY), m)
+
+    def mine(self, nodes: Ints, family: Ints, m: int) -> Threats:
+        """All threats of sizes 2 to m among ``nodes``, level by level.
+
+        Args:
+            nodes: the nodes to mine among.
+            family: for each node ``NO_FAMILY``, or a number. For m > 2, threats that hold nodes of two families are left
+                out (a cut under evaluation has the children of one replaced node only).
+            m: the largest size.
+
+        Raises:
+            BudgetExceeded: a level would join or keep more rows than memory and time allow; says how many.
+        """
+        frequent = self.supports[nodes] >= self.k
+        if m < 2 or frequent.sum() < 2:
+            return Threats({}, {}, exhausted=True)
+        rows: dict[int, Rows] = {}
+        supports: dict[int, Rows] = {}
+        with self._rows_of("reachable", nodes[frequent], family[frequent]) as reachable:
+            self._pairs("itemsets/pairs_among", {"fresh": reachable}, rows, supports)
+            exhausted = self._grow(reachable, m, rows, supports) if m > 2 else False
+        return Threats(rows, supports, exhausted)
+
+    # ------------------------------------------------------------------ size two
+
+    def extend(self, active: Ints, entered: Ints, missing: Ints) -> Threats:
+        """The threats of size two that some nodes bring in to what is known.
+
+        Args:
+            active: nodes among which all threats are known.
+            entered: nodes that join them; known are their threats with ``active`` and with their siblings.
+            missing: nodes to learn about: their threats with the two sets above, and with their siblings.
+        """
+        active, entered, missing = (x[self.supports[x] >= self.k] for x in (active, entered, missing))
+        apart = np.concatenate((active, np.full(len(entered), NO_FAMILY)))
+        rows: dict[int, Rows] = {}
+        supports: dict[int, Rows] = {}
+        with self._rows_of("active", np.concatenate((active, entered)), apart) as others:
+            if len(entered):
+                self._pairs("itemsets/pairs_within", {"fresh": others}, rows, supports)
+            if len(missing):
+                with self._rows_of("missing", missing, self._taxonomy.parent[missing]) as fresh:
+                    self._pairs("itemsets/pairs_between", {"fresh": fresh, "others": others}, rows, supports)
+                    self._pairs("itemsets/pairs_within", {"fresh": fresh}, rows, supports)
+        return Threats(rows, supports, exhausted=False)
+
+    @contextlib.contextmanager
+    def _rows_of(self, name: str, nodes: Ints, family: Ints) -> Iterator[Table]:
+        """A work table of the extended transactions restricted to ``nodes``, for the time of the block."""
+        columns = {"node": nodes, "last": self._taxonomy.last[nodes], "family": family}
+        table = self._engine.put("nodes", {column: ("INTEGER", values) for column, values in columns.items()})
+        rows = self._engine.create(name, "itemsets/rows_of", {"extended": self._extended, "nodes": table})
+        self._engine.drop(table)
+        yield rows
+        self._engine.drop(rows)
+
+    def _pairs(self, query: str, tables: dict[str, Table], rows: dict[int, Rows], supports: dict[int, Rows]) -> None:
+        """Run a query for pairs, in ranges of the first node if there may be more than CHUNK_ROWS different pairs."""
+        ranges = [(0, self._taxonomy.size)]
+        if self._taxonomy.size**2 > 2 * CHUNK_ROWS:
+            mass = self._engine.query("itemsets/followers", {"fresh": tables["fresh"]})
+            ranges = _ranges(mass["node"], mass["mass"])
+        found = (self._engine.query(query, tables, k=self.k, first_from=low, first_to=high) for low, high in ranges)
+        _collect(rows, supports, 2, ((np.column_stack((f["n1"], f["n2"])), f["support"]) for f in found))
+
+    # ------------------------------------------------------------------ sizes three and more
+
+    def _grow(self, reachable: Table, m: int, rows: dict[int, Rows], supports: dict[int, Rows]) -> bool:
+        """Levels 3 to m; returns whether the frequent antichains ran out before size m.
+
+        A level joins occurrences (tid, prefix, member) of frequent (s-1)-antichains that share all but the last element.
+        """
+        engine = self._engine
+        frequent = engine.create("frequent_2", "itemsets/frequent_pairs", {"reachable": reachable}, k=self.k)
+        occurrences = engine.create(
+            "occurrences_2", "itemsets/pair_occurrences", {"reachable": reachable, "frequent": frequent}
+        )
+        for size in range(3, m + 1):
+            mass = engine.query("itemsets/prefix_mass", {"occurrences": occurrences})
+            total = int(mass["mass"].sum()) if len(mass["mass"]) else 0
+            if not total:
+                engine.drop(frequent, occurrences)
+                return True
+            _guard(total, size)
+            found = []
+            for chunk in _ranges(mass["prefix"], mass["mass"]):
+                counted = engine.create("counted", _counted(occurrences, chunk))
+                columns = engine.select(_minimal(counted, frequent, size, self.k))
+                found.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))
+                engine.drop(counted)
+                if sum(len(f[0]) for f in found) > MAX_THREATS:
+                    raise BudgetExceeded(
+                        f"There are more than {MAX_THREATS:,} minimal threats of size {size}.",
+                        hint="Lower m, or use mhghs instead of hghs.",
+                    )
+            _collect(rows, supports, size, iter(found))
+            if size < m:
+                frequent, occurrences = self._next(frequent, occurrences, size)
+        engine.drop(frequent, occurrences)
+        return False
+
+    def _next(self, frequent: Table, occurrences: Table, size: int) -> tuple[Table, Table]:
+        """The frequent antichains of this size and where they occur."""
+        engine = self._engine
+        grown = engine.create(f"frequent_{size}", _frequent(occurrences, frequent, size, self.k))
+        kept = int(engine.scalar("itemsets/total_support", {"frequent": grown}))
+        if kept > MAX_KEPT:
+            raise BudgetExceeded(
+                f"Frequent itemsets of size {size} occur {kept:,} times, about {kept * 20 / 2**30:.0f} GiB to keep.",
+                hint="Lower m, or raise k.",
+            )
+        where = engine.create(f"occurrences_{size}", _grown_occurrences(occurrences, grown, size))
+        engine.drop(frequent, occurrences)
+        return grown, where
+
+
+def _closure(taxonomy: Taxonomy, leaves: Ints) -> tuple[Ints, Ints]:
+    """All pairs (item, node above or equal to its leaf)."""
+    items, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    item, node = np.arange(len(leaves)), leaves
+    while len(node):
+        items.append(item)
+        nodes.append(node)
+        above = taxonomy.parent[node]
+        item, node = item[above >= 0], above[above >= 0]
+    return np.concatenate(items), np.concatenate(nodes)
+
+
+def _guard(total: int, size: int) -> None:
+    if total > MAX_ROWS:
+        raise BudgetExceeded(
+            f"Itemsets of size {size} would need a join of about {total:,} rows; the limit is {MAX_ROWS:,}.",
+            hint="Lower m, or raise k.",
+        )
+
+
+def _ranges(keys: Ints, mass: Ints) -> list[tuple[int, int]]:
+    """Ranges of keys with at most CHUNK_ROWS of mass each (or a single key)."""
+    ranges: list[tuple[int, int]] = []
+    start, held = 0, 0
+    for i, weight in enumerate(mass.tolist()):
+        if held and held + weight > CHUNK_ROWS:
+            ranges.append((int(keys[start]), int(keys[i - 1])))
+            start, held = i, 0
+        held += weight
+    if len(keys):
+        ranges.append((int(keys[start]), int(keys[-1])))
+    return ranges
+
+
+def _collect(
+    rows: dict[int, Rows], supports: dict[int, Rows], size: int, found: Iterator[tuple[Rows, Rows]]
+) -> None:
+    """Gather the chunks of one size, beside those that are there."""
+    parts = [(np.sort(nodes.astype(np.int32, copy=False), axis=1), support) for nodes, support in found if len(nodes)]
+    if size in rows:
+        parts.append((rows[size], supports[size]))
+    if parts:
+        rows[size] = np.concatenate([p[0] for p in parts])
+        supports[size] = np.concatenate([p[1] for p in parts]).astype(np.int32, copy=False)
+
+
+def _joined(occurrences: Table, chunk: tuple[int, int] | None = None) -> exp.Select:
+    """Two occurrences in one transaction with the same prefix, the second behind the first one's subtree."""
+    same_prefix = "a.tid = b.tid AND a.prefix = b.prefix AND b.member > a.last"
+    one_family = "(a.family = b.family OR a.family < 0 OR b.family < 0)"
+    query = (
+        exp.select()
+        .from_(occurrences.expression().as_("a"))
+        .join(occurrences.expression().as_("b"), on=f"{same_prefix} AND {one_family}")
+    )
+    if chunk is not None:
+        low, high = (exp.Literal.number(c) for c in chunk)
+        query = query.where(exp.Between(this=exp.column("prefix", table="a"), low=low, high=high))
+    return query
+
+
+def _counted(occurrences: Table, chunk: tuple[int, int] | None = None) -> exp.Select:
+    """Support of every extension: prefix, then the last two members y < z."""
+    columns = [exp.column("prefix", table="a"), exp.column("member", table="a"), exp.column("member", table="b")]
+    return (
+        _joined(occurrences, chunk)
+        .select(*(exp.alias_(column, name) for column, name in zip(columns, ("prefix", "y", "z"), strict=True)))
+        .select(exp.cast(exp.func("count", exp.Star()), "INTEGER").as_("support"))
+        .group_by(*columns)
+    )
+
+
+def _with_members(counted: Table | exp.Query, frequent: Table, size: int) -> exp.Select:
+    """Spell the sets of size s out: the s-2 members that the prefix stands for, then y and z."""
+    source = counted.expression().as_("c") if isinstance(counted, Table) else counted.subquery("c")
+    names = [f"n{i}" for i in range(1, size - 1)]
+    prefixes = exp.select("prefix", *names).distinct().from_(frequent.expression())
+    return (
+        exp.select(*(exp.column(n, table="p") for n in names))
+        .select(exp.column("y", table="c").as_(f"n{size - 1}"), exp.column("z", table="c").as_(f"n{size}"))
+        .select(exp.column("support", table="c"))
+        .from_(source)
+        .join(prefixes.subquery("p"), on="p.prefix = c.prefix")
+    )
+
+
+def _minimal(counted: Table, frequent: Table, size: int, k: int) -> exp.Select:
+    """The threats among the counted sets: support below k, and all (s-1)-subsets frequent.
+
+    The two subsets without y or without z are frequent by construction; the others drop one member of the prefix.
+    """
+    spelled = _with_members(counted, frequent, size).where(exp.column("support", table="c") < exp.Literal.number(k))
+    members = [exp.column(f"n{i}", table="t") for i in range(1, size + 1)]
+    query = exp.select(*members, exp.column("support", table="t")).from_(spelled.subquery("t"))
+    for dropped in range(size - 2):
+        kept = [member for i, member in enumerate(members) if i != dropped]
+        matches = [exp.column(f"n{j}", table="f").eq(member.copy()) for j, member in enumerate(kept, 1)]
+        inside = exp.select(exp.Literal.number(1)).from_(frequent.expression().as_("f")).where(*matches)
+        query = query.where(exp.Exists(this=inside))
+    return query
+
+
+def _frequent(occurrences: Table, frequent: Table, size: int, k: int) -> exp.Select:
+    """The frequent antichains of size s: members, support, and the number of their first s-1 members (the new prefix)."""
+    counted = _counted(occurrences).having(exp.func("count", exp.Star()) >= exp.Literal.number(k))
+    by_prefix = [exp.Ordered(this=exp.column(name, table="c")) for name in ("prefix", "y")]
+    number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=exp.Order(expressions=by_prefix))
+    return _with_members(counted, frequent, size).select(
+        exp.cast(number, "INTEGER").as_("prefix"), exp.column("prefix", table="c").as_("old_prefix")
+    )
+
+
+def _grown_occurrences(occurrences: Table, grown: Table, size: int) -> exp.Select:
+    """Where the frequent antichains of size s occur, keyed by their new prefix."""
+    same = f"g.old_prefix = a.prefix AND g.n{size - 1} = a.member AND g.n{size} = b.member"
+    return (
+        _joined(occurrences)
+        .select(exp.column("tid", table="a"), exp.column("prefix", table="g"))
+        .select(exp.column("member", table="b"), exp.column("last", table="b"))
+        .select(exp.func("greatest", exp.column("family", table="a"), exp.column("family", table="b")).as_("family"))
+        .join(grown.expression().as_("g"), on=same)
+    )

@@ -1,0 +1,257 @@
+"""Freezing a release: the anonymized rows, under fresh random numbers, in a schema of their own."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.engine import Engine, Table
+from anondb.errors import InputError, InternalError
+from anondb.models import Model
+from anondb.recoding import GlobalRecoding
+from anondb.release.objects import (
+    TABLES,
+    SchemaName,
+    create_view_and_macro,
+    find_schema,
+    new_release_id,
+    read_manifest,
+    unexpected_objects,
+)
+
+if TYPE_CHECKING:
+    from anondb.data.transactions import Dataset
+
+KEY_BYTES = 32
+
+
+@dataclass(frozen=True)
+class FrozenRelease:
+    """A release as it lies in the owner's database.
+
+    Attributes:
+        schema: where its objects are.
+        release_id: its random number, which also is in its manifest and in its macro.
+        transactions: N, suppressed and empty transactions included.
+        rows: (transaction, released item) pairs.
+        released_items: released items that occur.
+        suppressed_items, suppressed_occurrences: what the recoding took away; for the owner only.
+        suppression: ``some`` or ``none``.
+        manifest: its manifest.
+    """
+
+    schema: SchemaName
+    release_id: str
+    transactions: int
+    rows: int
+    released_items: int
+    suppressed_items: int
+    suppressed_occurrences: int
+    suppression: str
+    manifest: dict[str, str]
+
+
+def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | None) -> Table:
+    """A work table ``(tid, transaction_id)``: numbers 1..N in the order of SHA-256(key || tid).
+
+    The key comes from the operating system unless a test injects it. It is a row of a work table for the time of one
+    statement: no statement has it in its text, and nothing keeps it.
+    """
+    value = (os.urandom(KEY_BYTES) if key is None else key).hex()
+    secret = engine.put("release_secret", {"key": ("VARCHAR", [value])})
+    numbered = engine.create("release_numbers", "release/numbered", {"ids": ids, "secret": secret})
+    engine.drop(secret)
+    return numbered
+
+
+def _check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
+    """Refuse a recoding under which the release would say something untrue: a bug of an algorithm's."""
+    image = recoding.image
+    if len(image) != dataset.n_items or (len(image) and not -1 <= image.min() <= image.max() < len(recoding.labels)):
+        raise InternalError("A recoding does not fit the items of its data.")
+    if len(recoding.member_of) != len(recoding.member_labels):
+        raise InternalError("A recoding's columns of members differ in length.")
+    used = set(image[image >= 0].tolist())
+    if len({recoding.labels[r] for r in used}) != len(used):
+        raise InternalError("Two released items have the same label.")
+    pairs = [p for p in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True) if p[0] in used]
+    if len({label for _, label in pairs}) != len(pairs):
+        raise InternalError("Two released items stand for the same item.")
+    members = set(pairs)
+    for released, label in zip(image.tolist(), dataset.labels, strict=True):
+        if released >= 0 and (released, label) not in members:
+            raise InternalError("A released item does not stand for an item that it replaces.")
+
+
+def _manifest(dataset: Dataset, model: Model, release_id: str, suppression: str) -> dict[str, str]:
+    from anondb import __version__
+
+    return {
+        "release_id": release_id,
+        "model": model.name,
+        **{key: str(value) for key, value in model.parameters().items()},
+        "transactions": str(dataset.n_transactions),
+        "semantics": "set",
+        "suppression": suppression,
+        "table": dataset.table,
+        "id_column": dataset.id_column,
+        "item_column": dataset.item_column,
+        "version": __version__,
+    }
+
+
+def _make_room(engine: Engine, schema: SchemaName, replace: bool) -> None:
+    """Create the schema; a release of the same name gives way if that is wanted, another schema never does."""
+    if schema.catalog.casefold() == schema.name.casefold():
+        raise InputError(
+            f"The database and the schema would both be called {schema.name!r}, which DuckDB cannot tell apart.",
+            code="ambiguous_name",
+            hint="Give the release another name.",
+        )
+    existing = find_schema(engine, schema)
+    if existing is not None:
+        if not replace:
+            raise InputError(
+                f"There is a schema {existing.name!r} already (upper and lower case are the same).",
+                code="release_exists",
+                hint="Choose another name, or replace the release.",
+            )
+        drop_schema(engine, existing)
+    engine.run(exp.Create(this=schema.expression(), kind="SCHEMA"), "creating the schema of the release")
+
+
+def drop_schema(engine: Engine, schema: SchemaName) -> None:
+    """Drop the schema of a release with all its objects.
+
+    Raises:
+        InputError: ``not_a_release``: it holds something else than a release, which is not ours to drop.
+    """
+    if unexpected_objects(engine, schema):
+        raise InputError(
+            f"The schema {schema.name!r} holds other objects than a release's.",
+            code="not_a_release",
+            hint="Move them elsewhere, or drop the schema yourself.",
+        )
+    engine.run(exp.Drop(tables=[schema.expression()], kind="SCHEMA", cascade=True), "dropping a release")
+
+
+def freeze(
+    engine: Engine,
+    dataset: Dataset,
+    recoding: GlobalRecoding,
+    model: Model,
+    *,
+    release_schema: SchemaName,
+    release_id: str | None = None,
+    key: bytes | None = None,
+    replace: bool = False,
+) -> FrozenRelease:
+    """Write the release of a global recoding: the objects of a sealed file, in ``release_schema``.
+
+    Call it inside ``engine.transaction()``: everything happens in that one transaction.
+
+    Args:
+        engine: the engine that coded the dataset.
+        dataset: the transactions.
+        recoding: the image of each of its items.
+        model: what is promised; its name and parameters go into the manifest.
+        release_schema: where to write; see ``objects.release_schema``.
+        release_id, key: random; injected by tests only.
+        replace: whether a release of the same name gives way.
+
+    Raises:
+        InputError: the schema exists, or DuckDB could not tell it from its database.
+        InternalError: the recoding is not one of this dataset, or not a global recoding.
+    """
+    _check_recoding(dataset, recoding)
+    _make_room(engine, release_schema, replace)
+    release_id = new_release_id() if release_id is None else release_id
+
+    image = engine.put(
+        "release_image",
+        {"item": ("INTEGER", np.arange(dataset.n_items)), "released": ("INTEGER", recoding.image)},
+    )
+    released = engine.put(
+        "release_labels",
+        {"released": ("INTEGER", np.arange(len(recoding.labels))), "label": ("VARCHAR", list(recoding.labels))},
+    )
+    lost = engine.query("release/suppressed", {"transactions": dataset.transactions, "image": image})
+    complete = not int(lost["items"][0])
+    suppression = "none" if complete else "some"
+    numbered = number_transactions(engine, dataset.ids, key)
+
+    engine.create(
+        release_schema.table("transactions"),
+        "release/frozen_transactions",
+        {"transactions": dataset.transactions, "numbered": numbered, "image": image, "released": released},
+    )
+    engine.create(
+        release_schema.table("transaction_ids"), "release/frozen_ids", {"numbered": numbered}, complete=complete
+    )
+    engine.drop(image, released, numbered)
+
+    occurring = set(recoding.image[recoding.image >= 0].tolist())
+    members = sorted(
+        (recoding.labels[r], label)
+        for r, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)
+        if r in occurring
+    )
+    engine.put(
+        release_schema.table("released_items"),
+        {"released_item": ("VARCHAR", [r for r, _ in members]), "item": ("VARCHAR", [i for _, i in members])},
+    )
+    manifest = _manifest(dataset, model, release_id, suppression)
+    engine.put(
+        release_schema.table("manifest"),
+        {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
+    )
+    create_view_and_macro(engine, release_schema, release_id)
+
+    wrong = unexpected_objects(engine, release_schema, macros=False)
+    if wrong:
+        raise InternalError(f"The frozen release has {len(wrong)} objects too many or too few.")
+    counts = table_counts(engine, release_schema)
+    if counts["transaction_ids"] != dataset.n_transactions:
+        raise InternalError("The frozen release lost a transaction.")
+    check_baskets(engine, release_schema, counts)
+    return FrozenRelease(
+        schema=release_schema,
+        release_id=release_id,
+        transactions=counts["transaction_ids"],
+        rows=counts["transactions"],
+        released_items=len(occurring),
+        suppressed_items=int(lost["items"][0]),
+        suppressed_occurrences=int(lost["occurrences"][0]),
+        suppression=suppression,
+        manifest=read_manifest(engine, release_schema),
+    )
+
+
+def table_counts(engine: Engine, schema: SchemaName) -> dict[str, int]:
+    """The number of rows of each table of a release."""
+    found = engine.query("release/table_counts", {n: schema.table(n) for n in TABLES})
+    return {name: int(column[0]) for name, column in found.items()}
+
+
+def check_baskets(engine: Engine, schema: SchemaName, counts: dict[str, int]) -> None:
+    """Make sure that the view ``baskets`` has all transactions and all their items."""
+    found = engine.query("release/basket_counts", {"baskets": schema.table("baskets")})
+    if (int(found["baskets"][0]), int(found["basket_items"][0])) != (counts["transaction_ids"], counts["transactions"]):
+        raise InternalError("The baskets of a release are not its transactions.")
+
+
+def coded_release(engine: Engine, release_schema: SchemaName) -> tuple[Table, Table]:
+    """The frozen rows as integers, for a verifier: work tables ``(tid, item)`` and ``(item, label)``.
+
+    Only frozen tables are read, nothing of the dataset; ``release_schema`` may be ``main`` of a sealed file. Items are
+    numbered from 0 in code-point order of the labels; ``tid`` is the ``transaction_id``. Transactions without items
+    have no row here: N is ``transactions`` in the manifest. Call it inside ``engine.transaction()``.
+    """
+    frozen = release_schema.table("transactions")
+    items = engine.create("frozen_items", "release/coded_items", {"transactions": frozen})
+    coded = engine.create("frozen_transactions", "release/coded_transactions", {"transactions": frozen, "items": items})
+    return coded, items

@@ -1,0 +1,258 @@
+"""The owner's ledger: which releases there are, where they come from, what they cost, and the decisions behind them.
+
+It lies in the schema ``anondb`` of the owner's database and never leaves it.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+from anondb.recoding import Decision
+from anondb.release.freeze import drop_schema
+from anondb.release.objects import find_schema, release_schema, same_name
+
+LEDGER_SCHEMA = "anondb"
+PRESENT, DROPPED = "present", "dropped"
+
+_RELEASES = {
+    "name": "VARCHAR",
+    "release_id": "VARCHAR",
+    "model": "VARCHAR",
+    "parameters": "VARCHAR",
+    "algorithm": "VARCHAR",
+    "source_table": "VARCHAR",
+    "id_column": "VARCHAR",
+    "item_column": "VARCHAR",
+    "fingerprint": "VARCHAR",
+    "transactions": "BIGINT",
+    "items": "BIGINT",
+    "released_items": "BIGINT",
+    "suppressed_items": "BIGINT",
+    "suppressed_occurrences": "BIGINT",
+    "lm_total": "VARCHAR",
+    "lm": "DOUBLE",
+    "ncp": "DOUBLE",
+    "verified": "BOOLEAN",
+    "violations": "BIGINT",
+    "created": "TIMESTAMP",
+    "user_name": "VARCHAR",
+    "version": "VARCHAR",
+    "status": "VARCHAR",
+}
+_DECISIONS = {
+    "release": "VARCHAR",
+    "step": "BIGINT",
+    "round": "BIGINT",
+    "action": "VARCHAR",
+    "subject": "VARCHAR",
+    "support": "BIGINT",
+    "cost": "VARCHAR",
+}
+
+
+def system_user() -> str:
+    """The name of the operating system's user, or ``unknown``."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One release in the ledger.
+
+    Attributes:
+        name, release_id: what the owner calls it, and its random number (a name can be used again, a number not).
+        model, parameters, algorithm: what was promised, with which parameters, and who computed it.
+        source_table, id_column, item_column, fingerprint: the source; a digest of its data, if it was taken.
+        transactions, items, released_items: N, distinct items of the data, released items that occur.
+        suppressed_items, suppressed_occurrences: what was taken away.
+        lm_total, lm, ncp: information loss, the total as the text of a fraction; None where a model has none.
+        verified, violations: what the verifier said of the frozen rows.
+        version: of anondb.
+        user_name, created: who made it, and when (UTC, without a time zone).
+        status: ``present`` or ``dropped``.
+    """
+
+    name: str
+    release_id: str
+    model: str
+    parameters: dict[str, Any]
+    algorithm: str
+    source_table: str
+    id_column: str
+    item_column: str
+    transactions: int
+    items: int
+    released_items: int
+    suppressed_items: int
+    suppressed_occurrences: int
+    verified: bool
+    violations: int
+    version: str
+    fingerprint: str | None = None
+    lm_total: str | None = None
+    lm: float | None = None
+    ncp: float | None = None
+    user_name: str = field(default_factory=system_user)
+    created: datetime = field(default_factory=_now)
+    status: str = PRESENT
+
+    def texts(self) -> dict[str, str | None]:
+        """The entry's row, all values as text; parameters as JSON."""
+        row: dict[str, str | None] = {}
+        for column in _RELEASES:
+            value = getattr(self, column)
+            if column == "parameters":
+                value = json.dumps(value, sort_keys=True, ensure_ascii=False)
+            row[column] = None if value is None else str(value)
+        return row
+
+
+def _table(catalog: str, name: str) -> Table:
+    return Table(catalog, LEDGER_SCHEMA, name)
+
+
+def _ensure(engine: Engine, catalog: str) -> None:
+    """Create the ledger's schema and tables where they are absent."""
+    schema = exp.Table(
+        db=exp.to_identifier(LEDGER_SCHEMA, quoted=True), catalog=exp.to_identifier(catalog, quoted=True)
+    )
+    engine.run(exp.Create(this=schema, kind="SCHEMA", exists=True), "creating the ledger")
+    for name, columns in (("releases", _RELEASES), ("decisions", _DECISIONS)):
+        definitions = [
+            exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=exp.DataType.build(t, dialect="duckdb"))
+            for c, t in columns.items()
+        ]
+        engine.run(
+            exp.Create(
+                this=exp.Schema(this=_table(catalog, name).expression(), expressions=definitions),
+                kind="TABLE",
+                exists=True,
+            ),
+            "creating the ledger",
+        )
+
+
+def _append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[dict[str, str | None]]) -> None:
+    """Add rows of texts, cast to the columns' types."""
+    texts = engine.put("ledger_rows", {c: ("VARCHAR", [row[c] for row in rows]) for c in types})
+    names = {c: exp.to_identifier(c, quoted=True) for c in types}
+    casts = [exp.cast(exp.column(names[c].copy()), t, dialect="duckdb").as_(c, quoted=True) for c, t in types.items()]
+    source = exp.select(*casts).from_(texts.expression())
+    columns = exp.Schema(this=target.expression(), expressions=list(names.values()))
+    engine.run(exp.Insert(this=columns, expression=source), "writing the ledger")
+    engine.drop(texts)
+
+
+def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence[Decision] = ()) -> None:
+    """Write a release and the decisions behind it into the ledger; a present entry of the same name becomes dropped.
+
+    Args:
+        engine: the engine, inside a transaction.
+        catalog: the owner's database.
+        entry: the release.
+        decisions: what the algorithm chose, in order.
+    """
+    _ensure(engine, catalog)
+    mark_dropped(engine, catalog, entry.name)
+    _append(engine, _table(catalog, "releases"), _RELEASES, [entry.texts()])
+    rows: list[dict[str, str | None]] = [
+        {
+            "release": entry.release_id,
+            "step": str(d.step),
+            "round": str(d.round_number),
+            "action": d.action,
+            "subject": d.subject,
+            "support": None if d.support is None else str(d.support),
+            "cost": str(d.cost),
+        }
+        for d in decisions
+    ]
+    if rows:
+        _append(engine, _table(catalog, "decisions"), _DECISIONS, rows)
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy scalar as Python's own, None where it is masked."""
+    if value is None or np.ma.is_masked(value):
+        return None
+    if isinstance(value, np.datetime64):
+        return value.astype("datetime64[us]").item()
+    return value.item() if hasattr(value, "item") else value
+
+
+def entries(engine: Engine, catalog: str) -> list[LedgerEntry]:
+    """All releases that the ledger knows, dropped ones too, the oldest first; none where there is no ledger."""
+    table = _table(catalog, "releases")
+    if not engine.exists(table):
+        return []
+    found = engine.query("release/ledger_entries", {"releases": table})
+    names = [f.name for f in fields(LedgerEntry)]
+    result = []
+    for i in range(len(found["name"])):
+        row = {name: _plain(found[name][i]) for name in names}
+        row["parameters"] = json.loads(row["parameters"])
+        result.append(LedgerEntry(**row))
+    return result
+
+
+def find(engine: Engine, catalog: str, name: str) -> LedgerEntry | None:
+    """The present release of this name (upper and lower case are the same), or None."""
+    present = [e for e in entries(engine, catalog) if e.status == PRESENT and same_name(e.name, name)]
+    return present[-1] if present else None
+
+
+def decisions_of(engine: Engine, catalog: str, release_id: str) -> list[dict[str, Any]]:
+    """The decisions behind a release, in order.
+
+    Each has step, round, action, subject, support (None where none forced it) and cost (the text of a fraction).
+    """
+    table = _table(catalog, "decisions")
+    if not engine.exists(table):
+        return []
+    found = engine.query("release/decisions", {"decisions": table}, release_id=release_id)
+    return [{c: _plain(column[i]) for c, column in found.items()} for i in range(len(found["step"]))]
+
+
+def mark_dropped(engine: Engine, catalog: str, name: str) -> None:
+    """Note that the release of this name is gone; its entry stays."""
+    entry = find(engine, catalog, name)
+    if entry is None:
+        return
+    engine.run(
+        exp.update(
+            _table(catalog, "releases").expression(),
+            {"status": exp.Literal.string(DROPPED)},
+            where=exp.column("release_id").eq(exp.Literal.string(entry.release_id)),
+        ),
+        "writing the ledger",
+    )
+
+
+def drop_release(engine: Engine, catalog: str, name: str) -> None:
+    """Drop the schema of a release and note it in the ledger. Call it inside ``engine.transaction()``.
+
+    Raises:
+        InputError: there is no such release, or its schema holds objects that are not a release's.
+    """
+    schema = find_schema(engine, release_schema(catalog, name))
+    if schema is None:
+        raise InputError(f"There is no release {name!r}.", code="no_such_release", hint="List them: anondb releases.")
+    drop_schema(engine, schema)
+    mark_dropped(engine, catalog, name)

@@ -1,0 +1,176 @@
+"""What a release consists of: its schema's name, its tables, its view and its macro, and what is allowed."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.engine import Engine, Table, load
+from anondb.errors import InputError, InternalError
+
+MANIFEST_KEYS = frozenset(
+    {"release_id", "model", "transactions", "semantics", "suppression", "table", "id_column", "item_column", "version"}
+)
+SEALED_SCHEMA = "main"
+_PREFIX = "release_"
+
+TABLES: Mapping[str, Mapping[str, str]] = {
+    "transactions": {"transaction_id": "INTEGER", "item": "VARCHAR", "copies": "INTEGER"},
+    "transaction_ids": {"transaction_id": "INTEGER", "complete": "BOOLEAN"},
+    "released_items": {"released_item": "VARCHAR", "item": "VARCHAR"},
+    "manifest": {"key": "VARCHAR", "value": "VARCHAR"},
+}
+VIEWS: Mapping[str, Mapping[str, str]] = {"baskets": {"transaction_id": "INTEGER", "items": "VARCHAR[]"}}
+MACROS: Mapping[str, tuple[str, ...]] = {"count_bounds": ("items",)}
+
+
+@dataclass(frozen=True)
+class SchemaName:
+    """A schema, qualified by its catalog (the name under which its database is attached)."""
+
+    catalog: str
+    name: str
+
+    def table(self, name: str) -> Table:
+        """The identity of a table or view in this schema."""
+        return Table(self.catalog, self.name, name)
+
+    def expression(self) -> exp.Table:
+        """The quoted sqlglot node of this name."""
+        return exp.Table(
+            db=exp.to_identifier(self.name, quoted=True), catalog=exp.to_identifier(self.catalog, quoted=True)
+        )
+
+
+def same_name(left: str, right: str) -> bool:
+    """Whether two schema names clash in DuckDB, or would on a system that folds the case of all letters."""
+    return left.casefold() == right.casefold()
+
+
+def check_name(name: str) -> str:
+    """A release's name: any text but the empty one.
+
+    Raises:
+        InputError: ``bad_name``: no text, empty, or not valid Unicode.
+    """
+    if not isinstance(name, str) or not name:
+        raise InputError("A release needs a name.", code="bad_name", hint="Name it with --release NAME.")
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError("The name of the release is not valid Unicode.", code="bad_name", hint="Rename it.") from None
+    return name
+
+
+def release_schema(catalog: str, name: str) -> SchemaName:
+    """The schema of the release ``name`` in the owner's database: ``release_<name>``."""
+    return SchemaName(catalog, _PREFIX + check_name(name))
+
+
+def find_schema(engine: Engine, wanted: SchemaName) -> SchemaName | None:
+    """The schema whose name clashes with the wanted one (upper and lower case are the same), or None."""
+    found = engine.query("release/schemas", catalog_name=wanted.catalog)["schema_name"].tolist()
+    clashes = [n for n in found if same_name(n, wanted.name)]
+    exact = [n for n in clashes if n == wanted.name]
+    return SchemaName(wanted.catalog, (exact or clashes)[0]) if clashes else None
+
+
+def new_release_id() -> str:
+    """A random release number: 32 hexadecimal digits from the operating system."""
+    return secrets.token_hex(16)
+
+
+def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Query:
+    """The named query as the body of a view or macro of ``schema``, without a catalog: the file may be attached anyhow.
+
+    Names are qualified by the schema even where it is ``main``, since a CTE of the analyst's query would capture an
+    unqualified name in a macro.
+    """
+    query = load(name)
+    tree = query.tree.copy()
+    for node in list(tree.walk()):
+        node.comments = None
+    for table in list(tree.find_all(exp.Table)):
+        if isinstance(table.this, exp.Identifier) and table.name in query.reads:
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
+            table.set("this", exp.to_identifier(table.name, quoted=True))
+            table.set("db", exp.to_identifier(schema, quoted=True))
+    if set(values) != set(query.params):
+        raise InternalError(f"query {name} was bound to the wrong values")
+    for call in list(tree.find_all(exp.Anonymous)):
+        if call.name.lower() == "getvariable":
+            call.replace(values[call.expressions[0].name].copy())
+    return tree
+
+
+def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -> None:
+    """Create ``baskets`` and ``count_bounds(items)`` of a global recoding over the tables of ``schema``.
+
+    ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
+    transactions hold all items. Its bounds hold for every original that the release may come from, and are attained by
+    one (proof in ``sql/release/count_bounds.sql``):
+
+    * upper: the transactions that have the released item of every queried item;
+    * lower: the same number if all those released items stand for one item each, else 0;
+    * an item that no released item stands for may be anywhere if something was suppressed (it forces lower = 0 and
+      leaves upper as it is), and is nowhere if nothing was.
+    """
+    texts = {"schema_name": exp.Literal.string(schema.name), "release_id": exp.Literal.string(release_id)}
+    view = exp.Create(
+        this=schema.table("baskets").expression(),
+        kind="VIEW",
+        expression=_body("release/baskets", schema.name, {"schema_name": texts["schema_name"]}),
+    )
+    macro = exp.Create(
+        this=exp.UserDefinedFunction(
+            this=schema.table("count_bounds").expression(), expressions=[exp.to_identifier("items")], wrapped=True
+        ),
+        kind="MACRO",
+        expression=_body("release/count_bounds", schema.name, {**texts, "items": exp.column("items")}),
+        properties=exp.Properties(
+            expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
+        ),
+    )
+    engine.run(view, "creating the view baskets")
+    engine.run(macro, "creating the macro count_bounds")
+
+
+def allowed_objects(schema: str) -> set[tuple[str, str, str, str, str]]:
+    """All that a release of a global recoding has, as ``release/objects`` has it: schema, kind, name, part, detail."""
+    allowed = {(schema, "schema", "", "", "")}
+    for kind, relations in (("table", TABLES), ("view", VIEWS)):
+        for name, columns in relations.items():
+            allowed.add((schema, kind, name, "", ""))
+            allowed.update((schema, "column", name, column, of_type) for column, of_type in columns.items())
+    allowed.update((schema, "function", name, ",".join(parts), "table_macro") for name, parts in MACROS.items())
+    return allowed
+
+
+def listed_objects(engine: Engine, catalog: str, *, macros: bool = True) -> set[tuple[str, str, str, str, str]]:
+    """Everything that the catalog of a database holds, in the same form; looking macros up takes most of the time."""
+    listed: set[tuple[str, str, str, str, str]] = set()
+    for name in ("release/objects", "release/macros") if macros else ("release/objects",):
+        found = engine.query(name, catalog_name=catalog)
+        columns = (found[c].tolist() for c in ("schema_name", "kind", "name", "part", "detail"))
+        listed.update(zip(*columns, strict=True))
+    return listed
+
+
+def unexpected_objects(engine: Engine, schema: SchemaName, *, macros: bool = True) -> list[tuple[str, ...]]:
+    """What a release has and must not have, or lacks; a sealed file may have nothing beside its schema ``main``."""
+    found, allowed = listed_objects(engine, schema.catalog, macros=macros), allowed_objects(schema.name)
+    if schema.name != SEALED_SCHEMA:
+        found = {o for o in found if o[0] == schema.name}
+    if not macros:
+        allowed = {o for o in allowed if o[1] != "function"}
+    return sorted(found ^ allowed)
+
+
+def read_manifest(engine: Engine, schema: SchemaName) -> dict[str, str]:
+    """What a release says about itself: its model and parameters, N, semantics, and so on, all as text."""
+    found = engine.query("release/manifest", {"manifest": schema.table("manifest")})
+    return dict(zip(found["key"].tolist(), found["value"].tolist(), strict=True))

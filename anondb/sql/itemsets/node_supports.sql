@@ -1,0 +1,6 @@
+-- reads: extended(tid, node)
+-- params: none
+-- returns: node, support
+-- grain: node
+-- The support of every taxonomy node on the extended transactions.
+SELECT node, count(*) AS support FROM extended GROUP BY node ORDER BY node

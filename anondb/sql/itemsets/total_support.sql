@@ -1,0 +1,6 @@
+-- reads: frequent(support)
+-- params: none
+-- returns: total
+-- grain: one row
+-- How often the frequent antichains occur in all: the rows that the next level has to keep.
+SELECT CAST(coalesce(sum(support), 0) AS BIGINT) AS total FROM frequent

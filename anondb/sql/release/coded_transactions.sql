@@ -1,0 +1,9 @@
+-- reads: transactions(transaction_id, item), items(item, label)
+-- params: none
+-- returns: tid, item
+-- grain: tid, item
+-- Frozen rows as integers, sorted.
+SELECT transactions.transaction_id AS tid, items.item
+FROM transactions
+JOIN items ON transactions.item = items.label
+ORDER BY 1 ASC, 2 ASC

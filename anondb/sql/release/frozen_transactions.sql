@@ -1,0 +1,16 @@
+-- reads: transactions(tid, item), numbered(tid, transaction_id), image(item, released), released(released, label)
+-- params: none
+-- returns: transaction_id, item, copies
+-- grain: transaction_id, item
+-- The released transactions: every item replaced by its image, each image once, under the new numbers, sorted.
+WITH images AS (
+    SELECT DISTINCT numbered.transaction_id, image.released
+    FROM transactions
+    JOIN image ON transactions.item = image.item
+    JOIN numbered ON transactions.tid = numbered.tid
+    WHERE image.released >= 0
+)
+SELECT images.transaction_id, released.label AS item, CAST(1 AS INTEGER) AS copies
+FROM images
+JOIN released ON images.released = released.released
+ORDER BY images.transaction_id ASC, released.label ASC

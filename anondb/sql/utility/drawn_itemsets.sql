@@ -1,0 +1,28 @@
+-- reads: transactions(tid, item), draws(draw, length, nth, place)
+-- params: none
+-- returns: draw, item
+-- grain: draw, item
+-- The items at the drawn places: a draw names a transaction as the nth of its length, and a place in it, both from 0.
+WITH lengths AS (
+    SELECT tid, count(*) AS length FROM transactions GROUP BY tid
+),
+numbered AS (
+    SELECT tid, length, row_number() OVER (PARTITION BY length ORDER BY tid) - 1 AS nth FROM lengths
+),
+chosen AS (
+    SELECT tid, length, nth FROM numbered
+    WHERE EXISTS (SELECT 1 FROM draws WHERE draws.length = numbered.length AND draws.nth = numbered.nth)
+),
+placed AS (
+    SELECT
+        chosen.length,
+        chosen.nth,
+        transactions.item,
+        row_number() OVER (PARTITION BY transactions.tid ORDER BY transactions.item) - 1 AS place
+    FROM transactions
+    JOIN chosen ON transactions.tid = chosen.tid
+)
+SELECT draws.draw, placed.item
+FROM draws
+JOIN placed ON draws.length = placed.length AND draws.nth = placed.nth AND draws.place = placed.place
+ORDER BY 1, 2

@@ -1,0 +1,8 @@
+-- reads: images(query_id, released), keys(query_id, set_id)
+-- params: none
+-- returns: set_id, item
+-- grain: set_id, item
+-- The distinct sets of released items that the queries ask for.
+SELECT DISTINCT keys.set_id, images.released AS item
+FROM images
+JOIN keys ON images.query_id = keys.query_id

@@ -1,0 +1,14 @@
+-- reads: source(item), items(item, label)
+-- params: n_items
+-- returns: item, label
+-- grain: item
+-- The items that the owner's queries name: those of the data under their number, the others numbered after all of these.
+WITH wanted AS (
+    SELECT DISTINCT item AS label FROM source WHERE item IS NOT NULL
+),
+unknown AS (
+    SELECT label FROM wanted WHERE NOT EXISTS (SELECT 1 FROM items WHERE items.label = wanted.label)
+)
+SELECT items.item, items.label FROM items JOIN wanted ON items.label = wanted.label
+UNION ALL
+SELECT CAST(getvariable('n_items') + row_number() OVER (ORDER BY label) - 1 AS INTEGER) AS item, label FROM unknown

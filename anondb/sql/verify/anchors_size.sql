@@ -1,0 +1,6 @@
+-- reads: anchors(expected, part)
+-- params: none
+-- returns: candidates, parts
+-- grain: one row
+-- How many pairs of a transaction and a possible superset there are, and in how many parts they are processed.
+SELECT CAST(coalesce(sum(expected), 0) AS BIGINT) AS candidates, coalesce(max(part), -1) + 1 AS parts FROM anchors

@@ -1,0 +1,6 @@
+-- reads: frequent(id)
+-- params: none
+-- returns: id, position, subset
+-- grain: id, position
+-- Itemsets of one item have no position but the last.
+SELECT id, 0 AS position, 0 AS subset FROM frequent WHERE id < 0

@@ -1,0 +1,6 @@
+-- reads: codes(code, item, support)
+-- params: none
+-- returns: id, itemset, item, support
+-- grain: id
+-- The frequent itemsets of one item: the empty itemset (0) and one item.
+SELECT code AS id, 0 AS itemset, code AS item, support FROM codes

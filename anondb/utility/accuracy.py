@@ -1,0 +1,221 @@
+"""How well a release answers COUNT queries: the truth beside the estimate and the guaranteed bounds."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table, load
+from anondb.errors import InputError
+from anondb.recoding import GlobalRecoding
+from anondb.utility.counting import count_sets
+from anondb.utility.workload import Workload
+
+ESTIMATORS = ("joint", "product")
+
+
+@dataclass(frozen=True)
+class ReleasedData:
+    """The published side of a global recoding, coded as integers.
+
+    Attributes:
+        transactions: work table ``(tid, item)`` of released items, each pair once.
+        members: work table ``(released, label)``: the original items that each released item stands for. Released items
+            that never occur in ``transactions`` are ignored, because a release does not list them.
+        suppressed: whether anything was suppressed.
+    """
+
+    transactions: Table
+    members: Table
+    suppressed: bool
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Accuracy of a release on a workload (spec 2.6).
+
+    Attributes:
+        queries: how many queries were asked.
+        size: items in each query; None where that differs.
+        average_relative_error: mean of |truth - estimate| / truth over the queries that were not skipped; None without.
+        skipped: queries whose true count is 0, which have no relative error.
+        outside: queries whose true count lies outside the bounds: 0, or the release is not one of these data.
+        estimator: ``joint`` or ``product``.
+        seed, draw: how the workload came about.
+        answers: work table ``(query_id, items, truth, estimate, lower_bound, upper_bound, relative_error)``.
+    """
+
+    queries: int
+    size: int | None
+    average_relative_error: float | None
+    skipped: int
+    outside: int
+    estimator: str
+    seed: int | None
+    draw: str
+    answers: Table
+
+    def to_json(self) -> dict[str, int | float | str | None]:
+        """The figures that the command line prints."""
+        return {
+            "queries": self.queries,
+            "size": self.size,
+            "average_relative_error": self.average_relative_error,
+            "skipped": self.skipped,
+            "draw": self.draw,
+            "seed": self.seed,
+        }
+
+
+def p_item(size: int, queried: int = 1) -> Fraction:
+    """Probability that ``queried`` given members are all in a uniform non-empty subset of ``size`` members.
+
+    2^(size - queried) / (2^size - 1), so 1 for an untouched item and 1/2 in the limit (spec 2.6).
+    """
+    return Fraction(1 << (size - queried), (1 << size) - 1) if queried <= size else Fraction(0)
+
+
+def of_recoding(
+    engine: Engine, transactions: Table, recoding: GlobalRecoding, *, target: str = "members"
+) -> ReleasedData:
+    """The published side where the recoding is at hand.
+
+    Args:
+        engine: the engine, inside a transaction.
+        transactions: the recoded transactions ``(tid, item)``, items numbered as in ``recoding.labels``.
+        recoding: the recoding.
+        target: name of the work table of members.
+    """
+    members = engine.put(
+        target, {"released": ("INTEGER", recoding.member_of), "label": ("VARCHAR", list(recoding.member_labels))}
+    )
+    return ReleasedData(transactions, members, bool((recoding.image < 0).any()))
+
+
+def of_release(
+    engine: Engine,
+    transactions: Table | exp.Query,
+    released_items: Table | exp.Query,
+    *,
+    suppressed: bool,
+    target: str = "release",
+) -> ReleasedData:
+    """The published side of an existing release, where only its tables are left.
+
+    Args:
+        engine: the engine, inside a transaction.
+        transactions: ``(transaction_id, item)`` with labels of released items.
+        released_items: ``(released_item, item)``.
+        suppressed: whether its manifest says that something was suppressed.
+        target: prefix of the work tables.
+    """
+    codes = engine.create(f"{target}_codes", "utility/released_codes", {"released_items": released_items})
+    tables = {"released_items": released_items, "codes": codes}
+    members = engine.create(f"{target}_members", "utility/released_members", tables)
+    rows = engine.create(f"{target}_rows", "utility/released_rows", {"transactions": transactions, "codes": codes})
+    engine.drop(codes)
+    return ReleasedData(rows, members, suppressed)
+
+
+def measure(
+    engine: Engine,
+    dataset: Dataset,
+    released: ReleasedData,
+    workload: Workload,
+    *,
+    estimator: str = "joint",
+    sanity_bound: float = 0.0,
+    target: str = "answers",
+) -> Accuracy:
+    """Answer every query on the original data and on the release.
+
+    A transaction counts with the probability that it holds the query: within one released item that of a uniform
+    non-empty subset of its members (``joint``), or the product over the queried members as in the paper (``product``);
+    between released items the product; 0 for an item that no released item stands for. The upper bound counts the
+    transactions with all released items asked for; the lower bound is the same if each of these stands for one item,
+    else 0. An item that no released item stands for has the bounds [0, N] where something was suppressed, else 0.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset: the original data.
+        released: the published side, of the same transactions.
+        workload: the queries.
+        estimator: ``joint`` or ``product``.
+        sanity_bound: with a share s > 0 the error is |truth - estimate| / max(truth, s x N), and no query is skipped.
+        target: name of the work table of answers.
+
+    Raises:
+        InputError: ``bad_parameter``; ``overlap`` where several released items stand for one original item.
+    """
+    if estimator not in ESTIMATORS:
+        raise InputError(f"estimator must be joint or product, not {estimator!r}.", code="bad_parameter")
+    if isinstance(sanity_bound, bool) or not isinstance(sanity_bound, numbers.Real) or not 0 <= sanity_bound <= 1:
+        raise InputError(f"sanity_bound must be from 0 to 1, not {sanity_bound!r}.", code="bad_parameter")
+    asked = exp.select(exp.column("query_id").as_("set_id"), "item").from_(workload.queries.expression())
+    truths = count_sets(engine, f"{target}_truths", dataset.transactions, asked)
+
+    images, keys, counts = _count_images(engine, released, workload, target)
+    answers = engine.create(
+        target,
+        "utility/answers",
+        {
+            "names": workload.names,
+            "queries": workload.queries,
+            "items": workload.items,
+            "images": images,
+            "keys": keys,
+            "counts": counts,
+            "truths": truths,
+        },
+        transactions=dataset.n_transactions,
+        suppressed=released.suppressed,
+        product=estimator == "product",
+        sanity=float(sanity_bound),
+    )
+    engine.drop(truths, images, keys, counts)
+
+    found = engine.query("utility/errors", {"answers": answers})
+    errors = np.ma.compressed(np.ma.asarray(found["relative_error"])).tolist()
+    return Accuracy(
+        queries=workload.n_queries,
+        size=workload.size,
+        average_relative_error=math.fsum(errors) / len(errors) if errors else None,
+        skipped=workload.n_queries - len(errors),
+        outside=int(np.asarray(found["outside"]).sum()),
+        estimator=estimator,
+        seed=workload.seed,
+        draw=workload.draw,
+        answers=answers,
+    )
+
+
+def _count_images(
+    engine: Engine, released: ReleasedData, workload: Workload, target: str
+) -> tuple[Table, Table, Table]:
+    """The released items of each query, the number of each distinct set of them, and how often these occur."""
+    supports = load("transactions/supports").bind({"transactions": released.transactions}, {})
+    tables: dict[str, Table | exp.Query] = {
+        "items": workload.items,
+        "members": released.members,
+        "supports": supports,
+    }
+    cover = engine.create(f"{target}_cover", "utility/cover", tables)
+    overlaps = int(engine.scalar("utility/overlaps", {"cover": cover}))
+    if overlaps:
+        raise InputError(
+            f"Several released items stand for each of {overlaps} original items, so this is no global recoding.",
+            code="overlap",
+            hint="Accuracy is defined here for global recodings.",
+        )
+    images = engine.create(f"{target}_images", "utility/images", {"queries": workload.queries, "cover": cover})
+    keys = engine.create(f"{target}_keys", "utility/image_keys", {"images": images})
+    sets = load("utility/image_sets").bind({"images": images, "keys": keys}, {})
+    counts = count_sets(engine, f"{target}_counts", released.transactions, sets)
+    engine.drop(cover)
+    return images, keys, counts

@@ -1,0 +1,62 @@
+"""Supports of many given itemsets at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.engine import Engine, Table, load
+
+Ints = npt.NDArray[np.int64]
+
+
+def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | exp.Query) -> Table:
+    """The support of every set that some transaction holds.
+
+    Each set is searched from its rarest item; the other items are probed one place at a time, so that the cost is that
+    of the rarest items and not that of the longest transactions. Sets of up to two items take one pass; longer ones
+    keep their hits in a work table between places.
+
+    Args:
+        engine: the engine.
+        target: name of the work table to make.
+        transactions: ``(tid, item)``, each pair once.
+        sets: ``(set_id, item)``, each pair once.
+
+    Returns:
+        Work table ``(set_id, support)``; sets without support are missing, and so is the empty set.
+    """
+    supports = load("transactions/supports").bind({"transactions": transactions}, {})
+    ranked = engine.create(f"{target}_ranked", "utility/ranked", {"sets": sets, "supports": supports})
+    sizes = engine.query("utility/set_sizes", {"ranked": ranked})["size"].tolist()
+    hits: Table | exp.Query = load("utility/first_hits").bind({"ranked": ranked, "transactions": transactions}, {})
+    done = load("utility/hit_counts").bind({"hits": hits}, {"place": 1})
+    kept: list[Table] = []
+    for place in range(2, max(sizes, default=1) + 1):
+        tables = {"hits": hits, "ranked": ranked, "transactions": transactions}
+        hits = load("utility/next_hits").bind(tables, {"place": place})
+        if place < sizes[-1]:
+            hits = engine.create(f"{target}_hits_{place}", hits)
+            kept.append(hits)
+        if place in sizes:
+            counts = load("utility/hit_counts").bind({"hits": hits}, {"place": place})
+            done = exp.union(done, counts, distinct=False) if sizes[0] < place else counts
+    result = engine.create(target, done)
+    engine.drop(ranked, *kept)
+    return result
+
+
+def count_itemsets(engine: Engine, transactions: Table, itemsets: Ints) -> Ints:
+    """The support of each row of ``itemsets``, an array of item numbers of shape (sets, size) without repeated rows."""
+    number, size = itemsets.shape
+    found = np.zeros(number, dtype=np.int64)
+    sets = engine.put(
+        "candidate_sets",
+        {"set_id": ("INTEGER", np.repeat(np.arange(number), size)), "item": ("INTEGER", itemsets.ravel())},
+    )
+    counted = count_sets(engine, "candidate_supports", transactions, sets)
+    columns = engine.query("utility/set_supports", {"supports": counted})
+    found[columns["set_id"]] = columns["support"]
+    engine.drop(sets, counted)
+    return found

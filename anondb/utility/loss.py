@@ -1,0 +1,136 @@
+"""Information loss of a release: LM, NCP and UL, exact; nothing here reads a tuple."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.recoding import GlobalRecoding
+
+Number = Fraction | int
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a release cost; a measure that does not exist for its model is None.
+
+    Attributes:
+        lm_total: LM (Iyengar 2002; Liu and Wang, PAKDD 2010) summed over the occurrences of the original data, exact.
+        lm: ``lm_total`` per occurrence, from 0 (nothing changed) to 1 (all suppressed); 0 without occurrences.
+        ncp: NCP of items, averaged over the occurrences of the original data, from 0 to 1.
+        ul: UL version B (rectangular clusters of relational and transaction data), mean over the records.
+        ul_log2: base-2 logarithm of UL version A (COAT).
+        ggd: group generalization distance (Clump), exact.
+    """
+
+    lm_total: Fraction | None = None
+    lm: float | None = None
+    ncp: float | None = None
+    ul: float | None = None
+    ul_log2: float | None = None
+    ggd: Fraction | None = None
+
+    def to_json(self) -> dict[str, str | float | None]:
+        """Exact totals as the text of a fraction, the others as numbers."""
+        return {
+            "lm_total": None if self.lm_total is None else str(self.lm_total),
+            "lm": self.lm,
+            "ncp": self.ncp,
+            "ul": self.ul,
+            "ul_log2": self.ul_log2,
+            "ggd": None if self.ggd is None else str(self.ggd),
+        }
+
+
+def lm_of(size: int, domain: int) -> Fraction:
+    """LM of an item that stands for ``size`` of ``domain`` original items: (size - 1) / (domain - 1), 0 for one."""
+    return Fraction(size - 1, domain - 1) if domain > 1 else Fraction(0)
+
+
+def ncp_of(size: int, domain: int) -> Fraction:
+    """NCP of an item that stands for ``size`` of ``domain`` original items: size / domain, 0 for a single item."""
+    return Fraction(size, domain) if size > 1 else Fraction(0)
+
+
+def global_loss(dataset: Dataset, recoding: GlobalRecoding, taxonomy: Taxonomy | None = None) -> Loss:
+    """LM and NCP of a global recoding, from the supports of the original items alone.
+
+    The domain holds M items: all leaves of the taxonomy, or without one the items of the data. An occurrence costs
+    (size - 1) / (M - 1) in LM and size / M in NCP where its released item stands for several items, 1 in both where it
+    is suppressed, 0 where it is untouched (spec 2.1, 2.3).
+    """
+    domain = taxonomy.n_leaves if taxonomy is not None else dataset.n_items
+    sizes = recoding.sizes.tolist()
+    suppressed = steps = members = 0
+    for image, support in zip(recoding.image.tolist(), dataset.supports.tolist(), strict=True):
+        if image < 0:
+            suppressed += support
+        elif sizes[image] > 1:
+            steps += support * (sizes[image] - 1)
+            members += support * sizes[image]
+    lm_total = suppressed + (Fraction(steps, domain - 1) if domain > 1 else Fraction(0))
+    ncp_total = suppressed + (Fraction(members, domain) if domain else Fraction(0))
+    occurrences = dataset.n_occurrences
+    return Loss(
+        lm_total=lm_total,
+        lm=float(lm_total / occurrences) if occurrences else 0.0,
+        ncp=float(ncp_total / occurrences) if occurrences else 0.0,
+    )
+
+
+def ul_a(
+    sizes: Sequence[int],
+    supports: Sequence[int],
+    transactions: int,
+    domain: int,
+    *,
+    weights: Sequence[Number] | None = None,
+    penalties: Iterable[Number] = (),
+) -> Fraction:
+    """UL version A of a dataset (Loukides et al., COAT, Definitions 3.14 and 3.16), exact.
+
+    Args:
+        sizes, supports: of each released item, untouched ones included; supports in the published data.
+        transactions, domain: N and M.
+        weights: w of each released item; 1 by default.
+        penalties: Y of each suppressed item. The paper suggests its support, a count beside sums from 0 to 1.
+
+    Returns:
+        The sum of (2^size - 1) / (2^M - 1) x w x support / N, plus the penalties.
+    """
+    total, scale = _ul_parts(sizes, supports, transactions, domain, weights)
+    return (total / scale if scale else Fraction(0)) + sum(penalties, Fraction(0))
+
+
+def ul_a_log2(
+    sizes: Sequence[int],
+    supports: Sequence[int],
+    transactions: int,
+    domain: int,
+    *,
+    weights: Sequence[Number] | None = None,
+) -> float | None:
+    """Base-2 logarithm of ``ul_a`` without penalties, None where that is 0; for domains where 1/2^M is no double."""
+    total, scale = _ul_parts(sizes, supports, transactions, domain, weights)
+    if not total:
+        return None
+    return math.log2(total.numerator) - math.log2(total.denominator) - math.log2(scale)
+
+
+def _ul_parts(
+    sizes: Sequence[int],
+    supports: Sequence[int],
+    transactions: int,
+    domain: int,
+    weights: Sequence[Number] | None,
+) -> tuple[Fraction, int]:
+    """The sum of (2^size - 1) x w x support, and (2^M - 1) x N: they are big integers, so nothing overflows."""
+    by_size: dict[int, Number] = {}
+    for size, support, weight in zip(sizes, supports, weights or [1] * len(sizes), strict=True):
+        by_size[int(size)] = by_size.get(int(size), 0) + int(support) * weight
+    total = sum((((1 << size) - 1) * Fraction(amount) for size, amount in by_size.items()), Fraction(0))
+    return total, ((1 << domain) - 1) * transactions

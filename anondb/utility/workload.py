@@ -1,0 +1,372 @@
+"""Workloads of COUNT queries: itemsets drawn from the data, or the owner's own table of queries."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.data.sources import Source
+from anondb.data.transactions import ID_TYPES, ITEM_TYPES, Dataset
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+from anondb.models import check_count
+from anondb.recoding import GlobalRecoding
+from anondb.utility.counting import count_itemsets
+
+Ints = npt.NDArray[np.int64]
+
+SMALL_MASS = 300_000
+LARGE_MASS = 50_000_000
+MIN_ACCEPTANCE = 0.02
+MIN_DRAWS = 500
+MAX_ROUNDS = 12
+
+
+@dataclass(frozen=True)
+class Workload:
+    """COUNT queries: "how many transactions hold all of these items?".
+
+    Attributes:
+        queries: work table ``(query_id, item)``, each pair once; item numbers are those of ``items``.
+        names: work table ``(query_id, name)``: every query, those without items included, numbered from 1; the name is
+            the owner's id as text, or the number.
+        items: work table ``(item, label)`` of at least the items asked for; numbers from ``Dataset.n_items`` on are
+            items that never occur in the data.
+        n_queries: how many queries there are.
+        size: how many items each of them asks for; None where that differs.
+        seed: what the queries were drawn with; None for the owner's own.
+        draw: ``all``, ``generalized`` or ``owner``.
+    """
+
+    queries: Table
+    names: Table
+    items: Table
+    n_queries: int
+    size: int | None
+    seed: int | None
+    draw: str
+
+
+# ---------------------------------------------------------------------- drawn queries
+
+
+def generalized_items(recoding: GlobalRecoding) -> Ints:
+    """The items that a released item of several members stands for: the pool that papers measure with."""
+    kept = np.flatnonzero(recoding.image >= 0)
+    return np.asarray(kept[recoding.sizes[recoding.image[kept]] > 1], dtype=np.int64)
+
+
+def random_workload(
+    engine: Engine,
+    dataset: Dataset,
+    *,
+    queries: int = 1000,
+    size: int = 2,
+    seed: int = 0,
+    pool: Ints | None = None,
+    target: str = "workload",
+) -> Workload:
+    """Draw distinct itemsets uniformly, without replacement, among those that some transaction holds (spec 2.6).
+
+    The outcome depends on the data and the seed, not on the number of threads. All are taken where fewer exist; where
+    listing them would cost too much memory, fewer than asked for may be drawn, still uniformly.
+
+    Few occurrences of itemsets are listed. Many are drawn from and rejected so that each supported itemset is equally
+    likely: first itemsets of the pool, rejected if no transaction holds them; where that rejects nearly all, an itemset
+    within a transaction, kept with the probability 1 / support.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset: the data.
+        queries, size: how many queries, and how many items in each.
+        seed: 0 or more.
+        pool: numbers of the items to draw from; None for all.
+        target: prefix of the work tables.
+
+    Raises:
+        InputError: ``bad_parameter``.
+    """
+    wanted, q = int(check_count("queries", queries)), int(check_count("size", size))
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
+        raise InputError(f"seed must be an integer of at least 0, not {seed!r}.", code="bad_parameter")
+    chosen = _draw(engine, dataset, wanted, q, int(seed), pool)
+    number = len(chosen)
+    table = engine.put(
+        f"{target}_queries",
+        {"query_id": ("INTEGER", np.repeat(np.arange(1, number + 1), q)), "item": ("INTEGER", chosen.ravel())},
+    )
+    names = engine.create(f"{target}_names", "utility/numbered_names", {"queries": table})
+    draw = "all" if pool is None else "generalized"
+    return Workload(table, names, dataset.items, number, q, int(seed), draw)
+
+
+def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool: Ints | None) -> Ints:
+    """The drawn itemsets in lexicographic order, an array of shape (queries, q)."""
+    transactions = dataset.transactions
+    items = np.arange(dataset.n_items) if pool is None else np.unique(np.asarray(pool, dtype=np.int64))
+    if pool is not None:
+        listed = engine.put("pool", {"item": ("INTEGER", items)})
+        transactions = engine.create("pool_rows", "utility/pool_rows", {"transactions": transactions, "pool": listed})
+        engine.drop(listed)
+    shape = engine.query("utility/lengths", {"transactions": transactions})
+    classes = [
+        (length, number, number * math.comb(length, q))
+        for length, number in zip(shape["length"].tolist(), shape["transactions"].tolist(), strict=True)
+        if length >= q
+    ]
+    mass = sum(weight for _, _, weight in classes)
+    rng = np.random.default_rng(seed)
+
+    def from_pool(number: int) -> Ints:
+        return _itemsets_of_pool(engine, transactions, items, q, rng, number)
+
+    def from_transactions(number: int) -> Ints:
+        return _itemsets_of_transactions(engine, transactions, classes, q, rng, number)
+
+    if mass == 0:
+        chosen = np.empty((0, q), dtype=np.int64)
+    elif mass <= SMALL_MASS:
+        chosen = _sample_all(engine, transactions, q, rng, wanted)
+    elif math.comb(len(items), q) <= 2 * wanted:
+        chosen = _sample_pool(engine, transactions, items, q, rng, wanted)
+    else:
+        density = min(1.0, mass / math.comb(len(items), q))
+        chosen = np.empty((0, q), dtype=np.int64)
+        if density >= MIN_ACCEPTANCE:
+            chosen = _collect(from_pool, wanted, q, int(3 * wanted / density))
+        if len(chosen) < wanted:
+            chosen = _collect(from_transactions, wanted, q, 3 * wanted)
+        if len(chosen) < wanted and mass <= LARGE_MASS:
+            chosen = _sample_all(engine, transactions, q, rng, wanted)
+    if pool is not None:
+        engine.drop(transactions)
+    return chosen[np.lexsort(chosen.T[::-1])] if len(chosen) else chosen
+
+
+def _collect(attempt: Callable[[int], Ints], wanted: int, q: int, draws: int) -> Ints:
+    """The first ``wanted`` distinct itemsets of a stream of independent uniform ones: a sample without replacement.
+
+    ``attempt(n)`` makes n draws, ``draws`` at first, and returns the accepted ones in draw order. Gives up after few
+    rounds, or where nearly all is rejected; that depends on how many were accepted, not on which, so it favours no
+    itemset.
+    """
+    found: dict[tuple[int, ...], None] = {}
+    for _ in range(MAX_ROUNDS):
+        draws = max(draws, MIN_DRAWS)
+        accepted = attempt(draws)
+        found.update(dict.fromkeys(map(tuple, accepted.tolist())))
+        if len(found) >= wanted or len(accepted) <= MIN_ACCEPTANCE * draws:
+            break
+        missing = (wanted - len(found)) / (len(accepted) / draws)
+        draws = int(min(1.2 * missing, 50 * wanted)) + 1
+    return np.array(list(found)[:wanted], dtype=np.int64).reshape(-1, q)
+
+
+def _supports(engine: Engine, transactions: Table, itemsets: Ints) -> Ints:
+    """The support of each row; repeated rows are counted once."""
+    distinct, place = np.unique(itemsets, axis=0, return_inverse=True)
+    return np.asarray(count_itemsets(engine, transactions, distinct)[place.ravel()])
+
+
+def _itemsets_of_pool(
+    engine: Engine, transactions: Table, items: Ints, q: int, rng: np.random.Generator, number: int
+) -> Ints:
+    """Uniform itemsets of the pool, those that no transaction holds rejected."""
+    drawn = np.sort(items[_distinct_places(rng, np.full(number, len(items)), q)], axis=1)
+    return np.asarray(drawn[_supports(engine, transactions, drawn) > 0])
+
+
+def _itemsets_of_transactions(
+    engine: Engine,
+    transactions: Table,
+    classes: list[tuple[int, int, int]],
+    q: int,
+    rng: np.random.Generator,
+    number: int,
+) -> Ints:
+    """Uniform occurrences of itemsets, each kept with the probability 1 / support: uniform distinct itemsets."""
+    mass = sum(weight for _, _, weight in classes)
+    which = rng.choice(len(classes), size=number, p=[weight / mass for _, _, weight in classes])
+    length = np.array([c[0] for c in classes], dtype=np.int64)[which]
+    nth = rng.integers(0, np.array([c[1] for c in classes], dtype=np.int64)[which])
+    places = _distinct_places(rng, length, q)
+    draws = engine.put(
+        "draws",
+        {
+            "draw": ("INTEGER", np.repeat(np.arange(number), q)),
+            "length": ("BIGINT", np.repeat(length, q)),
+            "nth": ("BIGINT", np.repeat(nth, q)),
+            "place": ("BIGINT", places.ravel()),
+        },
+    )
+    drawn = engine.query("utility/drawn_itemsets", {"transactions": transactions, "draws": draws})["item"]
+    engine.drop(draws)
+    itemsets = drawn.astype(np.int64).reshape(number, q)
+    keep = rng.random(number) * _supports(engine, transactions, itemsets) < 1
+    return np.asarray(itemsets[keep])
+
+
+def _distinct_places(rng: np.random.Generator, limits: Ints, q: int) -> Ints:
+    """For each limit, q distinct integers below it, all subsets equally likely (Floyd's algorithm, row by row).
+
+    Limits are at least q.
+    """
+    places = np.empty((len(limits), q), dtype=np.int64)
+    for column in range(q):
+        top = limits - q + column
+        drawn = rng.integers(0, top + 1)
+        taken = (places[:, :column] == drawn[:, None]).any(axis=1)
+        places[:, column] = np.where(taken, top, drawn)
+    return places
+
+
+def _sample_pool(
+    engine: Engine, transactions: Table, items: Ints, q: int, rng: np.random.Generator, wanted: int
+) -> Ints:
+    """A sample of the itemsets of a small pool: all are counted, however many transactions there are."""
+    every = np.array(list(combinations(items.tolist(), q)), dtype=np.int64)
+    held = every[count_itemsets(engine, transactions, every) > 0]
+    return np.asarray(held[rng.choice(len(held), size=min(wanted, len(held)), replace=False)])
+
+
+def _sample_all(engine: Engine, transactions: Table, q: int, rng: np.random.Generator, wanted: int) -> Ints:
+    """A sample of all supported itemsets, listed by a q-way join and numbered in lexicographic order."""
+    columns = [f"item{i}" for i in range(1, q + 1)]
+    listed = exp.select(*(exp.column("item", table=f"t{i}").as_(c) for i, c in enumerate(columns, 1))).distinct()
+    listed = listed.from_(exp.alias_(transactions.expression(), "t1", table=True))
+    for i in range(2, q + 1):
+        listed = listed.join(
+            exp.alias_(transactions.expression(), f"t{i}", table=True),
+            on=exp.and_(
+                exp.column("tid", table=f"t{i}").eq(exp.column("tid", table="t1")),
+                exp.GT(this=exp.column("item", table=f"t{i}"), expression=exp.column("item", table=f"t{i - 1}")),
+            ),
+        )
+    window = exp.Window(
+        this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered(this=exp.column(c)) for c in columns])
+    )
+    numbered = exp.select(window.as_("number"), *map(exp.column, columns)).from_(listed.subquery("listed"))
+    table = engine.create("supported_itemsets", numbered)
+    total = int(engine.select(exp.select(exp.func("count", exp.Star()).as_("n")).from_(table.expression()))["n"][0])
+    picks = engine.put("picks", {"number": ("BIGINT", rng.choice(total, size=min(wanted, total), replace=False) + 1)})
+    held = exp.Exists(
+        this=exp.select(exp.Literal.number(1))
+        .from_(exp.alias_(picks.expression(), "picks", table=True))
+        .where(exp.column("number", table="picks").eq(exp.column("number", table="numbered")))
+    )
+    chosen = engine.select(
+        exp.select(*map(exp.column, columns))
+        .from_(exp.alias_(table.expression(), "numbered", table=True))
+        .where(held)
+        .order_by(*columns)
+    )
+    engine.drop(table, picks)
+    return np.stack([chosen[c].astype(np.int64) for c in columns], axis=1)
+
+
+# ---------------------------------------------------------------------- the owner's queries
+
+
+def _first_column(source: Source, names: tuple[str, ...], what: str) -> str:
+    lowered = {c.lower(): c for c in source.columns}
+    for name in names:
+        if name in lowered:
+            return lowered[name]
+    raise InputError(
+        f"{source.name} has no column for the {what} of a query.",
+        code="no_such_column",
+        hint=f"Name it {' or '.join(repr(n) for n in names)}.",
+    )
+
+
+def _check_type(source: Source, column: str, kind: str, allowed: re.Pattern[str]) -> None:
+    if not allowed.match(kind):
+        raise InputError(
+            f"The column {column!r} of {source.name} has a type that queries cannot have.",
+            code="bad_type",
+            hint="Queries and items are text, integers, booleans, dates or enums; items also in a flat list.",
+        )
+
+
+def _plain(column: str, kind: str) -> exp.Expr:
+    """A column as text without a collation."""
+    node = exp.column(exp.to_identifier(column, quoted=True))
+    if not kind.startswith("VARCHAR"):
+        return exp.cast(node, "VARCHAR")
+    return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
+
+
+def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: str = "workload") -> Workload:
+    """The owner's own queries: a row for each ``(query_id, item)``, or a row for each query with a list of items.
+
+    An item that never occurs in the data is legal: its true count is 0, and a released item may still stand for it. A
+    query with an empty list asks for all transactions. In a ``.dat`` file a query is a line.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset: the data.
+        source: a table with the columns ``query_id`` (any exact type) and ``item`` or ``items`` (may be a LIST).
+        target: prefix of the work tables.
+
+    Raises:
+        InputError: missing columns, inexact types, NULL ids (``null_id``) or items (``null_item``), no query at all.
+    """
+    id_column = _first_column(source, ("query_id", "tid"), "id")
+    item_column = _first_column(source, ("items", "item"), "items")
+    id_type, item_type = source.columns[id_column], source.columns[item_column]
+    element = re.match(r"(.*)\[\d*\]$", item_type, re.S)
+    _check_type(source, id_column, id_type, ID_TYPES)
+    _check_type(source, item_column, element[1] if element else item_type, ITEM_TYPES)
+    given = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    id_node = exp.column(exp.to_identifier(id_column, quoted=True))
+    id_text = _plain(id_column, id_type) if id_type.startswith(("VARCHAR", "ENUM")) else id_node
+    dropped: list[Table] = []
+    if element is None:
+        rows = engine.create(
+            f"{target}_rows", exp.select(id_text.as_("id"), _plain(item_column, item_type).as_("item")).from_(given)
+        )
+        every: Table = rows
+    else:
+        texts = exp.cast(exp.column(exp.to_identifier(item_column, quoted=True)), "VARCHAR[]", dialect="duckdb")
+        every = engine.create(f"{target}_lists", exp.select(id_text.as_("id"), texts.as_("items")).from_(given))
+        rows = engine.create(f"{target}_rows", "transactions/exploded", {"source": every})
+        dropped.append(every)
+    _refuse_nulls(engine, source, every, rows, element is not None)
+
+    names = engine.create(f"{target}_names", "utility/query_names", {"source": every})
+    tables = {"source": rows, "items": dataset.items}
+    items = engine.create(f"{target}_items", "utility/query_items", tables, n_items=dataset.n_items)
+    pairs = engine.create(f"{target}_queries", "utility/query_pairs", {"source": rows, "names": names, "items": items})
+    engine.drop(rows, *dropped)
+    shape = engine.query("utility/query_shape", {"names": names, "queries": pairs})
+    number, smallest, largest = (int(shape[c][0]) for c in ("queries", "smallest", "largest"))
+    if not number:
+        raise InputError(
+            f"{source.name} holds no query.", code="empty_workload", hint="Give one row for each item of a query."
+        )
+    return Workload(pairs, names, items, number, smallest if smallest == largest else None, None, "owner")
+
+
+def _refuse_nulls(engine: Engine, source: Source, every: Table, rows: Table, listed: bool) -> None:
+    found: dict[str, Any] = engine.query("transactions/null_counts", {"source": rows})
+    ids, items = int(found["null_ids"][0]), int(found["null_items"][0])
+    if listed:
+        text = exp.func("array_to_string", exp.column("items"), exp.Literal.string(""))
+        lists = exp.select("id", text.as_("item")).from_(every.expression())
+        found = engine.query("transactions/null_counts", {"source": lists})
+        ids, items = int(found["null_ids"][0]), items + int(found["null_items"][0])
+    if ids:
+        raise InputError(
+            f"{ids} rows of {source.name} have no query id.", code="null_id", hint="Give each query an id."
+        )
+    if items:
+        raise InputError(f"{items} rows of {source.name} have a NULL item.", code="null_item", hint="Filter them out.")

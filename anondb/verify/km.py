@@ -1,0 +1,252 @@
+"""The verifier of k^m-anonymity (Terrovitis et al. 2008; Liu and Wang, PAKDD 2010, Definition 1; spec 1.1).
+
+An itemset X with 1 <= |X| <= m is a threat if 0 < sup(X) < k; the promise holds if there is none. A threat exists if
+and only if a minimal one does, and all proper subsets of a minimal threat are frequent. So sizes are checked one after
+the other, and only itemsets that are made of frequent ones are counted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from anondb.engine import Engine, Table
+from anondb.errors import BudgetExceeded
+from anondb.models import KmAnonymity
+from anondb.verify import supersets
+from anondb.verify import work as limits
+from anondb.verify.result import Verification, Witness
+from anondb.verify.work import Bound, Work, bound, check_budget, work
+
+NO_LIMIT = 2**62
+SHORTCUT_SIZE = 4  # from this size on, look first whether the promise holds for every m ...
+SHORTCUT_ROWS = 20_000_000  # ... if the join of this size has at least so many rows
+
+
+def verify_km(
+    engine: Engine, transactions: Table, items: Table, model: KmAnonymity, *, witnesses: int = 0
+) -> Verification:
+    """Check k^m-anonymity of published transactions, from the definition.
+
+    Args:
+        engine: the engine, inside a transaction; work tables are dropped before the return.
+        transactions: ``(tid INTEGER, item INTEGER)``, each pair once. A transaction without items has no row, and
+            promises nothing.
+        items: ``(item INTEGER, label VARCHAR)``, read for witnesses only.
+        model: k and m; ``k = 1`` holds trivially.
+        witnesses: how many violations to return at most, ordered by size, then by labels.
+
+    Returns:
+        For finite m, ``violations`` is the number of minimal threats of at most m items (an m beyond the longest
+        transaction is that length). For m infinite it is the number of distinct non-empty transactions t with fewer
+        than k transactions u that contain t, which is zero if and only if there is no threat of any size.
+
+    Raises:
+        BudgetExceeded: the check would need too much memory or time; the message has the estimated number of rows.
+    """
+    if model.k == 1:
+        return Verification(model, True, 0)
+    with work(engine) as place:
+        if model.m == math.inf:
+            violations, found = _infinite(place, transactions, items, model.k, witnesses)
+        else:
+            violations, found = _finite(place, transactions, items, model.k, int(model.m), witnesses)
+    return Verification(model, violations == 0, violations, tuple(found))
+
+
+def _infinite(place: Work, transactions: Table, items: Table, k: int, wanted: int) -> tuple[int, list[Witness]]:
+    codes = place.table("codes", "codes", {"transactions": transactions}, least=1)
+    coded = place.table("coded", "coded", {"transactions": transactions, "codes": codes})
+    found = supersets.few_supersets(place, codes, supersets.plan(place, coded, k), k)
+    if not found.count or not wanted:
+        return found.count, []
+    names = place.table("names", "names", {"codes": codes, "items": items})
+    return found.count, supersets.witnesses(place, found, names, wanted)
+
+
+def _finite(place: Work, transactions: Table, items: Table, k: int, m: int, wanted: int) -> tuple[int, list[Witness]]:
+    if m == 1 and not wanted:
+        return place.count(bound("rare_items", {"transactions": transactions}, k=k)), []
+    profile = place.row("profile", {"transactions": transactions}, k=k)
+    violations = profile["rare_items"]
+    found: list[Witness] = []
+    if violations and wanted:
+        rare = bound("rare_items", {"transactions": transactions}, k=k)
+        rows = place.engine.query("verify/rare_item_labels", {"rare": rare, "items": items}, most=wanted)
+        found = [Witness((str(x),), int(n)) for x, n in zip(rows["label"], rows["support"], strict=True)]
+    m = min(m, profile["longest"])
+    if m < 2:
+        return violations, found
+    if m == 2 and not violations and not wanted:  # a release, as a rule: count the pairs as they are
+        frequent_items = profile["items"]
+        threats = 0
+        for low, high in _pair_ranges(place, transactions, profile["pair_rows"], frequent_items):
+            rare = bound("pairs", {"transactions": transactions}, low=low, high=high, most=k - 1)
+            threats += place.count(rare)
+        return threats, []
+
+    codes = place.table("codes", "codes", {"transactions": transactions}, least=k)
+    coded = place.table("coded", "coded", {"transactions": transactions, "codes": codes})
+    names = place.table("names", "names", {"codes": codes, "items": items}) if wanted else None
+    if violations:
+        profile = place.row("profile", {"transactions": coded}, k=k)
+    search = _Search(place, k, codes, coded, names, wanted, violations, found)
+    search.run(min(m, profile["longest"]), profile["pair_rows"])
+    return search.violations, search.found
+
+
+def _pair_ranges(place: Work, transactions: Table, rows: int, items: int) -> list[tuple[int, int]]:
+    """Ranges of the leading item of a pair: one for all, unless the pairs would fill the memory."""
+    check_budget(rows, limits.MAX_JOINED_ROWS, "pairs of items")
+    if min(rows, items * (items - 1) // 2) <= limits.CHUNK_ROWS:
+        return [(-(2**31), 2**31 - 1)]
+    ranges = place.engine.query("verify/pair_ranges", {"transactions": transactions}, chunk=limits.CHUNK_ROWS)
+    return [(int(low), int(high)) for low, high in zip(ranges["low"], ranges["high"], strict=True)]
+
+
+@dataclass
+class _Search:
+    """Minimal threats of two or more items, size by size.
+
+    A frequent itemset of size s is a row ``(id, itemset, item, support)``: the id of the frequent itemset of size s-1
+    without its last item, and the last item. An occurrence is a row ``(tid, itemset, prefix, item)``: a transaction, a
+    frequent itemset in it, that itemset's id without its last item, and its last item. Two occurrences in a
+    transaction with equal prefix make a candidate of the next size; its other subsets are looked up by number.
+    """
+
+    place: Work
+    k: int
+    codes: Table
+    coded: Table
+    names: Table | None
+    wanted: int
+    violations: int
+    found: list[Witness]
+    levels: list[Table] = field(default_factory=list)  # frequent itemsets of size 1, 2, ...
+    shortcut_tried: bool = False
+
+    def run(self, m: int, pair_rows: int) -> None:
+        """Sizes 2 to m, as long as there are candidates."""
+        place = self.place
+        frequent = place.table("frequent_1", "single_items", {"codes": self.codes})
+        self.levels = [frequent]
+        subsets = place.table("subsets_1", "no_subsets", {"frequent": frequent})
+        occurrences = self.coded
+        size = place.row("size", {"frequent": frequent})
+        for s in range(2, m + 1):
+            ranges = self._ranges(s, occurrences, size, pair_rows)
+            rows = sum(n for *_, n in ranges)
+            if not ranges or (s >= SHORTCUT_SIZE and rows >= SHORTCUT_ROWS and self._holds_for_every_m(rows)):
+                return
+            if not self._affordable(rows, limits.MAX_JOINED_ROWS, f"itemsets of {s} items"):
+                return
+            if s == m:
+                for low, high, _ in ranges:
+                    self._threats(s, self._candidates(s, occurrences, low, high, self.k - 1), subsets)
+                return
+            parts = []
+            for i, (low, high, _) in enumerate(ranges):
+                candidates = place.table("candidates", self._candidates(s, occurrences, low, high, NO_LIMIT))
+                self._threats(s, candidates, subsets)
+                parts.append(place.table(f"part_{i}", "at_least", {"candidates": candidates}, k=self.k))
+                place.drop(candidates)
+            fresh = place.table(f"frequent_{s}", "frequent", {"itemsets": _union(parts)})
+            place.drop(*parts)
+            size = place.row("size", {"frequent": fresh})
+            what = f"occurrences of frequent itemsets of {s} items"
+            if not self._affordable(size["occurrences"], limits.MAX_STORED_ROWS, what):
+                return
+            tables = {"fresh": fresh, "frequent": frequent, "subsets": subsets}
+            fresh_subsets = place.table(f"subsets_{s}", "subsets", tables, last=s - 1)
+            source = {"transactions" if s == 2 else "occurrences": occurrences, "frequent": fresh}
+            name = "pair_occurrences" if s == 2 else "joined_occurrences"
+            next_occurrences = place.table(f"occurrences_{s}", name, source)
+            place.drop(subsets, *([occurrences] if s > 2 else []))
+            self.levels.append(fresh)
+            frequent, subsets, occurrences = fresh, fresh_subsets, next_occurrences
+
+    def _ranges(self, s: int, occurrences: Table, size: dict[str, int], pair_rows: int) -> list[tuple[int, int, int]]:
+        """Ranges of the leading item (size 2) or of the prefix, with the rows of their joins; none: no candidates."""
+        if s == 2:
+            ranges = _pair_ranges(self.place, occurrences, pair_rows, size["itemsets"])
+            return [(low, high, pair_rows // len(ranges)) for low, high in ranges] if pair_rows else []
+        found = self.place.engine.query("verify/joined_ranges", {"occurrences": occurrences}, chunk=limits.CHUNK_ROWS)
+        rows = [int(n) for n in found["rows_"]]
+        return [(int(low), int(high), n) for low, high, n in zip(found["low"], found["high"], rows, strict=True)]
+
+    def _affordable(self, rows: int, limit: int, what: str) -> bool:
+        """True within the limit; beyond it, False if the promise turns out to hold for every m, else an error."""
+        if rows > limit and self._holds_for_every_m(limits.MAX_JOINED_ROWS):
+            return False
+        check_budget(rows, limit, what)
+        return True
+
+    def _holds_for_every_m(self, rows: int) -> bool:
+        """Whether every transaction has k supersets (then no threat of any size exists), if this costs fewer rows."""
+        if self.violations or self.shortcut_tried:
+            return False
+        self.shortcut_tried = True
+        try:
+            planned = supersets.plan(self.place, self.coded, self.k)
+        except BudgetExceeded:
+            return False
+        return planned.candidates < rows and not supersets.few_supersets(self.place, self.codes, planned, self.k).count
+
+    def _candidates(self, s: int, occurrences: Table, low: int, high: int, most: int) -> exp.Query:
+        """The candidates of one range, with their supports up to ``most``."""
+        if s == 2:
+            return bound("pairs", {"transactions": occurrences}, low=low, high=high, most=most)
+        return bound("joined", {"occurrences": occurrences}, low=low, high=high, most=most)
+
+    def _threats(self, s: int, candidates: Table | exp.Query, subsets: Table) -> None:
+        """Count the minimal threats among the candidates: those below k whose subsets are all frequent."""
+        threats = bound("below", {"candidates": candidates}, k=self.k)
+        for position in range(1, s - 1):
+            tables: Bound = {"candidates": threats, "subsets": subsets, "frequent": self.levels[-1]}
+            threats = bound("with_subset", tables, position=position)
+        if sum(len(w.items) < s for w in self.found) < self.wanted:
+            kept = self.place.table("threats", threats)
+            self.violations += self.place.count(kept)
+            self._remember(s, kept)
+            self.place.drop(kept)
+        else:
+            self.violations += self.place.count(threats)
+
+    def _remember(self, s: int, threats: Table) -> None:
+        """Keep the first threats by size and labels. The query's shape depends on the size: one join for each item."""
+        assert self.names is not None
+        tree = exp.select("threat.support").from_(exp.alias_(threats.expression(), "threat", table=True))
+        step, labels = "threat", []
+        for i in range(s):
+            name = f"name_{i}"
+            tree = tree.join(
+                exp.alias_(self.names.expression(), name, table=True),
+                on=exp.column("code", name).eq(exp.column("item", step)),
+            )
+            labels.append(exp.column("label", name))
+            if i < s - 1:
+                level = f"level_{i}"
+                tree = tree.join(
+                    exp.alias_(self.levels[s - 2 - i].expression(), level, table=True),
+                    on=exp.column("id", level).eq(exp.column("itemset", step)),
+                )
+                step = level
+        for i, label in enumerate(labels):
+            tree = tree.select(label.as_(f"label_{i}"))
+        tree = tree.order_by(exp.func("list_sort", exp.Array(expressions=[x.copy() for x in labels]))).limit(
+            self.wanted
+        )
+        rows = self.place.engine.select(tree, "witnesses")
+        columns = [rows[f"label_{i}"] for i in range(s)]
+        for support, *parts in zip(rows["support"], *columns, strict=True):
+            self.found.append(Witness(tuple(sorted(str(x) for x in parts)), int(support)))
+        self.found.sort(key=lambda w: (len(w.items), w.items))
+        del self.found[self.wanted :]
+
+
+def _union(tables: list[Table]) -> exp.Query:
+    """The rows of all parts."""
+    selects = [exp.select("itemset", "item", "support").from_(t.expression()) for t in tables]
+    return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)

@@ -1,0 +1,48 @@
+"""What a verification finds: the same shape for every model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from anondb.models import KmAnonymity
+
+
+@dataclass(frozen=True)
+class Witness:
+    """One violating itemset: its labels in code-point order, and in how many transactions it occurs.
+
+    Labels are released data: they belong in a report for the owner, never in an error message or a log.
+    """
+
+    items: tuple[str, ...]
+    support: int
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether a promise holds, re-derived from its definition on the frozen rows.
+
+    Attributes:
+        model: the promise that was checked.
+        verified: whether it holds, which is ``violations == 0``.
+        violations: how many violations there are; what is counted depends on the model (k^m with finite m: minimal
+            threats; m infinite: distinct published transactions with fewer than k supersets).
+        witnesses: the first violations by size and labels, at most as many as asked for.
+    """
+
+    model: KmAnonymity
+    verified: bool
+    violations: int
+    witnesses: tuple[Witness, ...] = ()
+
+    def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
+        """The verification as JSON values; with the key ``witnesses`` only when they are asked for."""
+        found: dict[str, Any] = {
+            "model": {"name": self.model.name, **self.model.parameters()},
+            "verified": self.verified,
+            "violations": self.violations,
+        }
+        if witnesses:
+            found["witnesses"] = [{"items": list(w.items), "support": w.support} for w in self.witnesses]
+        return found

@@ -1,0 +1,104 @@
+"""k^m-anonymity for every m at once: each published transaction needs k supersets (spec 1.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anondb.engine import Table
+from anondb.verify import work as limits
+from anondb.verify.result import Witness
+from anondb.verify.work import Work, bound, check_budget
+
+NARROWED = 2  # items besides the anchor that are matched one by one before all the others are counted
+
+
+@dataclass(frozen=True)
+class Supersets:
+    """The distinct non-empty transactions that have fewer than k supersets, as work tables.
+
+    ``violations`` is ``(id, support)``, ``sets`` the distinct transactions, ``set_items`` their items as codes.
+    """
+
+    count: int
+    violations: tuple[Table, ...]
+    sets: Table
+    set_items: Table
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The distinct transactions, the anchor of each that has fewer than k copies, and what the check will cost."""
+
+    sets: Table
+    set_items: Table
+    anchors: Table | None
+    candidates: int
+    parts: int
+
+
+def plan(place: Work, coded: Table, k: int) -> Plan:
+    """Deduplicate the transactions and give each with fewer than k copies an anchor: a rare pair of its items.
+
+    Only transactions that hold the anchor can be supersets, so ``candidates`` bounds the rows of the join.
+
+    Raises:
+        BudgetExceeded: the pairs of the distinct transactions are too many.
+    """
+    sets = place.table("sets", "sets", {"transactions": coded})
+    set_items = place.table("set_items", "set_items", {"sets": sets})
+    profile = place.row("sets_profile", {"sets": sets}, k=k)
+    if not profile["open_sets"]:
+        return Plan(sets, set_items, None, 0, 0)
+    check_budget(profile["pair_rows"], limits.MAX_JOINED_ROWS, "pairs of items")
+    pairs = bound("set_pairs", {"set_items": set_items})
+    anchors = place.table(
+        "anchors", "anchors", {"sets": sets, "set_items": set_items, "pairs": pairs}, k=k, chunk=limits.CHUNK_ROWS
+    )
+    size = place.row("anchors_size", {"anchors": anchors})
+    return Plan(sets, set_items, anchors, size["candidates"], size["parts"])
+
+
+def few_supersets(place: Work, codes: Table, planned: Plan, k: int) -> Supersets:
+    """The distinct transactions t with ``|{u : t is a subset of u}| < k``, u over all transactions (spec 1.1).
+
+    Raises:
+        BudgetExceeded: too many possible supersets.
+    """
+    sets, set_items, anchors = planned.sets, planned.set_items, planned.anchors
+    check_budget(planned.candidates, limits.MAX_JOINED_ROWS, "possible supersets")
+    found = [place.table("few_single", "few_supersets_single", {"sets": sets, "codes": codes}, k=k)]
+    if anchors is not None:
+        anchored = place.table("anchored", "anchored", {"set_items": set_items, "anchors": anchors})
+        rests = place.table("rests", "rests", {"anchors": anchors, "set_items": set_items})
+        for part in range(planned.parts):
+            tables = {"anchors": anchors, "anchored": anchored, "sets": sets}
+            possible = place.table("possible", "possible", tables, part=part)
+            for position in range(1, NARROWED + 1):
+                tables = {"possible": possible, "rests": rests, "set_items": set_items}
+                narrowed = place.table(f"possible_{position}", "narrowed", tables, position=position)
+                place.drop(possible)
+                possible = narrowed
+            tables = {"possible": possible, "rests": rests, "set_items": set_items}
+            contained = bound("supersets", tables, settled=NARROWED + 2)
+            violating = bound(
+                "few_supersets", {"anchors": anchors, "sets": sets, "supersets": contained}, k=k, part=part
+            )
+            found.append(place.table(f"few_{part}", violating))
+            place.drop(possible)
+    count = sum(place.count(table) for table in found)
+    return Supersets(count, tuple(found), sets, set_items)
+
+
+def witnesses(place: Work, found: Supersets, names: Table, most: int) -> list[Witness]:
+    """The first violating transactions by size and labels, with the number of their supersets."""
+    first: list[Witness] = []
+    for violations in found.violations:
+        tables = {"violations": violations, "sets": found.sets, "set_items": found.set_items, "names": names}
+        rows = place.engine.query("verify/set_witnesses", tables, most=most)
+        labels: dict[int, list[str]] = {}
+        supports: dict[int, int] = {}
+        for at, support, label in zip(rows["place"], rows["support"], rows["label"], strict=True):
+            labels.setdefault(int(at), []).append(str(label))
+            supports[int(at)] = int(support)
+        first += [Witness(tuple(sorted(labels[at])), supports[at]) for at in labels]
+    return sorted(first, key=lambda w: (len(w.items), w.items))[:most]

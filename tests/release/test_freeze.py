@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from release.cases import SHOP, SHOP_BLOCKS, catalog, dataset, frozen, recoding, rows
+
+from anondb.engine import Engine
+from anondb.errors import InputError, InternalError
+from anondb.models import KmAnonymity
+from anondb.recoding import GlobalRecoding
+from anondb.release.freeze import coded_release, freeze
+from anondb.release.ledger import drop_release
+from anondb.release.objects import (
+    allowed_objects,
+    find_schema,
+    listed_objects,
+    read_manifest,
+    release_schema,
+    unexpected_objects,
+)
+
+MANIFEST = {
+    "release_id",
+    "model",
+    "k",
+    "m",
+    "transactions",
+    "semantics",
+    "suppression",
+    "table",
+    "id_column",
+    "item_column",
+    "version",
+}
+
+
+def test_objects_and_columns_are_exactly_those_of_the_contract(owner: Engine) -> None:
+    frozen(owner)
+    found = rows(
+        owner,
+        "SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns "
+        "WHERE table_schema = 'release_spring' ORDER BY table_name, ordinal_position",
+    )
+    assert found == [
+        ("baskets", "transaction_id", "INTEGER", "YES", None),
+        ("baskets", "items", "VARCHAR[]", "YES", None),
+        ("manifest", "key", "VARCHAR", "YES", None),
+        ("manifest", "value", "VARCHAR", "YES", None),
+        ("released_items", "released_item", "VARCHAR", "YES", None),
+        ("released_items", "item", "VARCHAR", "YES", None),
+        ("transaction_ids", "transaction_id", "INTEGER", "YES", None),
+        ("transaction_ids", "complete", "BOOLEAN", "YES", None),
+        ("transactions", "transaction_id", "INTEGER", "YES", None),
+        ("transactions", "item", "VARCHAR", "YES", None),
+        ("transactions", "copies", "INTEGER", "YES", None),
+    ]
+    kinds = rows(
+        owner,
+        "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = 'release_spring' ORDER BY 1",
+    )
+    assert kinds == [
+        ("baskets", "VIEW"),
+        ("manifest", "BASE TABLE"),
+        ("released_items", "BASE TABLE"),
+        ("transaction_ids", "BASE TABLE"),
+        ("transactions", "BASE TABLE"),
+    ]
+    macros = rows(owner, "SELECT schema_name, function_name, parameters FROM duckdb_functions() WHERE NOT internal")
+    assert macros == [("release_spring", "count_bounds", ["items"])]
+    assert listed_objects(owner, "shop") - {("main", "schema", "", "", "")} == allowed_objects("release_spring")
+
+
+def test_rows_are_the_images_of_the_originals(owner: Engine) -> None:
+    release = frozen(owner)
+    block_of = {item: label for label, members in SHOP_BLOCKS.items() for item in members}
+    wanted = Counter(tuple(sorted({block_of[i] for i in t if i in block_of})) for t in SHOP)
+    baskets = rows(owner, "FROM release_spring.baskets ORDER BY transaction_id")
+    assert Counter(tuple(items) for _, items in baskets) == wanted
+    assert [tid for tid, _ in baskets] == list(range(1, len(SHOP) + 1))
+    long_form = rows(owner, "SELECT transaction_id, item, copies FROM release_spring.transactions")
+    assert long_form == sorted((tid, item, 1) for tid, items in baskets for item in items)
+    assert rows(owner, "FROM release_spring.transaction_ids") == [(n, False) for n in range(1, 7)]
+    assert rows(owner, "FROM release_spring.released_items") == [
+        ("Fruit", "apple"),
+        ("Fruit", "pear"),
+        ("Fruit", "quince"),
+        ("bread", "bread"),
+        ("milk", "milk"),
+    ]
+    assert (release.transactions, release.rows, release.released_items) == (6, len(long_form), 3)
+    assert (release.suppressed_items, release.suppressed_occurrences, release.suppression) == (1, 1, "some")
+
+
+def test_manifest_has_exactly_the_keys_of_the_contract(owner: Engine) -> None:
+    release = frozen(owner)
+    manifest = dict(rows(owner, "FROM release_spring.manifest"))
+    assert set(manifest) == MANIFEST
+    assert manifest == release.manifest == read_manifest(owner, release.schema)
+    assert (manifest["model"], manifest["k"], manifest["m"], manifest["semantics"]) == ("km", "2", "2", "set")
+    assert (manifest["transactions"], manifest["suppression"]) == ("6", "some")
+    assert (manifest["id_column"], manifest["item_column"]) == ("tid", "item")
+    assert manifest["release_id"] == release.release_id and len(release.release_id) == 32
+
+
+def test_only_released_items_that_occur_are_listed(owner: Engine) -> None:
+    frozen(owner, [["a"], ["b"]], {"AB": ["a", "b"], "Unused": ["c", "d"]})
+    assert rows(owner, "SELECT DISTINCT released_item FROM release_spring.released_items") == [("AB",)]
+    assert dict(rows(owner, "FROM release_spring.manifest"))["suppression"] == "none"
+    assert rows(owner, "SELECT DISTINCT complete FROM release_spring.transaction_ids") == [(True,)]
+
+
+@pytest.mark.parametrize("transactions", [[], [[]], [[], []], [["x"], []]])
+def test_empty_and_wholly_suppressed_data(owner: Engine, transactions: list[list[str]]) -> None:
+    release = frozen(owner, transactions, {})
+    n, some = len(transactions), "some" if any(transactions) else "none"
+    assert (release.transactions, release.rows, release.suppression) == (n, 0, some)
+    assert rows(owner, "FROM release_spring.baskets ORDER BY 1") == [(i, []) for i in range(1, n + 1)]
+    assert rows(owner, "FROM release_spring.count_bounds([])") == [(n, n, n)]
+    assert rows(owner, "FROM release_spring.count_bounds(['x'])") == [(0, 0, n if some == "some" else 0)]
+
+
+def test_numbers_are_a_fresh_permutation_each_time(owner: Engine) -> None:
+    n = 400
+    transactions = [[f"only{i}"] for i in range(n)]
+    blocks = {f"only{i}": [f"only{i}"] for i in range(n)}
+    seen = []
+    for name, key in (("a", None), ("b", None), ("c", b"k" * 32), ("d", b"k" * 32)):
+        frozen(owner, transactions, blocks, name=name, key=key)
+        found = rows(owner, f"SELECT transaction_id, item FROM release_{name}.transactions ORDER BY 1")
+        assert [tid for tid, _ in found] == list(range(1, n + 1))
+        seen.append([int(item.removeprefix("only")) for _, item in found])
+    assert seen[0] != seen[1] and seen[2] == seen[3] != seen[0]
+    for order in seen:
+        assert abs(np.corrcoef(order, range(n))[0, 1]) < 0.25  # five standard deviations
+
+
+def test_the_key_is_in_no_statement_and_nothing_is_left(tmp_path: Any) -> None:
+    log: list[str] = []
+    engine = Engine.open(tmp_path / "shop.duckdb", on_statement=log.append)
+    key = bytes(random.Random(7).randbytes(32))
+    frozen(engine, key=key)
+    assert log and not any(key.hex() in text or repr(key)[2:-1] in text for text in log)
+    assert rows(engine, "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'temp'") == [(0,)]
+    engine.close()
+
+
+def test_coded_release_reads_the_frozen_rows(owner: Engine) -> None:
+    release = frozen(owner)
+    with owner.transaction():
+        coded, items = coded_release(owner, release.schema)
+        decoded = rows(owner, f"SELECT tid, label FROM {coded.sql()} JOIN {items.sql()} USING (item) ORDER BY 1, 2")
+        assert decoded == rows(owner, "SELECT transaction_id, item FROM release_spring.transactions ORDER BY 1, 2")
+        assert rows(owner, f"SELECT item, label FROM {items.sql()} ORDER BY 1") == [
+            (0, "Fruit"),
+            (1, "bread"),
+            (2, "milk"),
+        ]
+
+
+def test_an_error_leaves_nothing(owner: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anondb.release import freeze as room
+
+    def broken(*_: Any) -> None:
+        raise InternalError("on purpose")
+
+    monkeypatch.setattr("anondb.release.freeze.create_view_and_macro", broken)
+    with pytest.raises(InternalError):
+        frozen(owner)
+    assert find_schema(owner, release_schema("shop", "spring")) is None
+    assert room is not None and rows(owner, "SELECT count(*) FROM duckdb_tables()") == [(0,)]
+
+
+@pytest.mark.parametrize("second", ["spring", "SPRING", "sPring"])
+def test_a_name_is_taken_whatever_its_case(owner: Engine, second: str) -> None:
+    first = frozen(owner)
+    with pytest.raises(InputError, match="already") as caught:
+        frozen(owner, name=second)
+    assert caught.value.code == "release_exists"
+    again = frozen(owner, [["a"], ["a"]], {"a": ["a"]}, name=second, replace=True)
+    assert again.release_id != first.release_id
+    assert rows(owner, "SELECT count(*) FROM release_spring.transaction_ids") == [(2,)]
+    assert len(rows(owner, "SELECT 1 FROM duckdb_schemas() WHERE schema_name ILIKE 'release_%'")) == 1
+
+
+def test_a_schema_that_is_no_release_is_never_dropped(owner: Engine) -> None:
+    rows(owner, "CREATE SCHEMA release_spring")
+    rows(owner, "CREATE TABLE release_spring.mine AS SELECT 1 AS a")
+    with pytest.raises(InputError) as caught:
+        frozen(owner, replace=True)
+    assert caught.value.code == "not_a_release"
+    with pytest.raises(InputError), owner.transaction():
+        drop_release(owner, "shop", "spring")
+    assert rows(owner, "FROM release_spring.mine") == [(1,)]
+
+
+def test_a_schema_called_like_its_database_is_refused(tmp_path: Any) -> None:
+    engine = Engine.open(tmp_path / "release_x.duckdb")
+    with pytest.raises(InputError) as caught:
+        frozen(engine, name="x")
+    assert caught.value.code == "ambiguous_name"
+    engine.close()
+
+
+@pytest.mark.parametrize("name", ["", None, 7, "\ud800"])
+def test_bad_names(name: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        release_schema("shop", name)
+    assert caught.value.code == "bad_name"
+
+
+def test_a_changed_release_is_no_release(owner: Engine) -> None:
+    release = frozen(owner)
+    for text in (
+        "CREATE TABLE release_spring.more AS SELECT 1 AS a",
+        "ALTER TABLE release_spring.manifest ADD COLUMN more INTEGER",
+        "COMMENT ON TABLE release_spring.manifest IS 'secret'",
+        "COMMENT ON COLUMN release_spring.manifest.key IS 'secret'",
+        "COMMENT ON VIEW release_spring.baskets IS 'secret'",
+        "COMMENT ON MACRO TABLE release_spring.count_bounds IS 'secret'",
+        "CREATE INDEX i ON release_spring.manifest (key)",
+        "CREATE SEQUENCE release_spring.s",
+        "CREATE TYPE release_spring.e AS ENUM ('a')",
+        "CREATE MACRO release_spring.f(x) AS x",
+        "ALTER TABLE release_spring.manifest ALTER key SET DEFAULT 'secret'",
+        "ALTER TABLE release_spring.manifest ALTER key SET NOT NULL",
+        "DROP VIEW release_spring.baskets",
+    ):
+        rows(owner, "BEGIN")
+        rows(owner, text)
+        assert unexpected_objects(owner, release.schema), text
+        rows(owner, "ROLLBACK")
+    assert unexpected_objects(owner, release.schema) == []
+
+
+def _recoding(**changes: Any) -> dict[str, Any]:
+    right: dict[str, Any] = {
+        "image": np.array([0, 0]),
+        "labels": ("AB",),
+        "member_of": np.array([0, 0]),
+        "member_labels": ("a", "b"),
+    }
+    return {**right, **changes}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"image": np.array([0])},
+        {"image": np.array([0, 1])},
+        {"image": np.array([0, -2])},
+        {"member_labels": ("a", "c")},
+        {"member_labels": ("a",)},
+        {"member_labels": ("a", "a")},
+        {"image": np.array([0, 1]), "labels": ("X", "X"), "member_of": np.array([0, 1])},
+        {
+            "image": np.array([0, 1]),
+            "labels": ("X", "Y"),
+            "member_of": np.array([0, 1, 1]),
+            "member_labels": ("a", "a", "b"),
+        },
+    ],
+)
+def test_an_untrue_recoding_is_our_bug(owner: Engine, changes: dict[str, Any]) -> None:
+    with pytest.raises(InternalError), owner.transaction():
+        data = dataset(owner, [["a", "b"]])
+        target = release_schema("shop", "spring")
+        freeze(owner, data, GlobalRecoding(**_recoding(**changes)), KmAnonymity(), release_schema=target)
+
+
+def test_everything_is_one_transaction_of_a_connection_passed_in(tmp_path: Any) -> None:
+    import duckdb
+
+    connection = duckdb.connect(str(tmp_path / "mine.duckdb"))
+    settings = connection.sql("FROM duckdb_settings()").fetchall()
+    engine = Engine(connection)
+    frozen(engine)
+    engine.close()
+    assert connection.sql("FROM duckdb_settings()").fetchall() == settings
+    assert connection.sql("SELECT database_name FROM duckdb_databases() WHERE NOT internal").fetchall() == [("mine",)]
+    assert connection.sql("SELECT count(*) FROM release_spring.baskets").fetchall() == [(6,)]
+    assert connection.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall() == [(0,)]
+    connection.close()
+
+
+def test_recoding_helper_suppresses_what_is_in_no_block(owner: Engine) -> None:
+    with owner.transaction():
+        data = dataset(owner, SHOP)
+        image = recoding(data, SHOP_BLOCKS).image
+    assert [data.labels[i] for i in np.flatnonzero(image < 0)] == ["caviar"]
+    assert catalog(owner) == "shop"

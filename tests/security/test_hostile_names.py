@@ -1,0 +1,110 @@
+"""Whatever a name or a label holds, it comes back exactly, and nothing in it is ever run."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import duckdb
+import pytest
+from release.cases import dataset, recoding, rows
+from release.test_ledger import ENTRY
+from sqlglot import exp
+
+from anondb.engine import Engine
+from anondb.models import KmAnonymity
+from anondb.release.freeze import coded_release, freeze
+from anondb.release.ledger import drop_release, entries, find, record
+from anondb.release.objects import read_manifest, release_schema
+from anondb.release.publish import open_release, publish
+
+LABELS = [
+    "", " ", "'", '"', "''", "\\", "\\'", "\\n", "a\nb", "a\r\nb", "\t", "a\0b", "\0", "a\0",
+    "; DROP SCHEMA anondb; --",
+    "'); DROP TABLE transactions; --", "[a, b]", "{'a': 1}", "NULL", "null", "1", "01", "1.0", "nan", "NaN", "inf",
+    "-0",
+    "\u202eabc", "\u200b", "\ufeff", "é", "e\u0301", "É", "\U0001f34e", "$1", "?", "%s", "{0}", "getvariable('x')",
+    "/* */", "--", "error('x')", "x" * 5000, "main", "items", "select",
+]  # fmt: skip
+NAMES = [
+    "'", '"', 'a"."b', "a.b.c", ";", "; DROP SCHEMA anondb CASCADE; --", "\U0001f34e", "select", "table", "x" * 5000,
+    " ",
+    "a\nb", "\\", "\u202eabc", "É", "getvariable('release_id')", "%s {0} $1 ?", "--", "/*", "a\0b",
+]  # fmt: skip
+
+
+def test_labels_come_back_exactly(owner: Engine, tmp_path: Path) -> None:
+    transactions = [[x, LABELS[n - 1]] for n, x in enumerate(LABELS)] + [[x] for x in LABELS]
+    half = len(LABELS) // 2
+    blocks = {x: [x] for x in LABELS[:half]}
+    blocks["group of '\"\\\0;"] = LABELS[half:]
+    with owner.transaction():
+        data = dataset(owner, transactions)
+        assert data.labels == tuple(sorted(LABELS))
+        release = freeze(
+            owner, data, recoding(data, blocks), KmAnonymity(k=1), release_schema=release_schema("shop", "spring")
+        )
+        coded, items = coded_release(owner, release.schema)
+        assert len(rows(owner, f"FROM {coded.sql()}")) == release.rows
+        assert [r[0] for r in rows(owner, f"SELECT label FROM {items.sql()} ORDER BY item")] == sorted(blocks)
+    wanted = sorted((label, member) for label, members in blocks.items() for member in members)
+    image = {member: label for label, member in wanted}
+    baskets = sorted(sorted({image[i] for i in t}) for t in transactions)
+    place = publish(owner, release.schema, tmp_path / "sealed.duckdb").path
+    with duckdb.connect(str(place), read_only=True) as analyst:
+        assert sorted(analyst.sql("FROM released_items").fetchall()) == wanted
+        assert sorted(r[0] for r in analyst.sql("SELECT items FROM baskets").fetchall()) == baskets
+        for label in LABELS:
+            upper = sum(image[label] in b for b in baskets)
+            assert analyst.execute("SELECT upper_bound FROM count_bounds(?)", [[label]]).fetchall() == [(upper,)]
+
+
+def test_names_of_releases_come_back_exactly(owner: Engine, tmp_path: Path) -> None:
+    with owner.transaction():
+        data = dataset(owner, [["a"], ["a", "b"]])
+        image = recoding(data, {"AB": ["a", "b"]})
+        for name in NAMES:
+            hostile = dataclasses.replace(data, table=name, id_column=name, item_column=name)
+            release = freeze(owner, hostile, image, KmAnonymity(), release_schema=release_schema("shop", name))
+            record(
+                owner, "shop", dataclasses.replace(ENTRY, name=name, source_table=name, release_id=release.release_id)
+            )
+    for number, name in enumerate(NAMES):
+        schema = release_schema("shop", name)
+        found = find(owner, "shop", name)
+        assert found is not None and (found.name, found.source_table) == (name, name)
+        manifest = read_manifest(owner, schema)
+        assert [manifest[k] for k in ("table", "id_column", "item_column")] == [name] * 3
+        call = exp.Table(
+            this=exp.Anonymous(this="count_bounds", expressions=[exp.array("'a'")]),
+            db=exp.to_identifier(schema.name, quoted=True),
+        )
+        assert rows(owner, exp.select("*").from_(call).sql("duckdb")) == [(0, pytest.approx(4 / 3), 2)]
+        if number % 7 == 0:
+            assert open_release(publish(owner, schema, tmp_path / f"{number}.duckdb").path) == manifest
+    assert sorted(e.name for e in entries(owner, "shop")) == sorted(NAMES)
+    with owner.transaction():
+        for name in NAMES[::3]:
+            drop_release(owner, "shop", name)
+    assert {e.name for e in entries(owner, "shop") if e.status == "dropped"} == set(NAMES[::3])
+    left = rows(owner, "SELECT schema_name FROM duckdb_schemas() WHERE schema_name LIKE 'release_%'")
+    assert {r[0].removeprefix("release_") for r in left} == set(NAMES) - set(NAMES[::3])
+
+
+def test_hostile_release_survives_reopening(tmp_path: Path) -> None:
+    names = list(NAMES)
+    engine = Engine.open(tmp_path / 'it\'s "mine"; --.duckdb')
+    catalog = str(engine.scalar("release/current_catalog"))
+    for name in names[:3]:
+        with engine.transaction():
+            data = dataset(engine, [["a"]])
+            freeze(
+                engine, data, recoding(data, {"a": ["a"]}), KmAnonymity(), release_schema=release_schema(catalog, name)
+            )
+    engine.close()
+    again = Engine.open(tmp_path / 'it\'s "mine"; --.duckdb')
+    found = rows(again, "SELECT schema_name FROM duckdb_schemas() WHERE schema_name LIKE 'release_%' ORDER BY 1")
+    assert [f[0] for f in found] == sorted(f"release_{n}" for n in names[:3])
+    publish(again, release_schema(catalog, names[0]), tmp_path / "out '\".duckdb")
+    again.close()
+    assert open_release(tmp_path / "out '\".duckdb")["transactions"] == "1"
