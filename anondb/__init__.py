@@ -1,3 +1,47 @@
 """anondb: anonymized releases of person-level transactions, computed in DuckDB and queried in SQL."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from anondb.errors import (
+    AnondbError,
+    BudgetExceeded,
+    EngineError,
+    InfeasibleError,
+    InputError,
+    InternalError,
+    VerificationFailed,
+)
+
+if TYPE_CHECKING:
+    from anondb.database import Database, Release, connect
+    from anondb.models import KmAnonymity
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "AnondbError",
+    "BudgetExceeded",
+    "Database",
+    "EngineError",
+    "InfeasibleError",
+    "InputError",
+    "InternalError",
+    "KmAnonymity",
+    "Release",
+    "VerificationFailed",
+    "__version__",
+    "connect",
+]
+
+_LAZY = {"Database": "database", "Release": "database", "connect": "database", "KmAnonymity": "models"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the engine only when it is used: ``anondb --help`` needs none of it."""
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(f"anondb.{_LAZY[name]}"), name)
+    raise AttributeError(f"module 'anondb' has no attribute {name!r}")

@@ -13,7 +13,9 @@ from anondb.models import KmAnonymity
 from anondb.recoding import GlobalRecoding
 
 
-def rounds(dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, miner: ThreatMiner) -> Iterator[Anonymization]:
+def rounds(
+    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, miner: ThreatMiner
+) -> Iterator[Anonymization]:
     """The result of each round i = 1..m: HgHs for k^i-anonymity on the taxonomy truncated at the cut of round i-1.
 
     Suppression is decided anew in each round; costs stay those of the original taxonomy. Once no antichain of i elements
@@ -22,7 +24,9 @@ def rounds(dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, miner: Thre
     """
     costs = Costs.of(taxonomy, dataset)
     floor = None
-    for i in range(1, int(min(model.m, max(dataset.longest, 1))) + 1):
+    last = int(min(model.m, max(dataset.longest, 1)))
+    for i in range(1, last + 1):
+        engine.progress(f"round {i} of at most {last}")
         search = Search(taxonomy, costs, miner, i, floor)
         result = search.run(i)
         yield result
@@ -45,6 +49,6 @@ def mhghs(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymi
         BudgetExceeded: mining the threats of a round would need too much memory or time.
     """
     miner = ThreatMiner(engine, dataset, taxonomy, model.k)
-    *_, last = rounds(dataset, taxonomy, model, miner)
+    *_, last = rounds(engine, dataset, taxonomy, model, miner)
     miner.close()
     return recode(taxonomy, dataset, last)

@@ -19,11 +19,21 @@ FILE_SUFFIXES = (".dat", ".csv", ".parquet")
 
 @dataclass(frozen=True)
 class Source:
-    """Something with columns: ``query`` selects them all; ``name`` is what messages call it."""
+    """Something with columns.
+
+    Attributes:
+        query: selects all columns.
+        name: what messages call it.
+        columns: type of each column.
+        table: the plain name that a release's manifest gives to its source, for analysts.
+        reference: what finds it again in the owner's database (quoted schema.table); None for files and data frames.
+    """
 
     query: exp.Query
     name: str
     columns: dict[str, str]
+    table: str = "transactions"
+    reference: str | None = None
 
     def column(self, wanted: str, parameter: str) -> str:
         """The exact name of a column, found as DuckDB finds it (case does not matter)."""
@@ -51,7 +61,9 @@ def is_frame(source: Any) -> bool:
     )
 
 
-def describe(engine: Engine, query: exp.Query, name: str) -> Source:
+def describe(
+    engine: Engine, query: exp.Query, name: str, table: str = "transactions", reference: str | None = None
+) -> Source:
     """Look the columns of a query up; the query is bound, not run."""
     try:
         found = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
@@ -62,7 +74,7 @@ def describe(engine: Engine, query: exp.Query, name: str) -> Source:
             f"{name} cannot be read ({type(error).__name__}).", code="unreadable", hint="Run the query by itself first."
         ) from None
     columns = dict(zip(found["column_name"].tolist(), found["column_type"].tolist(), strict=True))
-    return Source(query, name, columns)
+    return Source(query, name, columns, table, reference)
 
 
 def _candidates(engine: Engine, text: str) -> list[tuple[str | None, str | None, str]]:
@@ -158,22 +170,27 @@ def check_frame(frame: Any, what: str) -> None:
                 )
 
 
+def _reference(table: Table) -> str:
+    """The table as quoted text, with its catalog: what resolves to it again."""
+    return table.sql()
+
+
 @contextlib.contextmanager
 def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
     """A table name, ``Table``, query tree, file path or data frame as a ``Source``, for the time of the block."""
     if isinstance(given, exp.Query):
         yield describe(engine, given, f"the {what} query")
     elif isinstance(given, Table):
-        yield describe(engine, all_columns(given), f"table {given.name!r}")
+        yield describe(engine, all_columns(given), f"table {given.name!r}", given.name, _reference(given))
     elif isinstance(given, Path) or (isinstance(given, str) and is_file(given)):
         path = Path(given)
         if path.suffix.lower() == ".dat":
             yield dat_source(engine, path, what)
         else:
-            yield describe(engine, file_query(path, what), f"file {path.name!r}")
+            yield describe(engine, file_query(path, what), f"file {path.name!r}", path.stem)
     elif isinstance(given, str):
         table = resolve_table(engine, given, what)
-        yield describe(engine, all_columns(table), f"table {given!r}")
+        yield describe(engine, all_columns(table), f"table {given!r}", table.name, _reference(table))
     elif is_frame(given):
         check_frame(given, what)
         with engine.registered(given) as view:
@@ -192,4 +209,4 @@ def dat_source(engine: Engine, path: Path, what: str) -> Source:
     content = exp.select("content").from_(exp.Table(this=exp.func("read_text", exp.Literal.string(str(path)))))
     lines = engine.create("dat_lines", "transactions/dat_lines", {"file": content})
     query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lines.expression())
-    return Source(query, f"file {path.name!r}", {"tid": "BIGINT", "item": "VARCHAR[]"})
+    return Source(query, f"file {path.name!r}", {"tid": "BIGINT", "item": "VARCHAR[]"}, path.stem)

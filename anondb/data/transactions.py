@@ -35,6 +35,7 @@ class Dataset:
         supports: support of each item, by item number.
         n_transactions, n_occurrences, longest, non_empty: N, number of pairs, longest transaction, non-empty ones.
         table, id_column, item_column: what the source was called.
+        reference: what finds the source again in the owner's database, or None.
         duplicates: source rows that repeated another.
         warnings: remarks for the owner.
     """
@@ -51,6 +52,7 @@ class Dataset:
     table: str
     id_column: str
     item_column: str
+    reference: str | None = None
     duplicates: int = 0
     warnings: tuple[str, ...] = field(default=())
 
@@ -64,7 +66,7 @@ def _text(column: str, kind: str) -> exp.Expression:
     """A column as VARCHAR without a collation (a NOCASE column would merge items that differ by case)."""
     node = exp.column(exp.to_identifier(column, quoted=True))
     if kind.startswith("VARCHAR"):
-        return exp.func("decode", exp.func("encode", node))
+        return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
     return exp.cast(node, "VARCHAR")
 
 
@@ -187,7 +189,8 @@ def load_transactions(
         n_occurrences=shape["occurrences"],
         longest=shape["longest"],
         non_empty=shape["non_empty"],
-        table=source.name,
+        table=source.table,
+        reference=source.reference,
         id_column=id_column,
         item_column=item_column,
         duplicates=duplicates,

@@ -37,6 +37,7 @@ class Engine:
         connection: used as it is; ``close()`` closes it only if ``owned``.
         owned: whether anondb opened the connection itself.
         on_statement: called with the text of every statement before it runs (``--show-sql``).
+        on_progress: called with a few words on what long work is at.
     """
 
     def __init__(
@@ -45,11 +46,14 @@ class Engine:
         *,
         owned: bool = False,
         on_statement: Callable[[str], None] | None = None,
+        on_progress: Callable[[str], None] | None = None,
         temp_directory: Path | None = None,
     ) -> None:
         self._connection = connection
         self._owned = owned
+        self._one_shot = False
         self._on_statement = on_statement
+        self._on_progress = on_progress
         self._temp_directory = temp_directory
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb")
         self._work: set[str] = set()
@@ -63,6 +67,7 @@ class Engine:
         threads: int | None = None,
         memory_limit: str | None = None,
         on_statement: Callable[[str], None] | None = None,
+        on_progress: Callable[[str], None] | None = None,
     ) -> Engine:
         """Open a database of our own: private 0700 directory for spill files, no extension autoload, no secrets."""
         sweep_temp_directories()
@@ -83,7 +88,14 @@ class Engine:
         except (duckdb.Error, UnicodeError) as error:
             shutil.rmtree(spill, ignore_errors=True)
             raise _open_error(error) from None
-        return cls(connection, owned=True, on_statement=on_statement, temp_directory=spill)
+        engine = cls(connection, owned=True, on_statement=on_statement, on_progress=on_progress, temp_directory=spill)
+        engine._one_shot = os.fspath(path) == ":memory:"
+        return engine
+
+    @property
+    def one_shot(self) -> bool:
+        """Whether this is an in-memory database of our own, made for one run over files: it keeps nothing."""
+        return self._one_shot
 
     @property
     def owned(self) -> bool:
@@ -97,6 +109,16 @@ class Engine:
             self._connection.close()
         if self._temp_directory is not None:
             shutil.rmtree(self._temp_directory, ignore_errors=True)
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection, for relations that are handed to the user."""
+        return self._connection
+
+    def progress(self, words: str) -> None:
+        """Say what long work is at, to whoever asked to be told."""
+        if self._on_progress is not None:
+            self._on_progress(words)
 
     # ------------------------------------------------------------------ the worker thread
 
@@ -190,6 +212,13 @@ class Engine:
                 for n, (kind, _) in columns.items()
             ]
             return self.create(target, exp.select(*casts).from_(source.expression()))
+
+    def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
+        """A tree as a relation of the connection, for the user."""
+        try:
+            return self._connection.sql(query.sql(dialect="duckdb"))
+        except duckdb.Error as error:
+            raise _wrap(error, "reading a release") from None
 
     @contextlib.contextmanager
     def registered(self, source: Any) -> Iterator[Table]:

@@ -31,6 +31,7 @@ _RELEASES = {
     "parameters": "VARCHAR",
     "algorithm": "VARCHAR",
     "source_table": "VARCHAR",
+    "source_reference": "VARCHAR",
     "id_column": "VARCHAR",
     "item_column": "VARCHAR",
     "fingerprint": "VARCHAR",
@@ -58,6 +59,19 @@ _DECISIONS = {
     "support": "BIGINT",
     "cost": "VARCHAR",
 }
+_WORKLOADS = {"workload": "VARCHAR", "query_id": "VARCHAR", "items": "VARCHAR[]"}
+_ACCURACY = {
+    "release": "VARCHAR",
+    "release_id": "VARCHAR",
+    "workload": "VARCHAR",
+    "query_id": "VARCHAR",
+    "truth": "BIGINT",
+    "estimate": "DOUBLE",
+    "lower_bound": "BIGINT",
+    "upper_bound": "BIGINT",
+    "relative_error": "DOUBLE",
+}
+_TABLES = {"releases": _RELEASES, "decisions": _DECISIONS, "workloads": _WORKLOADS, "accuracy": _ACCURACY}
 
 
 def system_user() -> str:
@@ -79,7 +93,8 @@ class LedgerEntry:
     Attributes:
         name, release_id: what the owner calls it, and its random number (a name can be used again, a number not).
         model, parameters, algorithm: what was promised, with which parameters, and who computed it.
-        source_table, id_column, item_column, fingerprint: the source; a digest of its data, if it was taken.
+        source_table, id_column, item_column: the source; source_reference finds it again in this database.
+        fingerprint: a digest of its data, if it was taken.
         transactions, items, released_items: N, distinct items of the data, released items that occur.
         suppressed_items, suppressed_occurrences: what was taken away.
         lm_total, lm, ncp: information loss, the total as the text of a fraction; None where a model has none.
@@ -105,6 +120,7 @@ class LedgerEntry:
     verified: bool
     violations: int
     version: str
+    source_reference: str | None = None
     fingerprint: str | None = None
     lm_total: str | None = None
     lm: float | None = None
@@ -134,7 +150,7 @@ def _ensure(engine: Engine, catalog: str) -> None:
         db=exp.to_identifier(LEDGER_SCHEMA, quoted=True), catalog=exp.to_identifier(catalog, quoted=True)
     )
     engine.run(exp.Create(this=schema, kind="SCHEMA", exists=True), "creating the ledger")
-    for name, columns in (("releases", _RELEASES), ("decisions", _DECISIONS)):
+    for name, columns in _TABLES.items():
         definitions = [
             exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=exp.DataType.build(t, dialect="duckdb"))
             for c, t in columns.items()
@@ -186,6 +202,35 @@ def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence
     ]
     if rows:
         _append(engine, _table(catalog, "decisions"), _DECISIONS, rows)
+
+
+def record_accuracy(
+    engine: Engine, catalog: str, name: str, release_id: str, answers: Table, workload: str
+) -> None:
+    """Keep a workload and its answers, truth included, in ``anondb.workloads`` and ``anondb.accuracy``.
+
+    The same workload on the same release is kept once: its latest answers replace the earlier ones.
+
+    Args:
+        engine: the engine, inside a transaction.
+        catalog: the owner's database.
+        name, release_id: the release.
+        answers: the work table of answers, one row a query.
+        workload: what the workload is called.
+    """
+    _ensure(engine, catalog)
+    label = f"{name}: {workload}"
+    for table in ("workloads", "accuracy"):
+        same = exp.column("workload").eq(exp.convert(label))
+        engine.run(exp.delete(_table(catalog, table).expression(), where=same), "writing the ledger")
+    facts = {"release": name, "release_id": release_id, "workload": label}
+    for table, columns in (("workloads", _WORKLOADS), ("accuracy", _ACCURACY)):
+        values = [exp.convert(facts[c]).as_(c) if c in facts else exp.column(c) for c in columns]
+        source = exp.select(*values).from_(answers.expression())
+        target = exp.Schema(
+            this=_table(catalog, table).expression(), expressions=[exp.to_identifier(c) for c in columns]
+        )
+        engine.run(exp.Insert(this=target, expression=source), "writing the ledger")
 
 
 def _plain(value: Any) -> Any:

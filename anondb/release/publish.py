@@ -81,7 +81,7 @@ def publish(
         raise InputError(
             f"The schema {release_schema.name!r} does not hold a release.", code="not_a_release", hint="Check the name."
         )
-    target = _check_target(engine, path, replace)
+    target = check_target(engine, path, replace)
     sweep_builds(target.parent)
     with _build_directory(target.parent) as build:
         wanted = _Rows.read(engine, release_schema, key)
@@ -212,8 +212,12 @@ def _wal(path: Path) -> Path:
     return path.with_name(path.name + ".wal")
 
 
-def _check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) -> Path:
-    """The absolute path of the file to be written, if it may be written."""
+def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) -> Path:
+    """The absolute path of the file to be written, if it may be written.
+
+    Raises:
+        InputError: it exists, is in use here, or its directory is missing or not writable.
+    """
     target = _valid_path(path)
     exists, directory = os.path.lexists(target), target.parent.is_dir()
     shown = repr(target.name)

@@ -1,0 +1,268 @@
+"""The Python interface: a database, and the releases in it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from anondb import pipeline
+from anondb.engine import Engine
+from anondb.errors import InputError
+from anondb.models import KmAnonymity, Model
+from anondb.policy import Policy, Workload
+from anondb.release import ledger
+from anondb.release.objects import SchemaName, read_manifest
+from anondb.release.publish import PublishedFile
+from anondb.utility import Accuracy, Loss
+from anondb.verify import Verification
+
+
+class Release:
+    """A release in the owner's database.
+
+    Attributes:
+        name: what the owner calls it.
+        report: the report of the run that made it; None for a release made earlier.
+    """
+
+    def __init__(self, database: Database, name: str, report: pipeline.Report | None = None) -> None:
+        self._database = database
+        self.name = name
+        self.report = report
+
+    @property
+    def verification(self) -> Verification:
+        """Whether the frozen rows keep the promise; checked anew for a release made earlier."""
+        if self.report is not None:
+            return self.report.verification
+        return self._database.verify(release=self.name)
+
+    @property
+    def loss(self) -> Loss:
+        """Information loss (LM, NCP).
+
+        Raises:
+            InputError: the release was made in an earlier session; its figures are in ``Database.releases()``.
+        """
+        return self._report("loss").loss
+
+    @property
+    def accuracy(self) -> Accuracy:
+        """Accuracy on the workload of the run that made it; for others see ``measure``."""
+        return self._report("accuracy").accuracy
+
+    def _report(self, what: str) -> pipeline.Report:
+        if self.report is None:
+            raise InputError(
+                f"The {what} of {self.name!r} was measured in an earlier session.",
+                code="no_report",
+                hint="See Database.releases() and the tables anondb.accuracy and anondb.workloads.",
+            )
+        return self.report
+
+    def measure(
+        self, workload: Any = None, *, queries: int = 1000, size: int = 2, seed: int = 0, draw: str = "all"
+    ) -> Accuracy:
+        """Accuracy on another workload: the owner's own table, or a random one; answers go to ``anondb.accuracy``."""
+        wanted = Workload(queries, size, seed, draw, own=workload)
+        return pipeline.measure_release(self._database.engine, self.name, wanted)
+
+    def publish(self, path: str | os.PathLike[str], *, replace: bool = False) -> PublishedFile:
+        """Seal the release into a new file of its own, under fresh transaction ids."""
+        return pipeline.publish_release(self._database.engine, self.name, os.fspath(path), replace=replace)
+
+    def table(self, name: str) -> duckdb.DuckDBPyRelation:
+        """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
+        ``baskets``) as a DuckDB relation."""
+        return self._database.relation(exp.select("*").from_(self._schema().table(name).expression()))
+
+    def count_bounds(self, items: list[str]) -> tuple[int, float, int]:
+        """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
+        schema = self._schema()
+        call = exp.Anonymous(this="count_bounds", expressions=[exp.convert(list(items))])
+        source = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
+        found = self._database.relation(exp.select("*").from_(source)).fetchall()[0]
+        return int(found[0]), float(found[1]), int(found[2])
+
+    @property
+    def manifest(self) -> dict[str, str]:
+        """The manifest of the release."""
+        return read_manifest(self._database.engine, self._schema())
+
+    def _schema(self) -> SchemaName:
+        return pipeline.find_release(self._database.engine, self.name)
+
+
+class Database:
+    """The owner's database: a DuckDB file opened here, or a connection that the user has.
+
+    A connection that is passed in is used as it is: never closed, never reconfigured, nothing temporary left.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what anondb opened."""
+        self.engine.close()
+
+    def anonymize(
+        self,
+        transactions: Any,
+        *,
+        model: Model | None = None,
+        taxonomy: Any = None,
+        name: str | None = None,
+        algorithm: str | None = None,
+        id: str = "tid",
+        item: str = "item",
+        records: Any = None,
+        max_suppression: Any = None,
+        queries: int = 1000,
+        size: int = 2,
+        seed: int = 0,
+        draw: str = "all",
+        workload: Any = None,
+        replace: bool = False,
+        publish: str | os.PathLike[str] | None = None,
+    ) -> Release:
+        """Anonymize transactions and freeze a verified release in this database.
+
+        Args:
+            transactions: a table or view by name, a data file, a pandas data frame or an Arrow table, with an id and an
+                item column (which may be a LIST).
+            model: the promise; k^m-anonymity with k=5, m=2 by default.
+            taxonomy: a table, file or data frame (see ``anondb.data.taxonomy.load_taxonomy``).
+            name: of the release; that of the source by default.
+            algorithm: ``mhghs`` (default) or ``hghs``.
+            id, item: columns of the transactions.
+            records: a table with the same id column; ids that only it has are transactions without items.
+            max_suppression: percent of the items that may be suppressed; 100 allows everything to be.
+            queries, size, seed, draw, workload: how accuracy is measured (see ``Policy``).
+            replace: whether a release of the same name gives way.
+            publish: also seal the release into this file.
+
+        Raises:
+            InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; the database is as it was.
+        """
+        policy = Policy(
+            transactions,
+            model=KmAnonymity() if model is None else model,
+            taxonomy=taxonomy,
+            algorithm=algorithm,
+            name=name,
+            id=id,
+            item=item,
+            records=records,
+            max_suppression=max_suppression,
+            workload=Workload(queries, size, seed, draw, own=workload),
+            replace=replace,
+        )
+        if publish is not None:
+            pipeline.check_target(self.engine, publish, replace)
+        report = pipeline.anonymize(self.engine, policy)
+        release = Release(self, report.release, report)
+        if publish is not None:
+            begun = time.perf_counter()
+            file = release.publish(publish, replace=replace)
+            release.report = pipeline.published(report, file, time.perf_counter() - begun)
+        return release
+
+    def verify(
+        self,
+        transactions: Any = None,
+        *,
+        release: str | None = None,
+        model: Model | None = None,
+        id: str = "tid",
+        item: str = "item",
+        witnesses: int = 0,
+    ) -> Verification:
+        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default)."""
+        if (release is None) == (transactions is None):
+            raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
+        if release is not None:
+            with self.engine.transaction():
+                schema = pipeline.find_release(self.engine, release)
+                promised = model or pipeline.model_of(read_manifest(self.engine, schema))
+                return pipeline.verify_release(self.engine, schema, promised, witnesses)
+        return pipeline.verify_source(
+            self.engine, transactions, model or KmAnonymity(), id=id, item=item, witnesses=witnesses
+        )
+
+    def release(self, name: str) -> Release:
+        """A release that exists.
+
+        Raises:
+            InputError: there is none of this name.
+        """
+        pipeline.find_release(self.engine, name)
+        return Release(self, name)
+
+    def releases(self) -> list[ledger.LedgerEntry]:
+        """The ledger: all releases ever made here, dropped ones too, the oldest first."""
+        return ledger.entries(self.engine, pipeline.current_catalog(self.engine))
+
+    def drop(self, name: str) -> None:
+        """Drop a release; its entry in the ledger stays."""
+        with self.engine.transaction():
+            ledger.drop_release(self.engine, pipeline.current_catalog(self.engine), name)
+
+    def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
+        """A query tree as a DuckDB relation of this connection."""
+        return self.engine.relation(query)
+
+
+def connect(
+    database: str | os.PathLike[str] | duckdb.DuckDBPyConnection = ":memory:",
+    *,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    read_only: bool = False,
+    on_statement: Callable[[str], None] | None = None,
+    on_progress: Callable[[str], None] | None = None,
+) -> Database:
+    """Open a database for anonymization.
+
+    Args:
+        database: a path, ``:memory:``, or a DuckDB connection, which is used as it is.
+        threads, memory_limit: for a connection that anondb opens; refused with one that is passed in.
+        read_only: open the file read-only (for verification).
+        on_statement: called with the text of every SQL statement before it runs.
+        on_progress: called with a few words on what long work is at.
+
+    Raises:
+        InputError: the file is no DuckDB database, or options that cannot apply.
+        EngineError: the file is locked.
+    """
+    if isinstance(database, duckdb.DuckDBPyConnection):
+        if threads is not None or memory_limit is not None or read_only:
+            raise InputError(
+                "threads, memory_limit and read_only apply to connections that anondb opens itself.",
+                code="bad_parameter",
+                hint="Set them on your connection.",
+            )
+        return Database(Engine(database, on_statement=on_statement, on_progress=on_progress))
+    engine = Engine.open(
+        database,
+        read_only=read_only,
+        threads=threads,
+        memory_limit=memory_limit,
+        on_statement=on_statement,
+        on_progress=on_progress,
+    )
+    return Database(engine)

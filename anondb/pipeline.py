@@ -1,0 +1,385 @@
+"""The steps of the main job, in order."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from anondb import __version__
+from anondb.algorithms.hghs import hghs
+from anondb.algorithms.mhghs import mhghs
+from anondb.data.sources import open_source
+from anondb.data.taxonomy import Taxonomy, load_taxonomy
+from anondb.data.transactions import Dataset, fingerprint, load_transactions
+from anondb.engine import Engine
+from anondb.errors import InfeasibleError, InputError, InternalError, VerificationFailed
+from anondb.models import Model
+from anondb.policy import Policy, Workload, make_model
+from anondb.recoding import GlobalRecoding
+from anondb.release import ledger
+from anondb.release.freeze import FrozenRelease, coded_release, freeze
+from anondb.release.objects import SchemaName, find_schema, read_manifest, release_schema
+from anondb.release.publish import PublishedFile, check_target, publish
+from anondb.utility import (
+    Accuracy,
+    Loss,
+    Workload as Queries,
+    generalized_items,
+    global_loss,
+    measure,
+    of_release,
+    owner_workload,
+    random_workload,
+)
+from anondb.verify import Verification, verify_km
+
+ALGORITHMS = {"hghs": hghs, "mhghs": mhghs}
+
+
+@dataclass
+class Clock:
+    """Seconds of wall time that each step took."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    started: float = field(default_factory=time.perf_counter)
+
+    @contextlib.contextmanager
+    def step(self, engine: Engine, name: str, words: str) -> Iterator[None]:
+        """Time a step and say that it has begun."""
+        engine.progress(words)
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
+
+    def report(self) -> dict[str, float]:
+        """All steps and the total, in milliseconds' precision; steps that did not run took 0."""
+        steps = {name: 0.0 for name in ("load", "anonymize", "freeze", "verify", "accuracy", "publish")} | self.seconds
+        return {n: round(s, 3) for n, s in steps.items()} | {"total": round(time.perf_counter() - self.started, 3)}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the owner learns about a release. It holds true counts: it is not for analysts."""
+
+    release: str
+    model: Model
+    algorithm: str
+    transactions: int
+    items: int
+    verification: Verification
+    frozen: FrozenRelease
+    loss: Loss
+    accuracy: Accuracy
+    warnings: tuple[str, ...]
+    seconds: dict[str, float]
+    published: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report of ``anonymize --json`` (design 2.1)."""
+        return {
+            "release": self.release,
+            "model": {"name": self.model.name, **self.model.parameters()},
+            "algorithm": self.algorithm,
+            "transactions": self.transactions,
+            "items": self.items,
+            "verified": self.verification.verified,
+            "violations": self.verification.violations,
+            "suppressed_items": self.frozen.suppressed_items,
+            "suppressed_occurrences": self.frozen.suppressed_occurrences,
+            "all_suppressed": bool(self.items) and not self.frozen.released_items,
+            "released_items": self.frozen.released_items,
+            "loss": self.loss.to_json(),
+            "accuracy": self.accuracy.to_json(),
+            "seconds": self.seconds,
+            "published": self.published,
+            "warnings": list(self.warnings),
+        }
+
+
+def current_catalog(engine: Engine) -> str:
+    """The name of the database that releases are written to."""
+    return str(engine.scalar("release/current_catalog"))
+
+
+def anonymize(engine: Engine, policy: Policy) -> Report:
+    """Load, anonymize, measure the loss, freeze, verify the frozen rows, measure accuracy, write the ledger.
+
+    All in one transaction: on any error the database is as it was.
+
+    Raises:
+        InputError: bad data, taxonomy or names; a release of that name exists.
+        InfeasibleError: more would be suppressed than allowed, or everything.
+        VerificationFailed: the verifier did not accept the frozen rows (a bug; nothing was kept).
+        EngineError: memory, disk, a lock, or a budget.
+    """
+    clock = Clock()
+    catalog = current_catalog(engine)
+    with engine.transaction():
+        with clock.step(engine, "load", "loading transactions"):
+            dataset, taxonomy = load(engine, policy)
+            name = policy.name if policy.name is not None else dataset.table
+            schema = release_schema(catalog, name)
+            _check_name_is_free(engine, schema, policy.replace)
+        with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
+            recoding = ALGORITHMS[str(policy.algorithm)](engine, dataset, taxonomy, policy.model)
+            _check_suppression(dataset, recoding, policy.max_suppression)
+            loss = global_loss(dataset, recoding, taxonomy)
+        with clock.step(engine, "freeze", "freezing the release"):
+            frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
+        with clock.step(engine, "verify", "verifying the frozen rows"):
+            verification = verify_release(engine, schema, policy.model)
+            if not verification.verified:
+                raise VerificationFailed(
+                    f"The frozen release has {verification.violations} violations of {policy.model.name}; nothing was kept."
+                    " This is a bug of anondb's: please report it."
+                )
+        with clock.step(engine, "accuracy", "measuring accuracy"):
+            queries = _queries(engine, dataset, policy.workload, generalized_items(recoding))
+            accuracy = _measure(engine, dataset, schema, frozen.suppression, queries)
+        if not engine.one_shot:
+            entry = _entry(engine, policy, name, dataset, frozen, verification, loss)
+            ledger.record(engine, catalog, entry, recoding.decisions)
+            ledger.record_accuracy(engine, catalog, name, frozen.release_id, accuracy.answers, _called(queries))
+    return Report(
+        release=name,
+        model=policy.model,
+        algorithm=str(policy.algorithm),
+        transactions=dataset.n_transactions,
+        items=dataset.n_items,
+        verification=verification,
+        frozen=frozen,
+        loss=loss,
+        accuracy=accuracy,
+        warnings=(*dataset.warnings, *_remarks(dataset, policy, taxonomy, frozen)),
+        seconds=clock.report(),
+    )
+
+
+def load(engine: Engine, policy: Policy) -> tuple[Dataset, Taxonomy]:
+    """Read the transactions and the taxonomy of a policy, each source once."""
+    with open_source(engine, policy.transactions, "transactions") as source:
+        if policy.records is None:
+            dataset = load_transactions(engine, source, id_column=policy.id, item_column=policy.item)
+        else:
+            with open_source(engine, policy.records, "records") as records:
+                dataset = load_transactions(
+                    engine, source, id_column=policy.id, item_column=policy.item, more_ids=records
+                )
+    return dataset, load_taxonomy(engine, policy.taxonomy)
+
+
+def verify_release(engine: Engine, schema: SchemaName, model: Model, witnesses: int = 0) -> Verification:
+    """Check the frozen or sealed rows of a release against a model."""
+    transactions, items = coded_release(engine, schema)
+    found = verify_km(engine, transactions, items, model, witnesses=witnesses)
+    engine.drop(transactions, items)
+    return found
+
+
+def verify_source(
+    engine: Engine, transactions: Any, model: Model, *, id: str = "tid", item: str = "item", witnesses: int = 0
+) -> Verification:
+    """Check any table, view, file or data frame against a model."""
+    with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+        dataset = load_transactions(engine, source, id_column=id, item_column=item)
+        return verify_km(engine, dataset.transactions, dataset.items, model, witnesses=witnesses)
+
+
+def model_of(manifest: dict[str, str]) -> Model:
+    """The model that a release's manifest promises."""
+    try:
+        return make_model(manifest["model"], k=int(manifest["k"]), m=manifest["m"])
+    except (KeyError, ValueError):
+        raise InputError("The manifest of the release is incomplete.", code="not_a_release") from None
+
+
+def find_release(engine: Engine, name: str) -> SchemaName:
+    """The schema of a release in the owner's database.
+
+    Raises:
+        InputError: there is none of this name.
+    """
+    schema = find_schema(engine, release_schema(current_catalog(engine), name))
+    if schema is None:
+        raise InputError(f"There is no release {name!r}.", code="no_such_release", hint="List them: anondb releases.")
+    return schema
+
+
+def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
+    """Measure the accuracy of an existing release on its source as it is now, and keep the answers in the ledger.
+
+    Raises:
+        InputError: no such release, or its source cannot be found again (files and data frames are not kept).
+    """
+    catalog = current_catalog(engine)
+    with engine.transaction():
+        schema = find_release(engine, name)
+        entry = ledger.find(engine, catalog, name)
+        if entry is None or entry.source_reference is None:
+            raise InputError(
+                f"The source of the release {name!r} is not in this database, so accuracy cannot be measured again.",
+                code="no_source",
+            )
+        with open_source(engine, entry.source_reference, "transactions") as source:
+            dataset = load_transactions(engine, source, id_column=entry.id_column, item_column=entry.item_column)
+        manifest = read_manifest(engine, schema)
+        pool = _generalized(engine, schema, dataset) if workload.draw == "generalized" else None
+        queries = _queries(engine, dataset, workload, pool)
+        unchanged = dataset.n_transactions == int(manifest["transactions"]) and (
+            entry.fingerprint == fingerprint(engine, dataset)
+        )
+        accuracy = _measure(engine, dataset, schema, manifest["suppression"], queries, must_hold=unchanged)
+        ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, _called(queries))
+        return accuracy
+
+
+def publish_release(engine: Engine, name: str, path: str, *, replace: bool = False) -> PublishedFile:
+    """Seal a release into a file of its own, and verify the sealed rows before the file gets its name."""
+    with engine.transaction():
+        schema = find_release(engine, name)
+        model = model_of(read_manifest(engine, schema))
+
+        def check(sealed: Engine, sealed_schema: SchemaName) -> None:
+            with sealed.transaction():
+                if not verify_release(sealed, sealed_schema, model).verified:
+                    raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
+
+        return publish(engine, schema, path, replace=replace, check=check)
+
+
+# ---------------------------------------------------------------------- parts of the steps
+
+
+def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:
+    """Refuse a name that is taken before the long work, not after it."""
+    if not replacing and find_schema(engine, schema) is not None:
+        raise InputError(
+            f"There is a schema {schema.name!r} already (upper and lower case are the same).",
+            code="release_exists",
+            hint="Choose another name with --release, or --replace it.",
+        )
+
+
+def _check_suppression(dataset: Dataset, recoding: GlobalRecoding, limit: Fraction | None) -> None:
+    """Refuse what suppresses more than ``limit`` percent of the items, or everything unless 100 percent are allowed."""
+    suppressed = int((recoding.image < 0).sum())
+    if not dataset.n_items:
+        return
+    if limit is not None and Fraction(100 * suppressed, dataset.n_items) > limit:
+        raise InfeasibleError(
+            f"{suppressed} of {dataset.n_items} items would have to be suppressed, more than {float(limit):g} percent.",
+            code="too_much_suppression",
+            hint="Raise --max-suppression, or lower k or m.",
+        )
+    if suppressed == dataset.n_items and limit != 100:
+        raise InfeasibleError(
+            "Every item would have to be suppressed.",
+            code="all_suppressed",
+            hint="Lower k or m, or say --max-suppression 100 if that is wanted.",
+        )
+
+
+def _queries(engine: Engine, dataset: Dataset, workload: Workload, pool: Any) -> Queries:
+    if workload.own is not None:
+        with open_source(engine, workload.own, "workload") as source:
+            return owner_workload(engine, dataset, source)
+    return random_workload(
+        engine,
+        dataset,
+        queries=workload.queries,
+        size=workload.size,
+        seed=workload.seed,
+        pool=pool if workload.draw == "generalized" else None,
+    )
+
+
+def _called(queries: Queries) -> str:
+    """What a workload is called in the ledger."""
+    if queries.seed is None:
+        return "own queries"
+    return f"random size={queries.size} queries={queries.n_queries} seed={queries.seed} draw={queries.draw}"
+
+
+def _generalized(engine: Engine, schema: SchemaName, dataset: Dataset) -> Any:
+    """The items of the data that a released item stands for together with others."""
+    found = engine.query(
+        "release/generalized_members", {"released_items": schema.table("released_items"), "items": dataset.items}
+    )
+    return np.asarray(found["item"], dtype=np.int64)
+
+
+def _measure(
+    engine: Engine, dataset: Dataset, schema: SchemaName, suppression: str, queries: Queries, must_hold: bool = True
+) -> Accuracy:
+    released = of_release(
+        engine, schema.table("transactions"), schema.table("released_items"), suppressed=suppression == "some"
+    )
+    accuracy = measure(engine, dataset, released, queries)
+    if must_hold and accuracy.outside:
+        raise InternalError(f"{accuracy.outside} true counts lie outside their bounds; nothing was kept.")
+    return accuracy
+
+
+def _entry(
+    engine: Engine,
+    policy: Policy,
+    name: str,
+    dataset: Dataset,
+    frozen: FrozenRelease,
+    verification: Verification,
+    loss: Loss,
+) -> ledger.LedgerEntry:
+    return ledger.LedgerEntry(
+        name=name,
+        release_id=frozen.release_id,
+        model=policy.model.name,
+        parameters=policy.options(),
+        algorithm=str(policy.algorithm),
+        source_table=dataset.table,
+        source_reference=dataset.reference,
+        id_column=dataset.id_column,
+        item_column=dataset.item_column,
+        fingerprint=fingerprint(engine, dataset),
+        transactions=dataset.n_transactions,
+        items=dataset.n_items,
+        released_items=frozen.released_items,
+        suppressed_items=frozen.suppressed_items,
+        suppressed_occurrences=frozen.suppressed_occurrences,
+        lm_total=None if loss.lm_total is None else str(loss.lm_total),
+        lm=loss.lm,
+        ncp=loss.ncp,
+        verified=verification.verified,
+        violations=verification.violations,
+        version=__version__,
+    )
+
+
+def _remarks(dataset: Dataset, policy: Policy, taxonomy: Taxonomy, frozen: FrozenRelease) -> list[str]:
+    """What the owner should know about a release beyond its figures."""
+    remarks = []
+    if policy.model.k == 1:
+        remarks.append("k = 1 promises nothing: every item is released as it is.")
+    if dataset.n_items and not frozen.released_items:
+        remarks.append("Everything was suppressed: the release holds no item.")
+    if taxonomy.size > 1 and any(
+        len(list(taxonomy.children(node))) == 1 for node in (0, *taxonomy.children(0)) if not taxonomy.is_leaf[node]
+    ):
+        remarks.append(
+            "A node at the top of the taxonomy has a single child: the search stops where one step down does not pay."
+        )
+    return remarks
+
+
+def published(report: Report, file: PublishedFile, seconds: float) -> Report:
+    """The report of a release that was also published."""
+    steps = report.seconds | {"publish": round(seconds, 3), "total": round(report.seconds["total"] + seconds, 3)}
+    return replace(report, published=str(file.path), seconds=steps)
+

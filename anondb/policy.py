@@ -1,0 +1,153 @@
+"""What to protect and how: one value, whether it came from flags, Python or SQL."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from anondb.errors import InputError
+from anondb.models import KmAnonymity, Model
+
+MODELS = ("km",)
+ALGORITHMS: Mapping[str, tuple[str, ...]] = {"km": ("mhghs", "hghs")}
+PLANNED_MODELS = ("k", "constraints", "hkp", "anatomy", "kkm", "klm")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """How accuracy is measured: the owner's own queries, or ``queries`` random ones of ``size`` items, drawn with ``seed``
+    from all items (``draw="all"``) or from those that are generalized (``draw="generalized"``).
+
+    Raises:
+        InputError: ``bad_parameter``.
+    """
+
+    queries: int = 1000
+    size: int = 2
+    seed: int = 0
+    draw: str = "all"
+    own: Any = None
+
+    def __post_init__(self) -> None:
+        for name, low in (("queries", 0), ("size", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not low <= value < 2**63:
+                raise InputError(f"{name} must be an integer of at least {low}, not {value!r}.", code="bad_parameter")
+            object.__setattr__(self, name, int(value))
+        if self.draw not in ("all", "generalized"):
+            raise InputError(f"draw must be all or generalized, not {self.draw!r}.", code="bad_parameter")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A request for a release, validated when made.
+
+    Attributes:
+        transactions: table name, file, data frame, Arrow table or query tree.
+        model: the promise.
+        taxonomy: table name, file or data frame.
+        algorithm: who computes it; None takes the model's default.
+        name: of the release; None takes the name of the source.
+        id, item: columns of the transactions.
+        records: a table with the same id column; ids that only it has are transactions without items.
+        max_suppression: percent of the items that may be suppressed; None sets no limit, except that not everything may be.
+        workload: how accuracy is measured.
+        replace: whether an existing release of the same name gives way.
+
+    Raises:
+        InputError: unknown model or algorithm, or parameters out of range.
+    """
+
+    transactions: Any
+    model: Model = field(default_factory=KmAnonymity)
+    taxonomy: Any = None
+    algorithm: str | None = None
+    name: str | None = None
+    id: str = "tid"
+    item: str = "item"
+    records: Any = None
+    max_suppression: Fraction | None = None
+    workload: Workload = field(default_factory=Workload)
+    replace: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, KmAnonymity):
+            raise InputError(
+                f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(self.model).__name__}.",
+                code="bad_parameter",
+            )
+        allowed = ALGORITHMS[self.model.name]
+        chosen = allowed[0] if self.algorithm is None else self.algorithm
+        if chosen not in allowed:
+            raise InputError(
+                f"There is no algorithm {chosen!r} for the model {self.model.name}; there are {', '.join(allowed)}."
+                f"{nearest(str(chosen), allowed)}",
+                code="unknown_algorithm",
+            )
+        object.__setattr__(self, "algorithm", chosen)
+        object.__setattr__(self, "max_suppression", _percent(self.max_suppression))
+        if self.taxonomy is None:
+            raise InputError(
+                f"The algorithm {chosen} needs a taxonomy.", code="no_taxonomy", hint="Name it with --taxonomy TABLE|FILE."
+            )
+        for name in ("id", "item"):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name):
+                raise InputError(f"The column name given as {name} is empty.", code="empty_name")
+
+    def options(self) -> dict[str, Any]:
+        """The policy as it is written into the ledger."""
+        return {
+            **self.model.parameters(),
+            "max_suppression": None if self.max_suppression is None else str(self.max_suppression),
+        }
+
+
+def _percent(value: Any) -> Fraction | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, numbers.Real | str):
+        raise InputError(f"max_suppression must be a percentage from 0 to 100, not {value!r}.", code="bad_parameter")
+    try:
+        percent = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        percent = Fraction(-1)
+    if not 0 <= percent <= 100:
+        raise InputError(f"max_suppression must be a percentage from 0 to 100, not {value!r}.", code="bad_parameter")
+    return percent
+
+
+def nearest(name: str, known: tuple[str, ...] | list[str]) -> str:
+    """A sentence that offers the nearest known name, or nothing."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def parse_m(text: str | int | float) -> int | float:
+    """m from a flag or an option: an integer, or ``inf``."""
+    if isinstance(text, str):
+        if text.strip().lower() in ("inf", "infinity"):
+            return math.inf
+        if not re.fullmatch(r"[+-]?\d+", text.strip()):
+            raise InputError(f"m must be an integer or inf, not {text!r}.", code="bad_parameter")
+        return int(text)
+    return text
+
+
+def make_model(name: str = "km", *, k: int = 5, m: str | int | float = 2) -> Model:
+    """The model of a name with its parameters.
+
+    Raises:
+        InputError: an unknown model, with those that there are; or parameters out of range.
+    """
+    if name not in MODELS:
+        later = " It is planned, but not there yet." if name in PLANNED_MODELS else nearest(name, MODELS)
+        raise InputError(
+            f"There is no model {name!r}; there are: {', '.join(MODELS)}.{later}", code="unknown_model"
+        )
+    return KmAnonymity(k=k, m=parse_m(m))
