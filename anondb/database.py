@@ -18,7 +18,7 @@ from anondb.models import KmAnonymity, Model
 from anondb.policy import Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
-from anondb.release.publish import PublishedFile
+from anondb.release.publish import PublishedFile, check_target
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
@@ -173,7 +173,7 @@ class Database:
             replace=replace,
         )
         if publish is not None:
-            pipeline.check_target(self.engine, publish, replace)
+            check_target(self.engine, publish, replace)
         report = pipeline.anonymize(self.engine, policy)
         release = Release(self, report.release, report)
         if publish is not None:

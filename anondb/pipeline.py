@@ -17,25 +17,27 @@ from anondb.algorithms.mhghs import mhghs
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
-from anondb.engine import Engine
+from anondb.engine import Engine, Table
 from anondb.errors import InfeasibleError, InputError, InternalError, VerificationFailed
 from anondb.models import Model
 from anondb.policy import Policy, Workload, make_model
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
 from anondb.release.freeze import FrozenRelease, coded_release, freeze
-from anondb.release.objects import SchemaName, find_schema, read_manifest, release_schema
-from anondb.release.publish import PublishedFile, check_target, publish
+from anondb.release.objects import SEALED_SCHEMA, TABLES, SchemaName, find_schema, read_manifest, release_schema
+from anondb.release.publish import PublishedFile, publish
 from anondb.utility import (
     Accuracy,
     Loss,
-    Workload as Queries,
     generalized_items,
     global_loss,
     measure,
     of_release,
     owner_workload,
     random_workload,
+)
+from anondb.utility import (
+    Workload as Queries,
 )
 from anondb.verify import Verification, verify_km
 
@@ -61,7 +63,7 @@ class Clock:
 
     def report(self) -> dict[str, float]:
         """All steps and the total, in milliseconds' precision; steps that did not run took 0."""
-        steps = {name: 0.0 for name in ("load", "anonymize", "freeze", "verify", "accuracy", "publish")} | self.seconds
+        steps = dict.fromkeys(("load", "anonymize", "freeze", "verify", "accuracy", "publish"), 0.0) | self.seconds
         return {n: round(s, 3) for n, s in steps.items()} | {"total": round(time.perf_counter() - self.started, 3)}
 
 
@@ -199,6 +201,26 @@ def model_of(manifest: dict[str, str]) -> Model:
         return make_model(manifest["model"], k=int(manifest["k"]), m=manifest["m"])
     except (KeyError, ValueError):
         raise InputError("The manifest of the release is incomplete.", code="not_a_release") from None
+
+
+def tables_with(engine: Engine, id_column: str, item_column: str) -> list[Table]:
+    """The tables and views of the current database that have both columns."""
+    found = engine.query("transactions/tables_with", id_column=id_column.lower(), item_column=item_column.lower())
+    return [Table(*names) for names in zip(*(column.tolist() for column in found.values()), strict=True)]
+
+
+def sealed_schema(engine: Engine) -> SchemaName | None:
+    """Where the release lies if this database is a sealed file, else None."""
+    schema = SchemaName(current_catalog(engine), SEALED_SCHEMA)
+    if not all(engine.exists(schema.table(name)) for name in TABLES):
+        return None
+    return schema
+
+
+def verify_sealed(engine: Engine, schema: SchemaName, model: Model | None = None, witnesses: int = 0) -> Verification:
+    """Check the rows of a sealed file against a model, its manifest's by default."""
+    with engine.transaction():
+        return verify_release(engine, schema, model or model_of(read_manifest(engine, schema)), witnesses)
 
 
 def find_release(engine: Engine, name: str) -> SchemaName:
@@ -344,7 +366,7 @@ def _entry(
         parameters=policy.options(),
         algorithm=str(policy.algorithm),
         source_table=dataset.table,
-        source_reference=dataset.reference,
+        source_reference=_reference(engine, dataset.reference),
         id_column=dataset.id_column,
         item_column=dataset.item_column,
         fingerprint=fingerprint(engine, dataset),
@@ -360,6 +382,16 @@ def _entry(
         violations=verification.violations,
         version=__version__,
     )
+
+
+def _reference(engine: Engine, table: Table | None) -> str | None:
+    """What finds a source again: without the name of the owner's database, since its file may be renamed."""
+    if table is None or table.catalog == "temp":
+        return None
+    name = table.expression()
+    if table.catalog == current_catalog(engine):
+        name.set("catalog", None)
+    return name.sql(dialect="duckdb")
 
 
 def _remarks(dataset: Dataset, policy: Policy, taxonomy: Taxonomy, frozen: FrozenRelease) -> list[str]:
@@ -382,4 +414,3 @@ def published(report: Report, file: PublishedFile, seconds: float) -> Report:
     """The report of a release that was also published."""
     steps = report.seconds | {"publish": round(seconds, 3), "total": round(report.seconds["total"] + seconds, 3)}
     return replace(report, published=str(file.path), seconds=steps)
-

@@ -37,7 +37,7 @@ class Workload:
     def __post_init__(self) -> None:
         for name, low in (("queries", 0), ("size", 1), ("seed", 0)):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not low <= value < 2**63:
+            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not low <= int(value) < 2**63:
                 raise InputError(f"{name} must be an integer of at least {low}, not {value!r}.", code="bad_parameter")
             object.__setattr__(self, name, int(value))
         if self.draw not in ("all", "generalized"):
@@ -94,7 +94,9 @@ class Policy:
         object.__setattr__(self, "max_suppression", _percent(self.max_suppression))
         if self.taxonomy is None:
             raise InputError(
-                f"The algorithm {chosen} needs a taxonomy.", code="no_taxonomy", hint="Name it with --taxonomy TABLE|FILE."
+                f"The algorithm {chosen} needs a taxonomy.",
+                code="no_taxonomy",
+                hint="Name it with --taxonomy TABLE|FILE.",
             )
         for name in ("id", "item"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
@@ -147,7 +149,5 @@ def make_model(name: str = "km", *, k: int = 5, m: str | int | float = 2) -> Mod
     """
     if name not in MODELS:
         later = " It is planned, but not there yet." if name in PLANNED_MODELS else nearest(name, MODELS)
-        raise InputError(
-            f"There is no model {name!r}; there are: {', '.join(MODELS)}.{later}", code="unknown_model"
-        )
+        raise InputError(f"There is no model {name!r}; there are: {', '.join(MODELS)}.{later}", code="unknown_model")
     return KmAnonymity(k=k, m=parse_m(m))

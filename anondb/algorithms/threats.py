@@ -233,9 +233,7 @@ def _ranges(keys: Ints, mass: Ints) -> list[tuple[int, int]]:
     return ranges
 
 
-def _collect(
-    rows: dict[int, Rows], supports: dict[int, Rows], size: int, found: Iterator[tuple[Rows, Rows]]
-) -> None:
+def _collect(rows: dict[int, Rows], supports: dict[int, Rows], size: int, found: Iterator[tuple[Rows, Rows]]) -> None:
     """Gather the chunks of one size, beside those that are there."""
     parts = [(np.sort(nodes.astype(np.int32, copy=False), axis=1), support) for nodes, support in found if len(nodes)]
     if size in rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, quote_list
-from anondb.errors import InputError
+from anondb.errors import EngineError, InputError, InternalError
 
 FILE_SUFFIXES = (".dat", ".csv", ".parquet")
 
@@ -26,14 +26,14 @@ class Source:
         name: what messages call it.
         columns: type of each column.
         table: the plain name that a release's manifest gives to its source, for analysts.
-        reference: what finds it again in the owner's database (quoted schema.table); None for files and data frames.
+        reference: the table or view itself; None for files and data frames.
     """
 
     query: exp.Query
     name: str
     columns: dict[str, str]
     table: str = "transactions"
-    reference: str | None = None
+    reference: Table | None = None
 
     def column(self, wanted: str, parameter: str) -> str:
         """The exact name of a column, found as DuckDB finds it (case does not matter)."""
@@ -62,19 +62,24 @@ def is_frame(source: Any) -> bool:
 
 
 def describe(
-    engine: Engine, query: exp.Query, name: str, table: str = "transactions", reference: str | None = None
+    engine: Engine, query: exp.Query, name: str, table: str = "transactions", reference: Table | None = None
 ) -> Source:
     """Look the columns of a query up; the query is bound, not run."""
-    try:
+    with reading(name):
         found = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"{name} cannot be read ({type(error).__name__}).", code="unreadable", hint="Run the query by itself first."
-        ) from None
     columns = dict(zip(found["column_name"].tolist(), found["column_type"].tolist(), strict=True))
     return Source(query, name, columns, table, reference)
+
+
+@contextlib.contextmanager
+def reading(name: str) -> Iterator[None]:
+    """What DuckDB cannot read (a broken view, a malformed file) is the input's fault, and named without its content."""
+    try:
+        yield
+    except (EngineError, InternalError) as error:
+        if error.code not in ("refused", "internal", "io"):
+            raise
+        raise InputError(f"{name} cannot be read.", code="unreadable", hint="Run the query by itself first.") from None
 
 
 def _candidates(engine: Engine, text: str) -> list[tuple[str | None, str | None, str]]:
@@ -121,7 +126,9 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
                 hint="Qualify it as catalog.schema.name.",
             )
     raise InputError(
-        f"There is no table or view {text!r} for the {what}.", code="no_such_table", hint="Check the name and the schema."
+        f"There is no table or view {text!r} for the {what}.",
+        code="no_such_table",
+        hint="Check the name and the schema.",
     )
 
 
@@ -138,7 +145,7 @@ def file_query(path: Path, what: str) -> exp.Query:
     if path.suffix.lower() == ".parquet":
         reader = exp.func("read_parquet", place)
     else:
-        options = {"header": True, "all_varchar": True, "allow_quoted_nulls": False}
+        options = {"header": True, "all_varchar": True, "allow_quoted_nulls": False, "quote": '"', "escape": '"'}
         settings = [exp.PropertyEQ(this=exp.to_identifier(k), expression=exp.convert(v)) for k, v in options.items()]
         reader = exp.Anonymous(this="read_csv", expressions=[place, *settings])
     return exp.select("*").from_(exp.Table(this=reader))
@@ -150,19 +157,21 @@ def check_frame(frame: Any, what: str) -> None:
     names = names or list(getattr(frame, "column_names", []))
     lowered = [str(n).lower() for n in names]
     if len(set(lowered)) != len(lowered):
-        raise InputError(f"Columns of the {what} data frame differ by case only.", code="column_clash", hint="Rename one.")
+        raise InputError(
+            f"Columns of the {what} data frame differ by case only.", code="column_clash", hint="Rename one."
+        )
     if hasattr(frame, "dtypes"):
         for name in names:
             if str(getattr(frame.dtypes, "get", lambda _: "")(name)) != "object":
                 continue
-            kinds = {type(v) for v in frame[name]} - {type(None)}
+            kinds = _python_types(frame[name].dropna())
             if kinds & {set, frozenset, dict}:
                 raise InputError(
                     f"Column {name!r} of the {what} data frame holds Python sets or dicts.",
                     code="bad_type",
                     hint="Use lists, or one row for each item.",
                 )
-            if len(kinds - {float}) > 1 or (float in kinds and kinds != {float} and str not in kinds and list not in kinds):
+            if len(kinds) > 1:
                 raise InputError(
                     f"Column {name!r} of the {what} data frame mixes Python types.",
                     code="mixed_types",
@@ -170,9 +179,20 @@ def check_frame(frame: Any, what: str) -> None:
                 )
 
 
-def _reference(table: Table) -> str:
-    """The table as quoted text, with its catalog: what resolves to it again."""
-    return table.sql()
+def _python_types(values: Iterable[Any]) -> set[type]:
+    """The types of the values and, for lists, of their elements; a NumPy scalar counts as what it stands for.
+
+    Missing values in lists do not count; lists and arrays do not either, unless they stand beside something else.
+    """
+    kinds: set[type] = set()
+    sequences: set[type] = set()
+    for value in values:
+        if isinstance(value, list | tuple) or hasattr(value, "__array__") and getattr(value, "ndim", 0):
+            sequences.add(list)
+            kinds |= _python_types(v for v in value if v is not None and v == v)
+        else:
+            kinds.add(type(value.item()) if hasattr(value, "item") else type(value))
+    return kinds | sequences if sequences and len(kinds) > 1 else kinds
 
 
 @contextlib.contextmanager
@@ -181,7 +201,7 @@ def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
     if isinstance(given, exp.Query):
         yield describe(engine, given, f"the {what} query")
     elif isinstance(given, Table):
-        yield describe(engine, all_columns(given), f"table {given.name!r}", given.name, _reference(given))
+        yield describe(engine, all_columns(given), f"table {given.name!r}", given.name, given)
     elif isinstance(given, Path) or (isinstance(given, str) and is_file(given)):
         path = Path(given)
         if path.suffix.lower() == ".dat":
@@ -190,7 +210,7 @@ def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
             yield describe(engine, file_query(path, what), f"file {path.name!r}", path.stem)
     elif isinstance(given, str):
         table = resolve_table(engine, given, what)
-        yield describe(engine, all_columns(table), f"table {given!r}", table.name, _reference(table))
+        yield describe(engine, all_columns(table), f"table {given!r}", table.name, table)
     elif is_frame(given):
         check_frame(given, what)
         with engine.registered(given) as view:
@@ -207,6 +227,7 @@ def dat_source(engine: Engine, path: Path, what: str) -> Source:
     if not path.is_file():
         raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
     content = exp.select("content").from_(exp.Table(this=exp.func("read_text", exp.Literal.string(str(path)))))
-    lines = engine.create("dat_lines", "transactions/dat_lines", {"file": content})
+    with reading(f"file {path.name!r}"):
+        lines = engine.create("dat_lines", "transactions/dat_lines", {"file": content})
     query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lines.expression())
     return Source(query, f"file {path.name!r}", {"tid": "BIGINT", "item": "VARCHAR[]"}, path.stem)

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,9 @@ def from_edges(edges: Iterable[tuple[str, str | None]]) -> Taxonomy:
         parent_of[node] = parent
         children.setdefault(parent, []).append(node)
     if self_loops:
-        raise _not_a_tree(f"{self_loops} nodes are their own parent.", "Give the root the parent NULL, or leave its row out.")
+        raise _not_a_tree(
+            f"{self_loops} nodes are their own parent.", "Give the root the parent NULL, or leave its row out."
+        )
     if doubled:
         swapped = Counter(parent_of.values()).most_common(1)[0][1] <= 1 or len(doubled) > len(parent_of) // 4
         raise _not_a_tree(
@@ -134,7 +137,9 @@ def from_edges(edges: Iterable[tuple[str, str | None]]) -> Taxonomy:
         )
     roots = [n for n in dict.fromkeys([*children, *parent_of]) if parent_of.get(n) is None]
     if not parent_of and not children:
-        raise InputError("The taxonomy is empty.", code="empty_taxonomy", hint="Give a row (node, parent) for each node.")
+        raise InputError(
+            "The taxonomy is empty.", code="empty_taxonomy", hint="Give a row (node, parent) for each node."
+        )
     if len(roots) != 1:
         raise _not_a_tree(
             f"it has {len(roots)} roots." if roots else "it has no root, so it holds a cycle.",
@@ -188,7 +193,7 @@ def from_paths(paths: Iterable[Sequence[str]]) -> Taxonomy:
     edges: dict[tuple[str, str | None], None] = {}
     for path in paths:
         steps = [v for i, v in enumerate(path) if i == 0 or v != path[i - 1]]
-        for node, above in zip(steps, steps[1:], strict=False):
+        for node, above in pairwise(steps):
             edges[node, above] = None
         if steps:
             edges[steps[-1], None] = None
@@ -221,7 +226,9 @@ def _read_paths(path: Path) -> Taxonomy:
     except UnicodeDecodeError:
         raise InputError(f"The taxonomy file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
     except csv.Error:
-        raise InputError(f"The taxonomy file {path.name!r} cannot be read as ;-separated paths.", code="bad_file") from None
+        raise InputError(
+            f"The taxonomy file {path.name!r} cannot be read as ;-separated paths.", code="bad_file"
+        ) from None
 
 
 def _is_path_file(path: Path) -> bool:
@@ -295,6 +302,8 @@ def _from_source(engine: Engine, source: Source) -> Taxonomy:
     nulls = sum(None in row for row in rows)
     if nulls:
         raise InputError(
-            f"{nulls} rows of the taxonomy have a NULL level.", code="null_node", hint="Repeat the value of the finer level."
+            f"{nulls} rows of the taxonomy have a NULL level.",
+            code="null_node",
+            hint="Repeat the value of the finer level.",
         )
     return from_wide([tuple(str(v) for v in row) for row in rows])

@@ -10,16 +10,15 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.sources import Source
+from anondb.data.sources import Source, reading
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 
 ID_TYPES = re.compile(
     r"(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|UHUGEINT|DECIMAL\(.*\)|BOOLEAN|UUID"
-    r"|VARCHAR|DATE|TIME|TIMESTAMP.*|ENUM\(.*\))$",
+    r"|VARCHAR|DATE|TIME|TIMESTAMP[_A-Z ]*|ENUM\(.*\))$",
     re.S,
 )
-ITEM_TYPES = ID_TYPES
 MAX_LABEL_BYTES = 10_000_000
 
 
@@ -35,7 +34,7 @@ class Dataset:
         supports: support of each item, by item number.
         n_transactions, n_occurrences, longest, non_empty: N, number of pairs, longest transaction, non-empty ones.
         table, id_column, item_column: what the source was called.
-        reference: what finds the source again in the owner's database, or None.
+        reference: the source's table or view; None for files and data frames.
         duplicates: source rows that repeated another.
         warnings: remarks for the owner.
     """
@@ -52,7 +51,7 @@ class Dataset:
     table: str
     id_column: str
     item_column: str
-    reference: str | None = None
+    reference: Table | None = None
     duplicates: int = 0
     warnings: tuple[str, ...] = field(default=())
 
@@ -62,34 +61,55 @@ class Dataset:
         return len(self.labels)
 
 
-def _text(column: str, kind: str) -> exp.Expression:
+def _text(column: str, kind: str) -> exp.Expr:
     """A column as VARCHAR without a collation (a NOCASE column would merge items that differ by case)."""
     node = exp.column(exp.to_identifier(column, quoted=True))
-    if kind.startswith("VARCHAR"):
+    if kind == "VARCHAR":
         return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
     return exp.cast(node, "VARCHAR")
 
 
-def _list_text(column: str, element: str) -> exp.Expression:
+def _id(column: str, kind: str) -> exp.Expr:
+    """An id column; text and enums as in ``_text``, other types as they are."""
+    if kind.startswith(("VARCHAR", "ENUM")):
+        return _text(column, kind)
+    return exp.column(exp.to_identifier(column, quoted=True))
+
+
+def _list_text(column: str, element: str) -> exp.Expr:
     node = exp.column(exp.to_identifier(column, quoted=True))
     return node if element == "VARCHAR" else exp.cast(node, "VARCHAR[]", dialect="duckdb")
 
 
 def _check_types(source: Source, id_column: str, item_column: str) -> str | None:
     """Check both columns' types; returns the element type if the item column is a LIST, else None."""
-    id_type, item_type = source.columns[id_column], source.columns[item_column]
-    if not ID_TYPES.match(id_type):
-        hint = "Cast it to an integer or text first: equal ids must be equal exactly."
-        raise InputError(f"The id column {id_column!r} has the type {_short(id_type)}.", code="bad_type", hint=hint)
+    _check_id_type(source, id_column)
+    item_type = source.columns[item_column]
     element = re.match(r"(.*)\[\d*\]$", item_type, re.S)
     inner = element[1] if element else item_type
-    if not ITEM_TYPES.match(inner):
+    if not ID_TYPES.match(inner) or "ZONE" in inner.partition("(")[0]:  # the text of those depends on a setting
         raise InputError(
             f"The item column {item_column!r} has the type {_short(item_type)}.",
             code="bad_type",
             hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
         )
     return inner if element else None
+
+
+def _check_id_type(source: Source, column: str) -> None:
+    if not ID_TYPES.match(source.columns[column]):
+        raise InputError(
+            f"The id column {column!r} of {source.name} has the type {_short(source.columns[column])}.",
+            code="bad_type",
+            hint="Cast it to an integer or text first: equal ids must be equal exactly.",
+        )
+
+
+def _kind_of_id(kind: str) -> str:
+    """What two id columns must have in common to be compared: integers of any width, text with enums, else the type."""
+    if kind.startswith(("VARCHAR", "ENUM")):
+        return "VARCHAR"
+    return "INTEGER" if "INT" in kind else kind
 
 
 def _short(kind: str) -> str:
@@ -125,20 +145,20 @@ def load_transactions(
     item_column = source.column(item_column, "--item")
     element = _check_types(source, id_column, item_column)
     id_type = source.columns[id_column]
-    id_node = (
-        _text(id_column, id_type) if id_type.startswith(("VARCHAR", "ENUM")) else exp.column(exp.to_identifier(id_column, quoted=True))
-    )
+    id_node = _id(id_column, id_type)
     inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
 
     if element is None:
         pairs = exp.select(id_node.as_("id"), _text(item_column, source.columns[item_column]).as_("item")).from_(inner)
-        long_form = engine.create("source", pairs)
+        with reading(source.name):
+            long_form = engine.create("source", pairs)
         with_ids: Table | exp.Query = long_form
     else:
         lists = exp.select(id_node.as_("id"), _list_text(item_column, element).as_("items")).from_(inner)
-        snapshot = engine.create("source_lists", lists)
+        with reading(source.name):
+            snapshot = engine.create("source_lists", lists)
         long_form = engine.create("source", "transactions/exploded", {"source": snapshot})
-        with_ids = exp.select("id", exp.null().as_("item")).from_(snapshot.expression())
+        with_ids = exp.select("id", exp.cast(exp.null(), "VARCHAR").as_("item")).from_(snapshot.expression())
 
     checked = engine.query("transactions/null_counts", {"source": long_form})
     total, null_ids, null_items, longest = (int(checked[c][0]) for c in ("total", "null_ids", "null_items", "longest"))
@@ -156,12 +176,8 @@ def load_transactions(
         raise InputError(f"An item is longer than {MAX_LABEL_BYTES} bytes.", code="item_too_long")
 
     if more_ids is not None:
-        other = more_ids.column(id_column, "--id")
-        extra = exp.select(exp.column(exp.to_identifier(other, quoted=True)).as_("id"), exp.null().as_("item")).from_(
-            exp.Subquery(this=more_ids.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("records")))
-        )
         first = with_ids if isinstance(with_ids, exp.Query) else exp.select("id", "item").from_(with_ids.expression())
-        with_ids = exp.union(first, extra, distinct=False)
+        with_ids = exp.union(first, _more_ids(engine, more_ids, id_column, id_type), distinct=False)
 
     ids = engine.create("ids", "transactions/ids", {"source": with_ids})
     items = engine.create("items", "transactions/items", {"source": long_form})
@@ -196,6 +212,28 @@ def load_transactions(
         duplicates=duplicates,
         warnings=tuple(warnings),
     )
+
+
+def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.Select:
+    """The ids of a second source, as rows without an item."""
+    column = source.column(wanted, "--id")
+    _check_id_type(source, column)
+    found = source.columns[column]
+    if _kind_of_id(found) != _kind_of_id(id_type):
+        raise InputError(
+            f"The id column {column!r} of {source.name} has the type {_short(found)}, that of the transactions"
+            f" {_short(id_type)}.",
+            code="bad_type",
+            hint="Cast one of them: ids are never converted silently.",
+        )
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("records")))
+    nothing = exp.cast(exp.null(), "VARCHAR").as_("item")
+    with reading(source.name):
+        ids = engine.create("source_ids", exp.select(_id(column, found).as_("id"), nothing).from_(inner))
+    null_ids = int(engine.query("transactions/null_counts", {"source": ids})["null_ids"][0])
+    if null_ids:
+        raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
+    return exp.select("id", "item").from_(ids.expression())
 
 
 def fingerprint(engine: Engine, dataset: Dataset) -> str:

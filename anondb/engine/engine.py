@@ -133,7 +133,7 @@ class Engine:
                 future.result()
             raise
 
-    def _execute(self, statement: exp.Expression | str, what: str, fetch: bool = False) -> Columns:
+    def _execute(self, statement: exp.Expr | str, what: str, fetch: bool = False) -> Columns:
         text = statement if isinstance(statement, str) else statement.sql(dialect="duckdb")
         if self._on_statement is not None:
             self._on_statement(text)
@@ -158,9 +158,7 @@ class Engine:
         """The identity of the work table ``name``; it need not exist yet."""
         return Table("temp", "main", _WORK_PREFIX + name)
 
-    def query(
-        self, name: str, tables: Mapping[str, Table | exp.Query] | None = None, **values: Value
-    ) -> Columns:
+    def query(self, name: str, tables: Mapping[str, Table | exp.Query] | None = None, **values: Value) -> Columns:
         """Run the named query and return its columns as NumPy arrays (masked where there are NULLs)."""
         return self._execute(load(name).bind(tables or {}, values), f"query {name}", fetch=True)
 
@@ -196,7 +194,7 @@ class Engine:
         """Run a tree that the caller built (where the shape depends on a parameter) and return its columns."""
         return self._execute(tree, what, fetch=True)
 
-    def run(self, statement: exp.Expression, what: str) -> None:
+    def run(self, statement: exp.Expr, what: str) -> None:
         """Run a statement tree that returns nothing of interest (DDL, INSERT)."""
         self._execute(statement, what)
 
@@ -238,9 +236,7 @@ class Engine:
         """Drop work tables that are no longer needed."""
         for table in tables:
             self._work.discard(table.name)
-            self._execute(
-                exp.Drop(tables=[table.expression()], kind="TABLE", exists=True), "dropping a work table"
-            )
+            self._execute(exp.Drop(tables=[table.expression()], kind="TABLE", exists=True), "dropping a work table")
 
     def exists(self, table: Table) -> bool:
         """Whether a table or view of this name exists."""
@@ -307,7 +303,9 @@ def sweep_temp_directories() -> None:
 def _open_error(error: Exception) -> AnondbError:
     text = str(error)
     if "lock" in text.lower():
-        return EngineError("The database file is locked by another process.", code="locked", hint="Close it there first.")
+        return EngineError(
+            "The database file is locked by another process.", code="locked", hint="Close it there first."
+        )
     if "not a valid DuckDB database" in text or isinstance(error, duckdb.SerializationException):
         return InputError("The file is not a DuckDB database, or it is damaged.", code="not_a_database")
     if "does not exist" in text or "No such file" in text:

@@ -204,9 +204,7 @@ def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence
         _append(engine, _table(catalog, "decisions"), _DECISIONS, rows)
 
 
-def record_accuracy(
-    engine: Engine, catalog: str, name: str, release_id: str, answers: Table, workload: str
-) -> None:
+def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, answers: Table, workload: str) -> None:
     """Keep a workload and its answers, truth included, in ``anondb.workloads`` and ``anondb.accuracy``.
 
     The same workload on the same release is kept once: its latest answers replace the earlier ones.

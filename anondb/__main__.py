@@ -1,0 +1,5 @@
+"""``python -m anondb``."""
+
+from anondb.cli import main
+
+main()

@@ -1,0 +1,102 @@
+"""Loading files into tables of the owner's database (``anondb load``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+
+from anondb.data.sources import dat_source, file_query
+from anondb.data.taxonomy import load_taxonomy
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table that was made: its name, its rows, and a remark."""
+
+    table: str
+    rows: int
+    note: str = ""
+
+
+def load_files(engine: Engine, wanted: Mapping[str, tuple[str | None, str]], *, replace: bool = False) -> list[Loaded]:
+    """Load files into tables of the current schema, all or none.
+
+    Args:
+        engine: the engine, outside a transaction.
+        wanted: (file, table) for each of ``transactions``, ``taxonomy`` and ``records``.
+        replace: whether existing tables give way.
+
+    ``.dat`` transactions become ``(tid, item)``, one row for each item; a file with empty lines becomes one row for each
+    transaction with a list, since the long form cannot hold a transaction without items. Taxonomies of any format become
+    ``(node, parent, ord)``.
+
+    Raises:
+        InputError: a file is missing or not as it should be, a name is empty or taken.
+    """
+    made = []
+    with engine.transaction():
+        place = engine.query("release/current_place")
+        catalog, schema = str(place["catalog_name"][0]), str(place["schema_name"][0])
+        for what, (file, name) in wanted.items():
+            if file is None:
+                continue
+            if not name:
+                raise InputError(f"The name of the {what} table is empty.", code="empty_name")
+            table = Table(catalog, schema, name)
+            if engine.exists(table):
+                if not replace:
+                    raise InputError(
+                        f"There is a table or view {name!r} already.",
+                        code="table_exists",
+                        hint="Choose another, or --replace.",
+                    )
+                engine.drop(table)
+            note = (
+                _load_taxonomy(engine, file, table)
+                if what == "taxonomy"
+                else _load_table(engine, Path(file), what, table)
+            )
+            rows = int(engine.scalar("transactions/row_count", {"source": table}))
+            made.append(Loaded(name, rows, note))
+    return made
+
+
+def _load_table(engine: Engine, path: Path, what: str, table: Table) -> str:
+    if path.suffix.lower() not in (".dat", ".csv", ".parquet"):
+        raise InputError(
+            f"The {what} file {path.name!r} is neither .dat nor .csv nor .parquet.", code="bad_file", hint="Rename it."
+        )
+    if path.suffix.lower() != ".dat":
+        engine.create(table, file_query(path, what))
+        return ""
+    lists = engine.create("lists", dat_source(engine, path, what).query)
+    if int(engine.scalar("transactions/empty_lists", {"lists": lists})):
+        engine.create(table, exp.select("tid", "item").from_(lists.expression()))
+        note = "one row with a list for each transaction, since some have no items"
+    else:
+        engine.create(
+            table, exp.select("tid", exp.func("unnest", exp.column("item")).as_("item")).from_(lists.expression())
+        )
+        note = ""
+    engine.drop(lists)
+    return note
+
+
+def _load_taxonomy(engine: Engine, file: str, table: Table) -> str:
+    taxonomy = load_taxonomy(engine, file)
+    order = taxonomy.rank.argsort(kind="stable").tolist()
+    parents = [int(taxonomy.parent[node]) for node in order]
+    engine.put(
+        table,
+        {
+            "node": ("VARCHAR", [taxonomy.labels[node] for node in order]),
+            "parent": ("VARCHAR", [None if p < 0 else taxonomy.labels[p] for p in parents]),
+            "ord": ("INTEGER", list(range(taxonomy.size))),
+        },
+    )
+    return f"{taxonomy.n_leaves} leaves"

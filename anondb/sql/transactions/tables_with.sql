@@ -1,0 +1,16 @@
+-- reads: none
+-- params: id_column, item_column
+-- returns: table_catalog, table_schema, table_name
+-- grain: table_catalog, table_schema, table_name
+-- The tables and views of the current database that have both columns, releases and the ledger aside.
+SELECT table_catalog, table_schema, table_name
+FROM information_schema.columns
+WHERE
+    table_catalog = current_database()
+    AND NOT starts_with(table_schema, 'release_')
+    AND table_schema NOT IN ('anondb', 'information_schema', 'pg_catalog')
+GROUP BY table_catalog, table_schema, table_name
+HAVING
+    count(*) FILTER (WHERE lower(column_name) = getvariable('id_column')) > 0
+    AND count(*) FILTER (WHERE lower(column_name) = getvariable('item_column')) > 0
+ORDER BY 1, 2, 3
