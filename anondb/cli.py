@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -482,6 +483,7 @@ def _fail(error: AnondbError) -> NoReturn:
 
 def main() -> None:
     """Entry point: typed errors become a message and an exit code (design 2.1)."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra here: its threads only cost start-up time
     try:
         code = app(standalone_mode=False)
     except AnondbError as error:
@@ -492,7 +494,11 @@ def main() -> None:
     except typer.Exit as done:
         code = done.exit_code
     except TyperException as error:
-        getattr(error, "show", lambda: typer.echo(f"anondb: {error}", err=True))()
+        show = getattr(error, "show", None)
+        if show is not None:
+            show()
+        else:
+            typer.echo(f"anondb: {error}", err=True)
         raise SystemExit(2) from None
     raise SystemExit(code if isinstance(code, int) else 0)
 

@@ -126,7 +126,7 @@ class _Relevant:
         for ordered, by_node, starts, members in self._index:
             s = ordered.shape[1]
             touched = np.concatenate([by_node[starts[n] : starts[n + 1]] for n in nodes])
-            touched = touched[members[touched] + len(nodes) >= s]
+            touched = touched[members[touched] + min(len(nodes), s) >= s]
             if len(touched):
                 threat, times = np.unique(touched, return_counts=True)
                 for row in ordered[threat[members[threat] + times == s]].tolist():
@@ -224,8 +224,7 @@ class Search:
             self._offer(children)
             cost_of_threats = self._threat_cost(self.scenario()[0])
             steps.append((node, base + cost_of_threats))
-        self._know([0])
-        return self._result(steps, base + self._threat_cost(self.scenario()[0]), round_number)
+        return self._result(steps, base + cost_of_threats, round_number)
 
     def _alone(self, node: int, children: list[int]) -> int:
         """Change of cost when ``node`` gives way to its children, larger threats aside."""
@@ -279,7 +278,8 @@ class Search:
         """Make sure that the threats among the cut and the children of one of its nodes are known.
 
         All threats are known among the nodes ``_active``, between these and the nodes ``_known``, and among siblings of
-        the latter. The cut must lie in the former, the children in the latter.
+        the latter. The cut must lie in the former, the children in the latter: then the threats of a cut are known when its
+        cost is computed, those of the last one included.
         """
         if self.m < 2:
             return

@@ -60,15 +60,20 @@ class ThreatMiner:
         self._engine = engine
         self._taxonomy = taxonomy
         self.k = k
-        items, nodes = _closure(taxonomy, taxonomy.leaf_nodes(dataset))
+        leaves = taxonomy.leaf_nodes(dataset)
+        items, nodes = _closure(taxonomy, leaves)
         ancestors = engine.put("ancestors", {"item": ("INTEGER", items), "node": ("INTEGER", nodes)})
         self._extended = engine.create(
             "extended", "itemsets/extended", {"transactions": dataset.transactions, "ancestors": ancestors}
         )
         engine.drop(ancestors)
         counted = engine.query("itemsets/node_supports", {"extended": self._extended})
-        self.supports: Ints = np.zeros(taxonomy.size, dtype=np.int64)
-        self.supports[counted["node"]] = counted["support"]
+        single = engine.query("itemsets/single_items", {"transactions": dataset.transactions})
+        singles = np.zeros(taxonomy.size + 1, dtype=np.int64)
+        singles[leaves[single["item"]] + 1] = single["support"]
+        running = np.cumsum(singles)
+        self.supports: Ints = running[taxonomy.last + 1] - running[: taxonomy.size]
+        self.supports[counted["node"]] += counted["support"]
 
     @property
     def infrequent(self) -> npt.NDArray[np.bool_]:
@@ -97,7 +102,7 @@ class ThreatMiner:
             BudgetExceeded: a level would join or keep more rows than memory and time allow; says how many.
         """
         frequent = self.supports[nodes] >= self.k
-        if m < 2 or frequent.sum() < 2:
+        if self.k == 1 or m < 2 or frequent.sum() < 2:
             return Threats({}, {}, exhausted=True)
         rows: dict[int, Rows] = {}
         supports: dict[int, Rows] = {}
@@ -117,13 +122,14 @@ class ThreatMiner:
             missing: nodes to learn about: their threats with the two sets above, and with their siblings.
         """
         active, entered, missing = (x[self.supports[x] >= self.k] for x in (active, entered, missing))
-        apart = np.concatenate((active, np.full(len(entered), NO_FAMILY)))
         rows: dict[int, Rows] = {}
         supports: dict[int, Rows] = {}
-        with self._rows_of("active", np.concatenate((active, entered)), apart) as others:
-            if len(entered):
-                self._pairs("itemsets/pairs_within", {"fresh": others}, rows, supports)
-            if len(missing):
+        if len(entered):
+            with self._rows_of("entered", entered, np.full(len(entered), NO_FAMILY)) as fresh:
+                self._pairs("itemsets/pairs_among", {"fresh": fresh}, rows, supports)
+        if len(missing):
+            others_nodes = np.concatenate((active, entered))
+            with self._rows_of("active", others_nodes, np.full(len(others_nodes), NO_FAMILY)) as others:
                 with self._rows_of("missing", missing, self._taxonomy.parent[missing]) as fresh:
                     self._pairs("itemsets/pairs_between", {"fresh": fresh, "others": others}, rows, supports)
                     self._pairs("itemsets/pairs_within", {"fresh": fresh}, rows, supports)
@@ -157,6 +163,7 @@ class ThreatMiner:
         """
         engine = self._engine
         frequent = engine.create("frequent_2", "itemsets/frequent_pairs", {"reachable": reachable}, k=self.k)
+        self._check_kept(frequent, 2)
         occurrences = engine.create(
             "occurrences_2", "itemsets/pair_occurrences", {"reachable": reachable, "frequent": frequent}
         )
@@ -188,15 +195,18 @@ class ThreatMiner:
         """The frequent antichains of this size and where they occur."""
         engine = self._engine
         grown = engine.create(f"frequent_{size}", _frequent(occurrences, frequent, size, self.k))
-        kept = int(engine.scalar("itemsets/total_support", {"frequent": grown}))
+        self._check_kept(grown, size)
+        where = engine.create(f"occurrences_{size}", _grown_occurrences(occurrences, grown, size))
+        engine.drop(frequent, occurrences)
+        return grown, where
+
+    def _check_kept(self, frequent: Table, size: int) -> None:
+        kept = int(self._engine.scalar("itemsets/total_support", {"frequent": frequent}))
         if kept > MAX_KEPT:
             raise BudgetExceeded(
                 f"Frequent itemsets of size {size} occur {kept:,} times, about {kept * 20 / 2**30:.0f} GiB to keep.",
                 hint="Lower m, or raise k.",
             )
-        where = engine.create(f"occurrences_{size}", _grown_occurrences(occurrences, grown, size))
-        engine.drop(frequent, occurrences)
-        return grown, where
 
 
 def _closure(taxonomy: Taxonomy, leaves: Ints) -> tuple[Ints, Ints]:

@@ -1,4 +1,4 @@
-"""Where data come from: a table or view by name, a file, a data frame; each becomes one SELECT that can be read once."""
+"""Where data come from: a table or view by name, a file, a data frame; each becomes one SELECT that is read once."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _python_types(values: Iterable[Any]) -> set[type]:
     kinds: set[type] = set()
     sequences: set[type] = set()
     for value in values:
-        if isinstance(value, list | tuple) or hasattr(value, "__array__") and getattr(value, "ndim", 0):
+        if isinstance(value, list | tuple) or (hasattr(value, "__array__") and value.ndim):
             sequences.add(list)
             kinds |= _python_types(v for v in value if v is not None and v == v)
         else:
@@ -217,7 +217,7 @@ def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
             yield describe(engine, all_columns(view), f"the {what} data frame")
     else:
         raise InputError(
-            f"The {what} must be a table name, a file, a pandas data frame or an Arrow table, not {type(given).__name__}.",
+            f"The {what} must be a table name, a file, a data frame or an Arrow table, not {type(given).__name__}.",
             code="bad_source",
         )
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anondb.data.sources import Source, open_source
-from anondb.data.transactions import Dataset
+from anondb.data.sources import Source, open_source, reading
+from anondb.data.transactions import MAX_LABEL_BYTES, Dataset
 from anondb.engine import Engine
 from anondb.errors import InputError
 
@@ -116,15 +116,13 @@ def from_edges(edges: Iterable[tuple[str, str | None]]) -> Taxonomy:
         if node == parent:
             self_loops += 1
             continue
-        if node in parent_of and (parent_of[node] is not None or parent is None):
+        if node in parent_of:
             if parent_of[node] != parent:
                 doubled.add(node)
             continue
-        if parent is None:
-            parent_of.setdefault(node, None)
-            continue
         parent_of[node] = parent
-        children.setdefault(parent, []).append(node)
+        if parent is not None:
+            children.setdefault(parent, []).append(node)
     if self_loops:
         raise _not_a_tree(
             f"{self_loops} nodes are their own parent.", "Give the root the parent NULL, or leave its row out."
@@ -187,8 +185,9 @@ def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
 def from_paths(paths: Iterable[Sequence[str]]) -> Taxonomy:
     """Build a taxonomy from leaf-to-root paths (``leaf;parent;...;*``, the hierarchy format of ARX, Amnesia, SECRETA).
 
-    A value repeated in the next column (padding of unbalanced hierarchies) counts once. A taxonomy of a single node is a
-    path of length one.
+    A value repeated in the next column (padding of unbalanced hierarchies) counts once. Paths may differ in length, but
+    all end in the root: one that ends below it gives its last node no parent and is refused. A taxonomy of a single node
+    is a path of length one.
     """
     edges: dict[tuple[str, str | None], None] = {}
     for path in paths:
@@ -220,6 +219,7 @@ def from_wide(rows: list[tuple[str, ...]]) -> Taxonomy:
 
 
 def _read_paths(path: Path) -> Taxonomy:
+    limit = csv.field_size_limit(MAX_LABEL_BYTES)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return from_paths([row for row in csv.reader(file, delimiter=";") if row])
@@ -229,6 +229,8 @@ def _read_paths(path: Path) -> Taxonomy:
         raise InputError(
             f"The taxonomy file {path.name!r} cannot be read as ;-separated paths.", code="bad_file"
         ) from None
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _is_path_file(path: Path) -> bool:
@@ -243,8 +245,8 @@ def _is_path_file(path: Path) -> bool:
 def load_taxonomy(engine: Engine, given: Any) -> Taxonomy:
     """Read a taxonomy from a table, a view, a data frame or a file, in the formats of the module's functions.
 
-    A table with the columns ``node`` and ``parent`` (and ``ord``, which then orders siblings) is an edge list; any other
-    table is wide, one column a level. ``.tree`` files and ``;``-separated CSV files hold leaf-to-root paths.
+    A table with the columns ``node`` and ``parent`` is an edge list (a column ``ord`` orders siblings; tie: their labels);
+    any other table is wide, one column a level. ``.tree`` files and ``;``-separated CSV files hold leaf-to-root paths.
 
     Raises:
         InputError: what is given is no tree, or has NULL nodes.
@@ -271,8 +273,9 @@ def _texts(engine: Engine, source: Source, columns: Sequence[str], order: str | 
     ]
     query = exp.select(*wanted).from_(inner)
     if order:
-        query = query.order_by(exp.column(exp.to_identifier(order, quoted=True)))
-    found = engine.select(query, f"reading {source.name}")
+        query = query.order_by(exp.column(exp.to_identifier(order, quoted=True)), wanted[0].this.copy())
+    with reading(source.name):
+        found = engine.select(query, f"reading {source.name}")
     return list(zip(*(_with_none(found[f"c{i}"]) for i in range(len(columns))), strict=True))
 
 

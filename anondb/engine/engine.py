@@ -149,6 +149,8 @@ class Engine:
             return self._call(work)
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
+        except UnicodeError:
+            raise _bad_unicode() from None
         except duckdb.Error as error:
             raise _wrap(error, what) from None
 
@@ -224,6 +226,8 @@ class Engine:
         name = _WORK_PREFIX + "input"
         try:
             self._call(lambda: self._connection.register(name, source))
+        except UnicodeError:
+            raise _bad_unicode() from None
         except duckdb.Error as error:
             raise _wrap(error, "reading the data passed in") from None
         try:
@@ -315,6 +319,12 @@ def _open_error(error: Exception) -> AnondbError:
     return EngineError(f"The database could not be opened ({type(error).__name__}).", code="cannot_open")
 
 
+def _bad_unicode() -> InputError:
+    return InputError(
+        "A text is not valid Unicode (bytes that are not UTF-8, or a lone surrogate).", code="bad_unicode"
+    )
+
+
 def _wrap(error: duckdb.Error, what: str) -> AnondbError:
     """A typed error without the text of DuckDB's own, which may hold data values or SQL."""
     kind = type(error).__name__
@@ -329,8 +339,8 @@ def _wrap(error: duckdb.Error, what: str) -> AnondbError:
         return EngineError(f"Reading or writing a file failed ({what}).", code="io")
     if isinstance(error, duckdb.TransactionException):
         return EngineError(f"The transaction could not go on ({what}).", code="transaction")
-    if "surrogate" in text:
-        return InputError("A text holds a lone surrogate, which is not valid Unicode.", code="bad_unicode")
+    if "surrogate" in text or "valid UTF-8" in text or "not utf-8" in text:
+        return _bad_unicode()
     if isinstance(error, duckdb.InternalException | duckdb.FatalException):
         return EngineError(f"DuckDB failed internally ({what}).", code="engine_internal")
     if what.startswith("query ") or what == "generated query":

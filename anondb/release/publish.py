@@ -77,7 +77,7 @@ def publish(
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
         EngineError: the disk is full, or writing failed.
     """
-    if unexpected_objects(engine, release_schema, macros=False):
+    if not all(engine.exists(release_schema.table(name)) for name in TABLES):
         raise InputError(
             f"The schema {release_schema.name!r} does not hold a release.", code="not_a_release", hint="Check the name."
         )

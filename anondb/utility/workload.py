@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.sources import Source
-from anondb.data.transactions import ID_TYPES, ITEM_TYPES, Dataset
+from anondb.data.transactions import ID_TYPES, Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
@@ -325,7 +325,7 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
     id_type, item_type = source.columns[id_column], source.columns[item_column]
     element = re.match(r"(.*)\[\d*\]$", item_type, re.S)
     _check_type(source, id_column, id_type, ID_TYPES)
-    _check_type(source, item_column, element[1] if element else item_type, ITEM_TYPES)
+    _check_type(source, item_column, element[1] if element else item_type, ID_TYPES)
     given = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     id_node = exp.column(exp.to_identifier(id_column, quoted=True))
     id_text = _plain(id_column, id_type) if id_type.startswith(("VARCHAR", "ENUM")) else id_node

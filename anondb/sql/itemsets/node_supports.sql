@@ -2,5 +2,5 @@
 -- params: none
 -- returns: node, support
 -- grain: node
--- The support of every taxonomy node on the extended transactions.
+-- The support of every taxonomy node among the extended transactions.
 SELECT node, count(*) AS support FROM extended GROUP BY node ORDER BY node

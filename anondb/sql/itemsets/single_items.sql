@@ -1,0 +1,9 @@
+-- reads: transactions(tid, item)
+-- params: none
+-- returns: item, support
+-- grain: item
+-- How many transactions hold just this item.
+SELECT item, count(*) AS support
+FROM (SELECT min(item) AS item FROM transactions GROUP BY tid HAVING count(*) = 1) AS singles
+GROUP BY item
+ORDER BY item
