@@ -28,6 +28,8 @@ from anondb.recoding import Decision, GlobalRecoding
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 
+FEW, PIECES, AT_ONCE = 8, 4, 600_000
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -157,7 +159,9 @@ class Search:
             self._visible[node + 1 : int(taxonomy.last[node]) + 1] = False
         self._active = np.zeros(taxonomy.size, dtype=np.bool_)
         self._known = np.zeros(taxonomy.size, dtype=np.bool_)
-        self._deepest = 2
+        self._pieces = 0
+        to_depth = np.cumsum(np.bincount(taxonomy.depth, weights=miner.supports))
+        self._deepest = max(2, int((to_depth <= AT_ONCE).sum()) - 1)
         self._candidates: list[tuple[int, int, int]] = []
 
     def children(self, node: int) -> list[int]:
@@ -286,20 +290,43 @@ class Search:
         cut = np.asarray(sorted(self.cut))
         if self._active[cut].all() and self._known[children].all():
             return
-        depth, usable = self.taxonomy.depth, self._under & self._visible
-        first = not self._active.any()
-        self._deepest = max([self._deepest, *depth[children].tolist()])
-        active = usable & ((depth < self._deepest) | (depth <= max(2, int(depth[cut].max()))))
-        known = active | (usable & (depth <= self._deepest))
-        if self.m > 2 or first:
-            nodes = np.flatnonzero(known)
-            found = self.miner.mine(nodes, np.where(active[nodes], NO_FAMILY, self.taxonomy.parent[nodes]), self.m)
+        if self.m > 2 or not self._active.any():
+            self._know_depth(cut, children)
         else:
-            entered, missing = active & ~self._active, known & ~self._known
-            found = self.miner.extend(*(np.flatnonzero(x) for x in (active & ~entered, entered, missing)))
+            self._know_more(cut, children)
+
+    def _know_depth(self, cut: Ints, children: list[int]) -> None:
+        """Mine all that lies below the cut, down to the depth of the children."""
+        depth, usable = self.taxonomy.depth, self._under & self._visible
+        self._deepest = max([self._deepest, *depth[children].tolist()])
+        first = 0 if self._active.any() else self._deepest
+        self._active = usable & ((depth < self._deepest) | (depth <= max(first, int(depth[cut].max()))))
+        self._known = self._active | (usable & (depth <= self._deepest))
+        nodes = np.flatnonzero(self._known)
+        found = self.miner.mine(nodes, np.where(self._active[nodes], NO_FAMILY, self.taxonomy.parent[nodes]), self.m)
         self.exhausted &= found.exhausted
-        self.relevant.learn(found, self.cut, self._under, keep=self.m == 2)
-        self._active, self._known = active, known
+        self.relevant.learn(found, self.cut, self._under, keep=False)
+
+    def _know_more(self, cut: Ints, children: list[int]) -> None:
+        """Mine the pairs that are not known yet: for the nodes that need it if they are few, else for a whole depth."""
+        depth, usable, supports = self.taxonomy.depth, self._under & self._visible, self.miner.supports
+        self._deepest = max([self._deepest, *depth[children].tolist()])
+        entered = cut[~self._active[cut]]
+        missing = [c for x in self.cut for c in self.children(x) if not self._known[c] and depth[c] <= self._deepest]
+        all_missing = np.flatnonzero(usable & ~self._known & (depth <= self._deepest))
+        some = int(supports[entered].sum() + supports[missing].sum())
+        if some * FEW < int(supports[all_missing].sum()) and self._pieces < PIECES:
+            self._pieces += 1
+        else:
+            self._pieces = 0
+            below = usable & ~self._active & (depth < max(self._deepest, int(depth[cut].max()) + 1))
+            entered, missing = np.flatnonzero(below), all_missing.tolist()
+        active = np.flatnonzero(self._active & self._under)
+        self._active[entered] = True
+        passive = np.flatnonzero(self._known & ~self._active & self._under)
+        self._known[entered] = self._known[missing] = True
+        found = self.miner.extend(active, entered, passive, np.asarray(missing, dtype=np.int64))
+        self.relevant.learn(found, self.cut, self._under, keep=True)
 
     def _result(self, steps: list[tuple[int, int]], cost: int, round_number: int) -> Anonymization:
         suppressed, forced = self.scenario()

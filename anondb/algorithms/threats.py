@@ -61,12 +61,15 @@ class ThreatMiner:
         self._taxonomy = taxonomy
         self.k = k
         leaves = taxonomy.leaf_nodes(dataset)
-        items, nodes = _closure(taxonomy, leaves)
-        ancestors = engine.put("ancestors", {"item": ("INTEGER", items), "node": ("INTEGER", nodes)})
+        above = {"leaves": (np.arange(len(leaves)), leaves), "inner_nodes": _ancestors(taxonomy, leaves)}
+        tables = {
+            name: engine.put(name, {"item": ("INTEGER", items), "node": ("INTEGER", nodes)})
+            for name, (items, nodes) in above.items()
+        }
         self._extended = engine.create(
-            "extended", "itemsets/extended", {"transactions": dataset.transactions, "ancestors": ancestors}
+            "extended", "itemsets/extended", {"transactions": dataset.transactions, **tables}
         )
-        engine.drop(ancestors)
+        engine.drop(*tables.values())
         counted = engine.query("itemsets/node_supports", {"extended": self._extended})
         single = engine.query("itemsets/single_items", {"transactions": dataset.transactions})
         singles = np.zeros(taxonomy.size + 1, dtype=np.int64)
@@ -113,31 +116,37 @@ class ThreatMiner:
 
     # ------------------------------------------------------------------ size two
 
-    def extend(self, active: Ints, entered: Ints, missing: Ints) -> Threats:
+    def extend(self, active: Ints, entered: Ints, passive: Ints, missing: Ints) -> Threats:
         """The threats of size two that some nodes bring in to what is known.
 
         Args:
             active: nodes among which all threats are known.
             entered: nodes that join them; known are their threats with ``active`` and with their siblings.
-            missing: nodes to learn about: their threats with the two sets above, and with their siblings.
+            passive: other nodes with threats known as far as those of ``entered``.
+            missing: nodes to learn about: their threats with ``active`` and ``entered``, and with their siblings.
         """
-        active, entered, missing = (x[self.supports[x] >= self.k] for x in (active, entered, missing))
+        frequent = self.supports >= self.k
+        active, entered, passive, missing = (x[frequent[x]] for x in (active, entered, passive, missing))
+        joined = np.concatenate((active, entered))
         rows: dict[int, Rows] = {}
         supports: dict[int, Rows] = {}
         if len(entered):
-            with self._rows_of("entered", entered, np.full(len(entered), NO_FAMILY)) as fresh:
+            with self._rows_of("fresh", entered) as fresh:
                 self._pairs("itemsets/pairs_among", {"fresh": fresh}, rows, supports)
+                if len(passive):
+                    with self._rows_of("others", passive) as others:
+                        self._pairs("itemsets/pairs_between", {"fresh": fresh, "others": others}, rows, supports)
         if len(missing):
-            others_nodes = np.concatenate((active, entered))
-            with self._rows_of("active", others_nodes, np.full(len(others_nodes), NO_FAMILY)) as others:
-                with self._rows_of("missing", missing, self._taxonomy.parent[missing]) as fresh:
+            with self._rows_of("fresh", missing, self._taxonomy.parent[missing]) as fresh:
+                self._pairs("itemsets/pairs_within", {"fresh": fresh}, rows, supports)
+                with self._rows_of("others", joined) as others:
                     self._pairs("itemsets/pairs_between", {"fresh": fresh, "others": others}, rows, supports)
-                    self._pairs("itemsets/pairs_within", {"fresh": fresh}, rows, supports)
         return Threats(rows, supports, exhausted=False)
 
     @contextlib.contextmanager
-    def _rows_of(self, name: str, nodes: Ints, family: Ints) -> Iterator[Table]:
+    def _rows_of(self, name: str, nodes: Ints, family: Ints | None = None) -> Iterator[Table]:
         """A work table of the extended transactions restricted to ``nodes``, for the time of the block."""
+        family = np.full(len(nodes), NO_FAMILY) if family is None else family
         columns = {"node": nodes, "last": self._taxonomy.last[nodes], "family": family}
         table = self._engine.put("nodes", {column: ("INTEGER", values) for column, values in columns.items()})
         rows = self._engine.create(name, "itemsets/rows_of", {"extended": self._extended, "nodes": table})
@@ -209,15 +218,15 @@ class ThreatMiner:
             )
 
 
-def _closure(taxonomy: Taxonomy, leaves: Ints) -> tuple[Ints, Ints]:
-    """All pairs (item, node above or equal to its leaf)."""
+def _ancestors(taxonomy: Taxonomy, leaves: Ints) -> tuple[Ints, Ints]:
+    """All pairs (item, node above its leaf)."""
     items, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-    item, node = np.arange(len(leaves)), leaves
-    while len(node):
+    item, node = np.arange(len(leaves)), taxonomy.parent[leaves]
+    while len(node := node[inside := node >= 0]):
+        item = item[inside]
         items.append(item)
         nodes.append(node)
-        above = taxonomy.parent[node]
-        item, node = item[above >= 0], above[above >= 0]
+        node = taxonomy.parent[node]
     return np.concatenate(items), np.concatenate(nodes)
 
 

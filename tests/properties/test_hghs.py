@@ -81,9 +81,7 @@ def check_recoding(case: Case, data: Dataset, result: GlobalRecoding, wanted: re
     for number, label in zip(result.member_of.tolist(), result.member_labels, strict=True):
         members[result.labels[number]].append(label)
     kept = set(wanted.cut) - set(wanted.suppressed)
-    assert {x: sorted(below) for x, below in members.items()} == {
-        x: sorted(ref.leaves(case.children, x)) for x in kept
-    }
+    assert {x: sorted(below) for x, below in members.items()} == {x: sorted(ref.leaves(case.children, x)) for x in kept}
     return published
 
 
@@ -117,8 +115,8 @@ def verified(engine: Engine, published: Sequence[Collection[str]], model: KmAnon
     return found.verified
 
 
-def check(engine: Engine, case: Case, *, verify: bool = False) -> None:
-    """One case: threats, HgHs, every round of mHgHs, what is published, and the promise."""
+def check(engine: Engine, case: Case, *, mine: bool = True, verify: bool = True) -> None:
+    """One case: threats (if ``mine``), HgHs, every round of mHgHs, what is published, and the promise."""
     taxonomy = taxonomy_of(case.children, case.root)
     k, m = case.model.k, case.m
     wanted = ref.hghs(case.children, case.root, case.transactions, k, m)
@@ -126,7 +124,7 @@ def check(engine: Engine, case: Case, *, verify: bool = False) -> None:
     with engine.transaction():
         data = coded(engine, case.transactions)
         miner = ThreatMiner(engine, data, taxonomy, k)
-        found_threats = mined(taxonomy, miner, m)
+        found_threats = mined(taxonomy, miner, m) if mine else {}
         found = Search(taxonomy, Costs.of(taxonomy, data), miner, m).run()
         found_rounds = list(rounds(engine, data, taxonomy, case.model, miner))
         miner.close()
@@ -135,7 +133,7 @@ def check(engine: Engine, case: Case, *, verify: bool = False) -> None:
             check_recoding(case, data, r, w) for r, w in zip(results, (wanted, wanted_rounds[-1]), strict=True)
         ]
         assert not verify or all(verified(engine, p, case.model) for p in published)
-    assert sorted(found_threats) == wanted.minimal_threats
+    assert not mine or sorted(found_threats) == wanted.minimal_threats
     extended = [{a for i in t for a in ref.ancestors(case.children, i)} for t in case.transactions]
     assert all(ref.support(x, extended) == support for x, support in found_threats.items())
     assert labelled(taxonomy, found) == expected(wanted)
@@ -151,13 +149,240 @@ def check(engine: Engine, case: Case, *, verify: bool = False) -> None:
         assert expected(wanted) == expected(wanted_rounds[-1])
 
 
-@pytest.mark.parametrize("batch", range(20))
+@pytest.mark.parametrize("batch", range(16))
 def test_small_m(engine: Engine, batch: int) -> None:
-    for n in range(70):
-        check(engine, Case(1000 * batch + n, sizes=(1, 2, 2)), verify=n % 10 == 0)
+    for n in range(100):
+        check(engine, Case(1000 * batch + n, sizes=(1, 2, 2)), mine=n % 5 == 0, verify=n % 10 == 0)
 
 
-@pytest.mark.parametrize("batch", range(20))
+@pytest.mark.parametrize("batch", range(16))
 def test_all_m(engine: Engine, batch: int) -> None:
-    for n in range(30):
-        check(engine, Case(100_000 + 1000 * batch + n, sizes=(3, 4, math.inf), max_leaves=7), verify=n % 10 == 0)
+    for n in range(26):
+        case = Case(100_000 + 1000 * batch + n, sizes=(3, 4, math.inf), max_leaves=7)
+        check(engine, case, mine=n % 5 == 0, verify=n % 10 == 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(10))
+def test_larger(engine: Engine, batch: int) -> None:
+    for n in range(20):
+        check(engine, Case(200_000 + 1000 * batch + n, sizes=(2, 3, 4, math.inf), max_leaves=10))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_threats_of_every_evaluated_cut(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search mines only what it needs: at every evaluation, that is all threats inside the cut, and no more."""
+    case = Case(300_000 + seed, sizes=(2, 2, 3, 4), max_leaves=14)
+    taxonomy = taxonomy_of(case.children, case.root)
+    everything: set[tuple[int, ...]] = set()
+    evaluated = 0
+    change = Search._change
+
+    def checked(search: Search, node: int, alone: int, cost_of_threats: int) -> int:
+        nonlocal evaluated
+        evaluated += 1
+        result = change(search, node, alone, cost_of_threats)
+        children = search.children(node)
+        known = {row for rows in search.relevant.inside.values() for row in rows if node not in row}
+        known |= set(search.relevant.entering(children))
+        cut = search.cut - {node} | set(children)
+        assert {tuple(sorted(x)) for x in known} == {x for x in everything if len(x) <= search.m and set(x) <= cut}
+        assert all(row == tuple(sorted(row, key=search.costs.order.__getitem__)) for row in known)
+        return result
+
+    monkeypatch.setattr(Search, "_change", checked)
+    with engine.transaction():
+        data = coded(engine, case.transactions)
+        miner = ThreatMiner(engine, data, taxonomy, case.model.k)
+        everything = {tuple(row) for rows in miner.mine_all(case.m).rows.values() for row in rows.tolist()}
+        Search(taxonomy, Costs.of(taxonomy, data), miner, case.m).run()
+        list(rounds(engine, data, taxonomy, case.model, miner))
+    assert evaluated or not any(case.transactions) or not case.children
+
+
+def antichains(found: threats.Threats) -> set[tuple[int, ...]]:
+    return {tuple(row) for rows in found.rows.values() for row in rows.tolist()}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_mining_among_some_nodes(engine: Engine, seed: int) -> None:
+    """Among some nodes, and without the threats that hold nodes of two families, T is what mine_all selects."""
+    case = Case(400_000 + seed, sizes=(2, 3, 4), max_leaves=12)
+    rnd = random.Random(seed)
+    taxonomy = taxonomy_of(case.children, case.root)
+    nodes = np.array(sorted(rnd.sample(range(taxonomy.size), rnd.randint(0, taxonomy.size))), dtype=np.int64)
+    in_family = np.array([rnd.random() < 0.6 for _ in nodes], dtype=np.bool_)
+    family = np.where(in_family, taxonomy.parent[nodes], threats.NO_FAMILY)
+    family_of = dict(zip(nodes.tolist(), family.tolist(), strict=True))
+    with engine.transaction():
+        miner = ThreatMiner(engine, coded(engine, case.transactions), taxonomy, case.model.k)
+        everything = antichains(miner.mine_all(case.m))
+        found = miner.mine(nodes, family, case.m)
+        unlimited = miner.mine(nodes, np.full(len(nodes), threats.NO_FAMILY), case.m)
+        exhausted = miner.mine(nodes, family, case.m + 1).rows.keys() <= found.rows.keys()
+    inside = {x for x in everything if set(x) <= set(nodes.tolist())}
+    assert antichains(unlimited) == inside
+    assert antichains(found) == {x for x in inside if len({family_of[n] for n in x} - {threats.NO_FAMILY}) <= 1}
+    assert exhausted or not found.exhausted
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_extending_pairs(engine: Engine, seed: int) -> None:
+    """What ``extend`` adds to what is known is enough, and all of it are threats."""
+    case = Case(500_000 + seed, sizes=(2,), max_leaves=14)
+    taxonomy = taxonomy_of(case.children, case.root)
+    depth = taxonomy.depth
+    first, second = sorted(random.Random(seed).choices(range(1, 5), k=2))
+    active, known = depth < first, depth <= first
+    entering, wanted = (depth <= second) & ~active, depth <= second + 1
+    with engine.transaction():
+        miner = ThreatMiner(engine, coded(engine, case.transactions), taxonomy, case.model.k)
+        everything = antichains(miner.mine_all(2))
+        nodes = np.flatnonzero(known)
+        before = miner.mine(nodes, np.where(active[nodes], threats.NO_FAMILY, taxonomy.parent[nodes]), 2)
+        added = miner.extend(np.flatnonzero(active), np.flatnonzero(entering), np.flatnonzero(wanted & ~known))
+    now = active | entering
+    parent = taxonomy.parent
+    due = {
+        (x, y)
+        for x, y in everything
+        if (now[x] and wanted[y]) or (wanted[x] and now[y]) or (wanted[x] and wanted[y] and parent[x] == parent[y])
+    }
+    assert due <= antichains(before) | antichains(added) <= everything
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_in_chunks(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A join cut into ranges of a few rows finds the same."""
+    monkeypatch.setattr(threats, "CHUNK_ROWS", 1 + seed % 7)
+    check(engine, Case(600_000 + seed, sizes=(2, 3, math.inf)), verify=False)
+
+
+SQUARE = [["a", "b", "c"], ["a", "b"], ["a", "c"], ["b", "c"], ["d"], ["d"]]
+SQUARE_TREE = {"r": ["u", "d"], "u": ["a", "b", "c"]}
+
+
+@pytest.mark.parametrize("limit", ["MAX_ROWS", "MAX_KEPT", "MAX_THREATS"])
+def test_budgets(engine: Engine, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too much work is refused with a typed error, before it is done; the engine stays usable."""
+    monkeypatch.setattr(threats, limit, 0)
+    taxonomy = taxonomy_of(SQUARE_TREE, "r")
+    for algorithm in (hghs, mhghs):
+        with pytest.raises(BudgetExceeded) as caught, engine.transaction():
+            algorithm(engine, coded(engine, SQUARE), taxonomy, KmAnonymity(2, 3))
+        assert caught.value.code == "budget_exceeded" and caught.value.hint
+        assert not {"a", "b", "c", "d"} & set(str(caught.value).replace(".", " ").split())
+        with engine.transaction():
+            algorithm(engine, coded(engine, SQUARE), taxonomy, KmAnonymity(2, 2))
+
+
+def test_a_long_transaction(engine: Engine) -> None:
+    """Two equal transactions of 300 items and m = infinity: 2^300 frequent itemsets are not even begun with."""
+    leaves = [f"i{n}" for n in range(300)]
+    taxonomy = taxonomy_of({"r": leaves}, "r")
+    with pytest.raises(BudgetExceeded), engine.transaction():
+        mhghs(engine, coded(engine, [leaves, leaves]), taxonomy, KmAnonymity(2, math.inf))
+
+
+def test_a_later_round_finds_longer_threats(engine: Engine) -> None:
+    """Round 2 changes nothing, round 3 does: an unchanged round is no reason to stop."""
+    taxonomy = taxonomy_of(SQUARE_TREE, "r")
+    with engine.transaction():
+        data = coded(engine, SQUARE)
+        miner = ThreatMiner(engine, data, taxonomy, 2)
+        found = list(rounds(engine, data, taxonomy, KmAnonymity(2, 3), miner))
+    one, two, three = (labelled(taxonomy, r) for r in found)
+    assert one == two == (["a", "b", "c", "d"], [], 0)
+    assert three == expected(ref.mhghs(SQUARE_TREE, "r", SQUARE, 2, 3)[-1]) != two
+
+
+def test_rounds_that_change_nothing_are_not_run(engine: Engine) -> None:
+    """No three items are frequent together, so that rounds 4 to 6 have nothing to look for."""
+    transactions = [["a", "b", "c", "d", "e", "f"], ["a", "b"], ["c", "d"], ["e", "f"], ["d"]]
+    children = {"r": ["u", "v"], "u": ["a", "b", "c"], "v": ["d", "e", "f"]}
+    taxonomy = taxonomy_of(children, "r")
+    with engine.transaction():
+        data = coded(engine, transactions)
+        miner = ThreatMiner(engine, data, taxonomy, 2)
+        found = list(rounds(engine, data, taxonomy, KmAnonymity(2, math.inf), miner))
+    wanted = ref.mhghs(children, "r", transactions, 2, math.inf)
+    assert len(found) < len(wanted) == 6
+    assert labelled(taxonomy, found[-1]) == expected(wanted[-1])
+
+
+@pytest.mark.parametrize("leaves", [32_767, 40_000, 70_000])
+@pytest.mark.parametrize("m", [2, 3])
+def test_very_many_children(engine: Engine, leaves: int, m: int) -> None:
+    """More children of one node than an int16 counts, and more nodes than a uint16 does."""
+    labels = [f"i{n}" for n in range(leaves)]
+    a, b = labels[5], labels[-1]
+    taxonomy = taxonomy_of({"r": labels}, "r")
+    with engine.transaction():
+        data = coded(engine, [[a], [b], [a, b], [a], [b]])
+        for algorithm in (hghs, mhghs):
+            result = algorithm(engine, data, taxonomy, KmAnonymity(2, m))
+            assert len(result.labels) == leaves - 1 and b not in result.labels
+            assert result.decisions[-1].cost == 3 and result.decisions[-1].support == 1
+
+
+def test_ties_follow_breadth_first_order(engine: Engine) -> None:
+    """Two inner nodes of equal gain, the later one in preorder first by breadth; equal items are kept by breadth."""
+    children = {"r": ["x", "deep2"], "x": ["deep1"], "deep1": ["p", "q"], "deep2": ["s", "t"]}
+    transactions = [["p"], ["s"], ["p", "s"]] + [["q"], ["t"], ["q", "t"]]
+    result = ref.hghs(children, "r", transactions, 2, 2)
+    taxonomy = taxonomy_of(children, "r")
+    with engine.transaction():
+        data = coded(engine, transactions)
+        miner = ThreatMiner(engine, data, taxonomy, 2)
+        found = Search(taxonomy, Costs.of(taxonomy, data), miner, 2).run()
+    assert labelled(taxonomy, found) == expected(result)
+    assert [d.subject for d in found.decisions if d.action == "suppress"]
+
+
+def test_bounds_of_m(engine: Engine) -> None:
+    """Any m beyond the longest transaction is the longest transaction."""
+    taxonomy = taxonomy_of(SQUARE_TREE, "r")
+    with engine.transaction():
+        data = coded(engine, SQUARE)
+        for algorithm in (hghs, mhghs):
+            results = [algorithm(engine, data, taxonomy, KmAnonymity(2, m)) for m in (3, 4, 10**6, math.inf)]
+            assert len({(r.labels, tuple(r.image.tolist())) for r in results}) == 1
+
+
+def test_k_of_one_costs_nothing(engine: Engine) -> None:
+    """k = 1 promises nothing; every item stays, and no itemset is counted, however long the transactions."""
+    leaves = [f"i{n}" for n in range(400)]
+    taxonomy = taxonomy_of({"r": leaves}, "r")
+    with engine.transaction():
+        data = coded(engine, [leaves])
+        for algorithm in (hghs, mhghs):
+            assert algorithm(engine, data, taxonomy, KmAnonymity(1, math.inf)).labels == tuple(leaves)
+
+
+@pytest.mark.parametrize("transactions", [[], [[]], [[], []]])
+@pytest.mark.parametrize("algorithm", [hghs, mhghs])
+def test_no_items(engine: Engine, transactions: list[list[str]], algorithm: object) -> None:
+    taxonomy = taxonomy_of(SQUARE_TREE, "r")
+    with engine.transaction():
+        result = algorithm(engine, coded(engine, transactions), taxonomy, KmAnonymity(2, 2))  # type: ignore[operator]
+    assert result.labels == ("r",) and len(result.image) == 0
+    assert not result.decisions
+
+
+@pytest.mark.parametrize("algorithm", [hghs, mhghs])
+def test_an_inner_node_is_no_item(engine: Engine, algorithm: object) -> None:
+    taxonomy = taxonomy_of(SQUARE_TREE, "r")
+    with engine.transaction(), pytest.raises(InputError) as caught:
+        algorithm(engine, coded(engine, [["u"], ["a"]]), taxonomy, KmAnonymity(2, 2))  # type: ignore[operator]
+    assert caught.value.code == "internal_item" and "'u'" not in str(caught.value)
+
+
+def test_disjoint_single_items(engine: Engine) -> None:
+    """2,000 people with one item each, all different, under a flat taxonomy of two levels: all generalized, at once."""
+    groups = {f"g{n}": [f"g{n}i{i}" for i in range(20)] for n in range(100)}
+    children = {"r": list(groups), **groups}
+    taxonomy = taxonomy_of(children, "r")
+    with engine.transaction():
+        data = coded(engine, [[i] for below in groups.values() for i in below])
+        result = mhghs(engine, data, taxonomy, KmAnonymity(5, 2))
+    assert sorted(result.labels) == sorted(groups)

@@ -23,18 +23,17 @@ def taxonomy_of(children: Children, root: str) -> Taxonomy:
 
 
 def coded(engine: Engine, transactions: Sequence[Collection[str]]) -> Dataset:
-    """Transactions 1..N coded by hand, without the loader."""
+    """Transactions 1..N coded by hand, without the loader; the tables of ids and labels do not exist."""
     labels = sorted({item for t in transactions for item in t})
     number = {label: n for n, label in enumerate(labels)}
     pairs = [(tid, number[item]) for tid, t in enumerate(transactions, 1) for item in sorted(set(t))]
     counts = Counter(item for _, item in pairs)
-    tids = range(1, len(transactions) + 1)
     return Dataset(
         transactions=engine.put(
             "transactions", {"tid": ("INTEGER", [t for t, _ in pairs]), "item": ("INTEGER", [i for _, i in pairs])}
         ),
-        ids=engine.put("ids", {"tid": ("INTEGER", list(tids)), "id": ("INTEGER", list(tids))}),
-        items=engine.put("items", {"item": ("INTEGER", list(range(len(labels)))), "label": ("VARCHAR", labels)}),
+        ids=engine.work_table("ids"),
+        items=engine.work_table("items"),
         labels=tuple(labels),
         supports=np.array([counts[i] for i in range(len(labels))], dtype=np.int64),
         n_transactions=len(transactions),

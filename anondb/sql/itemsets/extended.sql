@@ -1,10 +1,15 @@
--- reads: transactions(tid, item), ancestors(item, node)
+-- reads: transactions(tid, item), leaves(item, node), inner_nodes(item, node)
 -- params: none
 -- returns: tid, node
 -- grain: tid, node
 -- Transactions of two and more items, extended with the taxonomy nodes above their items (every node of a cut that any
--- item could become). A transaction of one item holds no two nodes of a cut.
-SELECT DISTINCT transactions.tid, ancestors.node
+-- item could become). A transaction of one item holds no two nodes of a cut. Leaves are distinct as they are.
+SELECT transactions.tid, leaves.node
 FROM transactions
-JOIN ancestors ON transactions.item = ancestors.item
+JOIN leaves ON transactions.item = leaves.item
+WHERE transactions.tid IN (SELECT tid FROM transactions GROUP BY tid HAVING count(*) > 1)
+UNION ALL
+SELECT DISTINCT transactions.tid, inner_nodes.node
+FROM transactions
+JOIN inner_nodes ON transactions.item = inner_nodes.item
 WHERE transactions.tid IN (SELECT tid FROM transactions GROUP BY tid HAVING count(*) > 1)

@@ -1,12 +1,12 @@
--- reads: fresh(tid, node, last, family)
+-- reads: fresh(tid, node, last)
 -- params: k, first_from, first_to
 -- returns: n1, n2, support
 -- grain: n1, n2
--- Threats of size two: pairs of frequent nodes, not of two families of children, neither above the other (the second
--- lies behind the first one's subtree in preorder), that fewer than k transactions hold.
+-- Threats of size two: pairs of frequent nodes, neither above the other (the second lies behind the first one's subtree
+-- in preorder), that fewer than k transactions hold.
 SELECT a.node AS n1, b.node AS n2, CAST(count(*) AS INTEGER) AS support
 FROM fresh AS a
-JOIN fresh AS b ON a.tid = b.tid AND b.node > a.last AND (a.family = b.family OR a.family < 0 OR b.family < 0)
+JOIN fresh AS b ON a.tid = b.tid AND b.node > a.last
 WHERE a.node BETWEEN getvariable('first_from') AND getvariable('first_to')
 GROUP BY a.node, b.node
 HAVING count(*) < getvariable('k')
