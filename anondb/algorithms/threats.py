@@ -172,7 +172,7 @@ class ThreatMiner:
         """
         engine = self._engine
         frequent = engine.create("frequent_2", "itemsets/frequent_pairs", {"reachable": reachable}, k=self.k)
-        self._check_kept(frequent, 2)
+        self._occurrences_of(frequent, 2)
         occurrences = engine.create(
             "occurrences_2", "itemsets/pair_occurrences", {"reachable": reachable, "frequent": frequent}
         )
@@ -183,11 +183,13 @@ class ThreatMiner:
                 engine.drop(frequent, occurrences)
                 return True
             _guard(total, size)
-            found = []
+            found, kept = [], 0
             for chunk in _ranges(mass["prefix"], mass["mass"]):
                 counted = engine.create("counted", _counted(occurrences, chunk))
                 columns = engine.select(_minimal(counted, frequent, size, self.k))
                 found.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))
+                if size < m:
+                    kept += self._occurrences_of(_at_least(counted, self.k), size, kept)
                 engine.drop(counted)
                 if sum(len(f[0]) for f in found) > MAX_THREATS:
                     raise BudgetExceeded(
@@ -204,18 +206,19 @@ class ThreatMiner:
         """The frequent antichains of this size and where they occur."""
         engine = self._engine
         grown = engine.create(f"frequent_{size}", _frequent(occurrences, frequent, size, self.k))
-        self._check_kept(grown, size)
         where = engine.create(f"occurrences_{size}", _grown_occurrences(occurrences, grown, size))
         engine.drop(frequent, occurrences)
         return grown, where
 
-    def _check_kept(self, frequent: Table, size: int) -> None:
+    def _occurrences_of(self, frequent: Table | exp.Query, size: int, others: int = 0) -> int:
+        """How often frequent antichains occur, which is what the next level has to keep beside ``others``."""
         kept = int(self._engine.scalar("itemsets/total_support", {"frequent": frequent}))
-        if kept > MAX_KEPT:
+        if others + kept > MAX_KEPT:
             raise BudgetExceeded(
-                f"Frequent itemsets of size {size} occur {kept:,} times, about {kept * 20 / 2**30:.0f} GiB to keep.",
+                f"Frequent itemsets of size {size} occur more than {MAX_KEPT:,} times, too often to keep.",
                 hint="Lower m, or raise k.",
             )
+        return kept
 
 
 def _ancestors(taxonomy: Taxonomy, leaves: Ints) -> tuple[Ints, Ints]:
@@ -286,6 +289,10 @@ def _counted(occurrences: Table, chunk: tuple[int, int] | None = None) -> exp.Se
         .select(exp.cast(exp.func("count", exp.Star()), "INTEGER").as_("support"))
         .group_by(*columns)
     )
+
+
+def _at_least(counted: Table, k: int) -> exp.Select:
+    return exp.select("support").from_(counted.expression()).where(exp.column("support") >= exp.Literal.number(k))
 
 
 def _with_members(counted: Table | exp.Query, frequent: Table, size: int) -> exp.Select:
