@@ -85,13 +85,13 @@ class Release:
 
     def count_bounds(self, items: list[str]) -> tuple[int, float, int]:
         """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
-        if isinstance(items, str) or not all(isinstance(item, str) for item in items or ()) or items is None:
+        if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
             raise InputError("count_bounds asks for a list of items, each a text.", code="bad_parameter")
         schema = self._schema()
         call = exp.Anonymous(this="count_bounds", expressions=[exp.convert(list(items))])
         source = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
-        found = self._database.relation(exp.select("*").from_(source)).fetchall()[0]
-        return int(found[0]), float(found[1]), int(found[2])
+        found = self._database.engine.select(exp.select("*").from_(source), "count_bounds")
+        return int(found["lower_bound"][0]), float(found["estimate"][0]), int(found["upper_bound"][0])
 
     @property
     def manifest(self) -> dict[str, str]:

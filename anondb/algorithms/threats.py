@@ -29,6 +29,7 @@ Rows = npt.NDArray[np.int32]
 CHUNK_ROWS = 20_000_000
 MAX_ROWS = 4_000_000_000
 MAX_KEPT = 100_000_000
+ROW_BYTES = 20
 MAX_THREATS = 30_000_000
 NO_FAMILY = -1
 
@@ -104,7 +105,7 @@ class ThreatMiner:
         Raises:
             BudgetExceeded: a level would join or keep more rows than memory and time allow; says how many.
         """
-        frequent = self.supports[nodes] >= self.k
+        frequent = (self.supports[nodes] >= self.k) & (nodes > 0)  # the root is above all others
         if self.k == 1 or m < 2 or frequent.sum() < 2:
             return Threats({}, {}, exhausted=True)
         rows: dict[int, Rows] = {}
@@ -215,7 +216,8 @@ class ThreatMiner:
         kept = int(self._engine.scalar("itemsets/total_support", {"frequent": frequent}))
         if others + kept > MAX_KEPT:
             raise BudgetExceeded(
-                f"Frequent itemsets of size {size} occur more than {MAX_KEPT:,} times, too often to keep.",
+                f"Frequent itemsets of size {size} occur at least {others + kept:,} times: to keep them would need more"
+                f" than {(others + kept) * ROW_BYTES / 2**30:.1f} GiB of memory at this size, and more at the next.",
                 hint="Lower m, or raise k.",
             )
         return kept

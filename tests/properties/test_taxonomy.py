@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from anondb.errors import InputError
 
 Row = tuple[Any, ...]
 SECRET = "s3cret"
+NUMBER = itertools.count()
 
 
 def parents_of(taxonomy: Taxonomy) -> dict[str, str | None]:
@@ -45,7 +47,7 @@ def refused(code: str, load: Callable[[], object], *hints: str) -> None:
 def table(engine: Engine, rows: Sequence[Row], columns: Sequence[str] = ("node", "parent")) -> Any:
     kinds = ["INTEGER" if name == "ord" else "VARCHAR" for name in columns]
     values = [[r[i] for r in rows] for i in range(len(columns))]
-    return engine.put("edges", {c: (k, v) for c, k, v in zip(columns, kinds, values, strict=True)})
+    return engine.put(f"edges_{next(NUMBER)}", {c: (k, v) for c, k, v in zip(columns, kinds, values, strict=True)})
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -161,32 +163,41 @@ def test_no_tree(engine: Engine, edges: list[tuple[str, str | None]], hint: str)
         refused("not_a_tree", lambda: load_taxonomy(engine, table(engine, edges)), hint)
 
 
+def refused_in(engine: Engine, code: str, given: Callable[[], Any], *hints: str) -> None:
+    """In a transaction of its own, which the error ends."""
+
+    def load() -> None:
+        with engine.transaction():
+            load_taxonomy(engine, given())
+
+    refused(code, load, *hints)
+
+
 def test_other_refusals(engine: Engine, tmp_path: Path) -> None:
-    with engine.transaction():
-        rows = [(SECRET, None), ("b", None), ("a", "b")]
-        refused("not_a_tree", lambda: load_taxonomy(engine, table(engine, rows)), "2 nodes have a NULL parent")
-        refused("null_node", lambda: load_taxonomy(engine, table(engine, [(None, SECRET), ("a", SECRET)])), "1 rows")
-        rows = [("a", None, "r"), ("b", SECRET, "r")]
-        refused("null_node", lambda: load_taxonomy(engine, table(engine, rows, ("x", "y", "z"))), "1 rows")
-        refused("bad_taxonomy", lambda: load_taxonomy(engine, table(engine, [(SECRET,)], ("only",))))
-        refused("empty_taxonomy", lambda: load_taxonomy(engine, table(engine, [])))
-        refused("empty_taxonomy", lambda: load_taxonomy(engine, table(engine, [], ("x", "y"))))
-        refused("no_such_file", lambda: load_taxonomy(engine, tmp_path / "none.tree"))
-        refused("no_such_file", lambda: load_taxonomy(engine, tmp_path / "none.parquet"))
-        bad = tmp_path / "bad.tree"
-        bad.write_bytes(SECRET.encode() + b";\xff;*\n")
-        refused("bad_unicode", lambda: load_taxonomy(engine, bad))
-        bad.write_bytes(f"{SECRET};A;*\nb;A\n".encode())
-        refused("not_a_tree", lambda: load_taxonomy(engine, bad), "two or more parents")
-        same_label = tmp_path / "same.tree"
-        same_label.write_text(f"{SECRET};A;*\n{SECRET};B;*\n", encoding="utf-8")
-        refused("not_a_tree", lambda: load_taxonomy(engine, same_label), "1 nodes have two or more parents")
-        empty = tmp_path / "empty.tree"
-        empty.write_text("\n\n", encoding="utf-8")
-        refused("empty_taxonomy", lambda: load_taxonomy(engine, empty))
-        refused("bad_unicode", lambda: load_taxonomy(engine, table(engine, [("\ud800", "r")])))
-        clash = pd.DataFrame([["a", "b", "c"]], columns=["x", "X", "y"])
-        refused("column_clash", lambda: load_taxonomy(engine, clash))
+    rows = [(SECRET, None), ("b", None), ("a", "b")]
+    refused_in(engine, "not_a_tree", lambda: table(engine, rows), "2 nodes have a NULL parent")
+    refused_in(engine, "null_node", lambda: table(engine, [(None, SECRET), ("a", SECRET)]), "1 rows")
+    rows = [("a", None, "r"), ("b", SECRET, "r")]
+    refused_in(engine, "null_node", lambda: table(engine, rows, ("x", "y", "z")), "1 rows")
+    refused_in(engine, "bad_taxonomy", lambda: table(engine, [(SECRET,)], ("only",)))
+    refused_in(engine, "empty_taxonomy", lambda: table(engine, []))
+    refused_in(engine, "empty_taxonomy", lambda: table(engine, [], ("x", "y")))
+    refused_in(engine, "no_such_file", lambda: tmp_path / "none.tree")
+    refused_in(engine, "no_such_file", lambda: tmp_path / "none.parquet")
+    bad = tmp_path / "bad.tree"
+    bad.write_bytes(SECRET.encode() + b";\xff;*\n")
+    refused_in(engine, "bad_unicode", lambda: bad)
+    bad.write_bytes(f"{SECRET};A;*\nb;A\n".encode())
+    refused_in(engine, "not_a_tree", lambda: bad, "two or more parents")
+    same_label = tmp_path / "same.tree"
+    same_label.write_text(f"{SECRET};A;*\n{SECRET};B;*\n", encoding="utf-8")
+    refused_in(engine, "not_a_tree", lambda: same_label, "1 nodes have two or more parents")
+    empty = tmp_path / "empty.tree"
+    empty.write_text("\n\n", encoding="utf-8")
+    refused_in(engine, "empty_taxonomy", lambda: empty)
+    refused_in(engine, "bad_unicode", lambda: table(engine, [("\ud800", "r")]))
+    clash = pd.DataFrame([["a", "b", "c"]], columns=["x", "X", "y"])
+    refused_in(engine, "column_clash", lambda: clash)
 
 
 def test_unbalanced_wide_tables(engine: Engine) -> None:
