@@ -87,6 +87,10 @@ class Release:
         """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
             raise InputError("count_bounds asks for a list of items, each a text.", code="bad_parameter")
+        try:
+            "".join(items).encode()
+        except UnicodeEncodeError:
+            raise InputError("An item is not valid Unicode (a lone surrogate).", code="bad_unicode") from None
         schema = self._schema()
         call = exp.Anonymous(this="count_bounds", expressions=[exp.convert(list(items))])
         source = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))

@@ -35,8 +35,12 @@ OUTSIDE = set(
     ROOMS
 )  # the modules at the top (policy, pipeline, the Python interface, the command line) may use any room
 MAY_IMPORT_DUCKDB = {Path("release/publish.py")}  # opens the sealed file; the Python interface accepts a connection
-QUERY_ROOM = {"algorithms": {"itemsets"}, "verify": {"verify"}, "data": {"transactions", "taxonomy"}, "engine": set()}
-LONG_FILES: set[str] = set()  # files over 400 lines need a reason here
+PLAYS_THE_ANALYST = {Path("demo.py")}  # asks the sealed file as any DuckDB client would
+QUERY_ROOM = {"algorithms": {"itemsets"}, "verify": {"verify"}, "engine": set()}
+LONG_FILES = {  # over 400 lines, and why
+    "cli.py": "one function for each command of the contract",
+    "pipeline.py": "the steps of each command, in order",
+}
 
 
 def room(path: Path) -> str:
@@ -60,9 +64,14 @@ def texts(tree: ast.Module) -> list[str]:
     return [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
 
 
-def functions_imported_lazily(tree: ast.Module) -> set[str]:
+def imported_at_once(tree: ast.Module) -> set[str]:
     """The modules that are imported at the top of a file, that is whenever anondb is."""
-    return {name for node in tree.body for name in imports(ast.Module([node], []))}
+    return {
+        n
+        for node in tree.body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for n in imports(ast.Module([node], []))
+    }
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
@@ -106,7 +115,7 @@ def test_only_the_engine_executes_sql(path: Path) -> None:
     top_level = len(path.parts) == 1
     if room(path) != "engine" and not top_level and path not in MAY_IMPORT_DUCKDB:
         assert at_run_time <= for_types
-    if room(path) != "engine":
+    if room(path) != "engine" and path not in PLAYS_THE_ANALYST:
         called = {n.func.attr for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}
         assert not called & {"execute", "executemany", "executescript"}
         attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
@@ -120,8 +129,12 @@ SQL_TEXT = re.compile(
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_no_sql_is_put_together_as_text(path: Path) -> None:
-    """No f-string, %, + or format that begins like a statement."""
+    """No f-string, %, + or format that begins like a statement, but for those that are shown to the user."""
+    calls = [n for n in ast.walk(SOURCES[path]) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    shown = {id(arg) for call in calls if ast.unparse(call.func) == "typer.echo" for arg in call.args}
     for node in ast.walk(SOURCES[path]):
+        if id(node) in shown:
+            continue
         first: ast.expr | None = None
         if isinstance(node, ast.JoinedStr) and len(node.values) > 1:
             first = node.values[0]
@@ -155,7 +168,7 @@ def test_every_module_says_what_it_is(path: Path) -> None:
 def test_heavy_modules_are_imported_where_they_are_used() -> None:
     for path, tree in SOURCES.items():
         heavy = {"pandas", "pyarrow", "rich", "matplotlib"}
-        assert not {n.split(".")[0] for n in functions_imported_lazily(tree)} & heavy, path
+        assert not {n.split(".")[0] for n in imported_at_once(tree)} & heavy, path
 
 
 @pytest.mark.parametrize("name", all_names())
@@ -195,5 +208,5 @@ def test_the_package_carries_its_sql() -> None:
     assert "anondb" in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert PACKAGE in SQL_ROOT.parents
     files = [p for p in PACKAGE.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
-    assert {p.suffix or p.name for p in files} <= {".py", ".sql", "py.typed"}
+    assert {p.suffix for p in files} <= {".py", ".sql", ".typed"}
     assert len([p for p in files if p.suffix == ".sql"]) == len(all_names()) > 0
