@@ -512,9 +512,7 @@ def main() -> None:
     except AnondbError as error:
         _fail(error)
     except (KeyboardInterrupt, typer.Abort):
-        _json_error("interrupted", "interrupted; nothing was changed")
-        typer.echo("anondb: interrupted; nothing was changed", err=True)
-        raise SystemExit(130) from None
+        code = 130
     except typer.Exit as done:
         code = done.exit_code
     except TyperException as error:
@@ -527,6 +525,9 @@ def main() -> None:
         raise SystemExit(2) from None
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
+    if code == 130:  # Typer turns KeyboardInterrupt into this code without a word
+        _json_error("interrupted", "interrupted; nothing was changed")
+        typer.echo("anondb: interrupted; nothing was changed", err=True)
     raise SystemExit(code if isinstance(code, int) else 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Collection, Sequence
@@ -273,6 +274,18 @@ def test_in_chunks(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPatch) -
     """A join cut into ranges of a few rows finds the same."""
     monkeypatch.setattr(threats, "CHUNK_ROWS", 1 + seed % 7)
     check(engine, Case(600_000 + seed, sizes=(2, 3, math.inf)), verify=False)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 10**6])
+def test_every_chunk_counts(engine: Engine, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pairs of seven items are frequent and all 35 triples are not: every range of prefixes has some of them."""
+    monkeypatch.setattr(threats, "CHUNK_ROWS", chunk)
+    items = list("abcdefg")
+    transactions = [list(x) for size in (2, 2, 3) for x in itertools.combinations(items, size)]
+    taxonomy = taxonomy_of({"r": items}, "r")
+    with engine.transaction():
+        found = mined(taxonomy, ThreatMiner(engine, coded(engine, transactions), taxonomy, 3), 4)
+    assert found == dict.fromkeys(itertools.combinations(items, 3), 1)
 
 
 SQUARE = [["a", "b", "c"], ["a", "b"], ["a", "c"], ["b", "c"], ["d"], ["d"]]
