@@ -19,7 +19,7 @@ Basket = frozenset[str]
 Predicate = Callable[[Basket], bool]
 KNOWN = ["a", "b", "c", "d", "e", "f"]
 LOST = ["x", "y"]
-UNSEEN = ["u1", "u2", "u3", "u4"]  # never named by a query, so that they stand for all labels that it does not name
+UNSEEN = ["u1", "u2", "u3"]  # never named by a query, so that they stand for all labels that it does not name
 
 
 def _text(labels: Sequence[str]) -> str:
@@ -121,22 +121,36 @@ def _published(transactions: list[list[str]], blocks: dict[str, list[str]]) -> l
     return [frozenset(g for g, m in blocks.items() if set(m) & set(t)) for t in transactions]
 
 
-def _expected(published: list[Basket], members: dict[str, list[str]], value: Callable[[Basket], int]) -> Fraction:
-    """The estimate by its definition: all choices of subsets, suppressed items absent."""
-    total = Fraction(0)
-    for t in published:
-        choices = [nonempty_subsets(members[g]) for g in sorted(t)]
-        values = [value(frozenset().union(*parts)) for parts in product(*choices)]
-        total += Fraction(sum(values), len(values))
-    return total
+Choices = list[list[Basket]]
 
 
-def _extremes(
-    published: list[Basket], members: dict[str, list[str]], suppression: str, value: Callable[[Basket], int]
-) -> tuple[int, int]:
+def _subsets(published: list[Basket], members: dict[str, list[str]]) -> Choices:
+    """For each transaction every choice of subsets, suppressed items absent."""
+    return [
+        [frozenset().union(*parts) for parts in product(*(nonempty_subsets(members[g]) for g in sorted(t)))]
+        for t in published
+    ]
+
+
+def _originals(published: list[Basket], members: dict[str, list[str]], suppression: str) -> Choices:
+    """For each transaction every original that it may come from."""
     domain = [*KNOWN, *LOST, *UNSEEN]
-    values = [[value(o) for o in consistent_originals(t, members, domain, suppression)] for t in published]
-    return sum(map(min, values)), sum(map(max, values))
+    known = {t: consistent_originals(t, members, domain, suppression) for t in set(published)}
+    return [known[t] for t in published]
+
+
+def _expected(subsets: Choices, value: Callable[[Basket], int]) -> Fraction:
+    """The estimate by its definition: all choices are equally likely."""
+    return sum((Fraction(sum(map(value, choices)), len(choices)) for choices in subsets), Fraction(0))
+
+
+def _extremes(originals: Choices, value: Callable[[Basket], int]) -> tuple[int, int]:
+    """The least and greatest total over all originals: transactions are independent, so the extremes add up."""
+    least = most = 0
+    for choices in originals:
+        values = {value(o) for o in choices}
+        least, most = least + min(values), most + max(values)
+    return least, most
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -151,6 +165,7 @@ def test_random_queries_on_random_releases(engine: Engine, seed: int) -> None:
     members = {g: m for g, m in blocks.items() if any(g in t for t in published)}
     suppression = "some" if any(set(t) - {i for m in blocks.values() for i in m} for t in transactions) else "none"
     assert suppression == ("some" if suppressed else "none")
+    subsets, originals = _subsets(published, members), _originals(published, members, suppression)
     for number in range(30):
         if number % 5 == 0:
             (one, left), (two, right) = _lists(draw), _lists(draw)
@@ -169,10 +184,12 @@ def test_random_queries_on_random_releases(engine: Engine, seed: int) -> None:
 
             answer = run(engine, schema, sql)
         lower, estimate, upper = answer.bounds
-        wanted = true_bounds(published, members, [*KNOWN, *LOST, *UNSEEN], suppression, holds)
+        wanted = _extremes(originals, lambda s: int(holds(s)))
         assert (lower, upper) == wanted, (sql, transactions, blocks)
+        if number < 3:
+            assert wanted == true_bounds(published, members, [*KNOWN, *LOST, *UNSEEN], suppression, holds)
         assert sum(holds(frozenset(t)) for t in transactions) in range(lower, upper + 1)
-        exact = _expected(published, members, lambda s: int(holds(s)))
+        exact = _expected(subsets, lambda s: int(holds(s)))
         assert estimate == pytest.approx(float(min(max(exact, lower), upper)), abs=1e-9), sql
 
 
@@ -184,7 +201,8 @@ def test_row_counts_and_groups(engine: Engine, seed: int) -> None:
     published = _published(transactions, blocks)
     members = {g: m for g, m in blocks.items() if any(g in t for t in published)}
     suppression = "some" if seed % 2 else "none"
-    for _ in range(6):
+    subsets, originals = _subsets(published, members), _originals(published, members, suppression)
+    for _ in range(4):
         labels = frozenset(draw.sample([*KNOWN, *LOST], draw.randint(1, 4)))
         text, holds = _condition(draw, "p.tid", draw.randint(0, 1))
         for condition, test in ((text, holds), ("TRUE", lambda _: True)):
@@ -194,22 +212,24 @@ def test_row_counts_and_groups(engine: Engine, seed: int) -> None:
                 return len(s & labels) if test(s) else 0
 
             lower, estimate, upper = run(engine, schema, sql).bounds
-            assert (lower, upper) == _extremes(published, members, suppression, value), (sql, transactions, blocks)
-            exact = min(max(_expected(published, members, value), lower), upper)
+            assert (lower, upper) == _extremes(originals, value), (sql, transactions, blocks)
+            exact = min(max(_expected(subsets, value), lower), upper)
             assert estimate == pytest.approx(float(exact), abs=1e-9)
 
             rows: dict[Any, tuple[Any, ...]] = {
                 row[0]: row[1:]
                 for row in run(engine, schema, f"SELECT item, count(*) FROM t p WHERE {condition} GROUP BY item").rows
             }
-            assert set(rows) == {i for m in members.values() for i in m}
-            for item, (lower, estimate, upper) in rows.items():
+            listed = {i for m in members.values() for i in m}
+            assert set(rows) in (listed, set())  # none where the condition can never hold
+            for item in sorted(listed):
+                lower, estimate, upper = rows.get(item, (0, 0.0, 0))
 
                 def held(s: Basket, test: Predicate = test, item: str = item) -> int:
                     return int(item in s and test(s))
 
-                assert (lower, upper) == _extremes(published, members, suppression, held), (item, condition)
-                exact = min(max(_expected(published, members, held), lower), upper)
+                assert (lower, upper) == _extremes(originals, held), (item, condition)
+                exact = min(max(_expected(subsets, held), lower), upper)
                 assert estimate == pytest.approx(float(exact), abs=1e-9)
 
 
@@ -222,7 +242,8 @@ def test_patterns_never_lie(engine: Engine, seed: int) -> None:
     published = _published(transactions, blocks)
     members = {g: m for g, m in blocks.items() if any(g in t for t in published)}
     suppression = "some" if seed % 2 else "none"
-    for first, second in product("abcxu", repeat=2):
+    originals = _originals(published, members, suppression)
+    for first, second in product("abxu", repeat=2):
         sql = (
             f"SELECT count(DISTINCT p.tid) FROM t p WHERE p.item LIKE '{first}%' AND NOT EXISTS (SELECT 1 FROM t q "
             f"WHERE q.tid = p.tid AND (q.item LIKE '{second}_' OR q.item = '{second}'))"
@@ -234,7 +255,7 @@ def test_patterns_never_lie(engine: Engine, seed: int) -> None:
             )
 
         lower, _, upper = run(engine, schema, sql).bounds
-        least, most = true_bounds(published, members, [*KNOWN, *LOST, *UNSEEN], suppression, holds)
+        least, most = _extremes(originals, lambda s: int(holds(s)))
         assert lower <= least <= most <= upper
         if suppression == "none":
             assert (lower, upper) == (least, most)
