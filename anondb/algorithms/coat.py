@@ -22,7 +22,7 @@ from sqlglot import exp
 
 from anondb.algorithms.coat_blocks import Blocks, Ints, Slots, Weights
 from anondb.algorithms.coat_explicit import Explicit
-from anondb.algorithms.coat_implicit import Implicit, Sets, check_sets, set_mass
+from anondb.algorithms.coat_implicit import Implicit, Mined, check_sets, set_mass
 from anondb.algorithms.coat_weights import ItemWeights, TaxonomyWeights
 from anondb.algorithms.pgen import pgen
 from anondb.data.constraints import (
@@ -64,6 +64,7 @@ class _Constraints(Protocol):
     """Where the next unsatisfied privacy constraint comes from."""
 
     def choose(self) -> tuple[Ints, int] | None: ...
+    def support(self, blocks: list[int]) -> int: ...
     def merged(self, kept: int, gone: int, support_kept: int, support_gone: int) -> None: ...
     def suppressed(self, block: int) -> None: ...
     def name(self, items: Ints) -> str: ...
@@ -122,9 +123,8 @@ class Run:
             while True:
                 step(image, items, support)
                 image = blocks.image(items)
-                support = blocks.support_of(image) if image else 0
-                self.steps[-1].after = support
-                if blocks.holds(image, self.k):
+                support = self.steps[-1].after = self.constraints.support(image)
+                if blocks.holds(image, support, self.k):
                     break
 
     def _step(self, image: list[int], items: Ints, support: int) -> None:
@@ -388,12 +388,11 @@ def _occurrences(engine: Engine, dataset: Dataset, of_item: Slots) -> tuple[Slot
     return tid, of_item[item]
 
 
-def _mine(
-    engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Slots, k: int, m: int
-) -> dict[int, tuple[Sets, Ints]]:
+def _mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Slots, k: int, m: int) -> Mined:
     """The itemsets of up to m items that at least one and fewer than k transactions hold, by size, counted by SQL."""
     rare = np.flatnonzero((blocks.support > 0) & (blocks.support < k))
-    mined = {1: (rare.reshape(-1, 1).astype(np.int32), blocks.support[rare])}
+    same = len(of_item) == blocks.n  # no constraint names other items
+    mined: Mined = {1: ([rare], blocks.support[rare])}
     last = np.repeat(blocks.start + blocks.length, blocks.length)
     later = (last - np.arange(len(last)) - 1).astype(np.float64)  # occurrences behind each one in its transaction
     for size in range(2, m + 1 if k > 1 else 2):
@@ -408,10 +407,11 @@ def _mine(
                 found = engine.query("coat/rare_pairs", tables, k=k, first_from=low, first_to=high)
             else:
                 found = engine.select(_rare_sets(dataset, size, k, low, high))
-            columns = [of_item[found[f"n{i}"]] for i in range(1, size + 1)]
-            parts.append((np.column_stack(columns), found["support"].astype(np.int64)))
-        rows = [p[0] for p in parts] or [np.empty((0, size), dtype=np.int32)]
-        mined[size] = (np.concatenate(rows), np.concatenate([p[1] for p in parts] or [np.empty(0, dtype=np.int64)]))
+            columns = [found[f"n{i}"] for i in range(1, size + 1)]
+            parts.append(([c if same else of_item[c] for c in columns], found["support"]))
+        if parts:
+            columns = [np.concatenate([p[0][i] for p in parts]) for i in range(size)]
+            mined[size] = columns, np.concatenate([p[1] for p in parts])
     return mined
 
 

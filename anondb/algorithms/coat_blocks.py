@@ -38,12 +38,6 @@ class Weights(Protocol):
         """The weight of a key."""
 
 
-def losses_log2(sizes: Ints, supports: Ints) -> npt.NDArray[np.float64]:
-    """log2 of (2^size - 1) x support: UL up to its constant factor; -inf for support 0."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(sizes + np.log2(1.0 - np.exp2(-sizes.astype(np.float64))) + np.log2(supports))
-
-
 class Blocks:
     """Generalized items and their transactions.
 
@@ -60,7 +54,9 @@ class Blocks:
         suppressed: items suppressed so far, in order.
     """
 
-    def __init__(self, n: int, n_transactions: int, tid: Slots, item: Slots, group: Ints, weights: Weights | None) -> None:
+    def __init__(
+        self, n: int, n_transactions: int, tid: Slots, item: Slots, group: Ints, weights: Weights | None
+    ) -> None:
         """
         Args:
             n, n_transactions: number of items; N.
@@ -92,6 +88,9 @@ class Blocks:
         self._merged: list[set[int]] = [set() for _ in range(groups)]
         self._weights = weights
         self._single = self.support.copy()  # supports of untouched items, _FAR for all other blocks
+        sizes = np.arange(n + 1, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
         self._seen = np.zeros(n_transactions, dtype=np.bool_)
         self._mark = np.zeros(n + 1, dtype=np.bool_)
         self._cached: tuple[int, int, Ints] = (-1, -1, np.empty(0, dtype=np.int64))
@@ -107,7 +106,7 @@ class Blocks:
         begins = ends - length
         index = np.repeat(self.start[tids] - begins, length)
         index += np.arange(total)
-        return self.slot[index], begins
+        return self.slot.take(index), begins
 
     def row(self, block: int) -> Ints:
         """How many transactions hold both the block and each other one, by block."""
@@ -123,6 +122,8 @@ class Blocks:
         rarest = min(blocks, key=self.support.item)
         if len(blocks) == 1 or not self.support[rarest]:
             return int(self.support[rarest])
+        if len(blocks) == 2 and self._cached[1] == self.clock and self._cached[0] in blocks:
+            return int(self._cached[2][sum(blocks) - self._cached[0]])
         wanted = list(blocks)
         slots, begins = self.slots_of(rarest)
         self._mark[wanted] = True
@@ -130,17 +131,17 @@ class Blocks:
         self._mark[wanted] = False
         return int(np.count_nonzero(held == len(wanted)))
 
-    def holds(self, blocks: Sequence[int], k: int) -> bool:
-        """Whether every non-empty part of ``blocks`` that some transaction holds is held by k (spec 1.3)."""
-        if not blocks:
-            return True
-        whole = self.support_of(blocks)
-        if whole:
-            return whole >= k
+    def holds(self, blocks: Sequence[int], whole: int, k: int) -> bool:
+        """Whether every non-empty part of ``blocks``, whose support is ``whole``, is held by no transaction or by at
+        least k (spec 1.3)."""
+        if not blocks or whole:
+            return not blocks or whole >= k
         supports = self.support[list(blocks)]
         if ((supports > 0) & (supports < k)).any():
             return False
-        return len(blocks) < 3 or self._parts_hold([b for b in blocks if self.support[b]], k)
+        if len(blocks) < 3:
+            return True
+        return self._parts_hold([b for b in blocks if self.support[b]], k)
 
     def _parts_hold(self, blocks: Sequence[int], k: int) -> bool:
         """The check of ``holds`` on the parts themselves, as bit masks."""
@@ -151,7 +152,7 @@ class Blocks:
             bits[np.searchsorted(touched, self.tid[self.position[block]]), i // 8] |= np.uint8(1 << i % 8)
         parts, copies = np.unique(bits, axis=0, return_counts=True)
         few = parts[copies < k]
-        return all(copies[((parts & part) == part).all(axis=1)].sum() >= k for part in few)
+        return all(int(copies[((parts & part) == part).all(axis=1)].sum()) >= k for part in few)
 
     def image(self, items: Ints) -> list[int]:
         """The blocks that stand for items, without the suppressed ones, by their labels."""
@@ -163,12 +164,13 @@ class Blocks:
 
     def has_companion(self, block: int) -> bool:
         """Whether the utility constraint of a block holds another one."""
-        return self._alive[self.group[block]] > 1
+        return self._alive[int(self.group[block])] > 1
 
     def companion(self, block: int) -> int:
         """The block of the same utility constraint whose union with ``block`` has the least UL (tie: by label)."""
         row, group = self.row(block), int(self.group[block])
-        merged = np.fromiter((b for b in self._merged[group] if b != block), dtype=np.int64)
+        merged = np.array([*self._merged[group]], dtype=np.int64)
+        merged = merged[merged != block]
         hidden = self._single[block]
         self._single[block] = _FAR
         if self._weights is None:  # all untouched items have one size: the smallest union will do
@@ -194,11 +196,11 @@ class Blocks:
 
     def _cheapest(self, block: int, found: Ints, sizes: Ints, supports: Ints) -> int:
         """The position of the least (2^size - 1) x w x support: by logarithms, and exactly where these are close."""
-        losses = losses_log2(sizes, supports)
         keys = None if self._weights is None else self._weights.keys(block, found)
-        if self._weights is not None and keys is not None:
-            with np.errstate(divide="ignore"):
-                losses = losses + np.log2(self._weights.values(keys))
+        with np.errstate(divide="ignore"):
+            losses = self._subsets_log2[sizes] + np.log2(supports)
+            if self._weights is not None and keys is not None:
+                losses += np.log2(self._weights.values(keys))
         near = np.flatnonzero(losses <= losses.min() + _NEAR)
         if len(near) == 1:
             return int(near[0])

@@ -65,11 +65,15 @@ class Explicit:
         if not blocks or support >= self._k:
             self._settled[i] = True
             self._level[i] = _DONE
-        elif support or not bound:
-            self._exact[i] = support > 0 or not self._blocks.holds(blocks, self._k)
+        elif support or not bound:  # a bound of 0: the support is 0
+            self._exact[i] = support > 0 or not self._blocks.holds(blocks, 0, self._k)
             self._level[i] = support if self._exact[i] else _DONE
         else:
             self._level[i] = 0
+
+    def support(self, blocks: list[int]) -> int:
+        """The support of the chosen constraint's image."""
+        return self._blocks.support_of(blocks) if blocks else 0
 
     def merged(self, kept: int, gone: int, support_kept: int, support_gone: int) -> None:
         """Two blocks became one, which has the number ``kept``."""

@@ -16,6 +16,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,10 @@ _WORD = 2**62
 _DENSE = 2**22
 
 Key = tuple[int, ...]
+Items = npt.NDArray[Any]  # of int32 or int64
 Sets = npt.NDArray[np.int32]
+Mined = dict[int, tuple[Sequence[Items], Items]]
+"""For each size: one column for each of the items, ascending, and the supports."""
 
 
 @dataclass
@@ -37,7 +41,7 @@ class _Order:
 
     radices: list[int]
 
-    def words(self, columns: Sequence[Ints]) -> list[Ints]:
+    def words(self, columns: Sequence[Items]) -> list[Ints]:
         """The packed columns, most significant first."""
         words: list[Ints] = []
         room = 0
@@ -92,10 +96,10 @@ class Implicit:
     Args:
         blocks: the state, before the first merge.
         k, m: a threat has support below k; the constraints have m items (at most as many as there are).
-        mined: for each size from 1 to m, the threats among the untouched items (rows of ascending items) and supports.
+        mined: for each size from 1 to m, the threats among the untouched items.
     """
 
-    def __init__(self, blocks: Blocks, k: int, m: int, mined: dict[int, tuple[Sets, Ints]]) -> None:
+    def __init__(self, blocks: Blocks, k: int, m: int, mined: Mined) -> None:
         self._blocks, self._k, self._m = blocks, k, m
         self._ceiling = min(k - 1, blocks.n_transactions)
         self._order = _Order([self._ceiling + 1] + [blocks.n + 1] * m)
@@ -105,11 +109,12 @@ class Implicit:
         self._small: list[_Part] = []
         self._fresh: dict[int, None] = {}
         self._limit = 64
-        rows, supports = mined.get(m, (np.empty((0, m), dtype=np.int32), np.empty(0, dtype=np.int64)))
-        self._walk(rows, supports)
+        nothing = np.empty(0, dtype=np.int32)
+        self._walk(*mined.get(m, ([nothing] * m, nothing)))
         for size in range(1, m):
-            if size in mined and len(mined[size][0]):
-                self._small.append(_Part(*mined[size], found=0))
+            columns, supports = mined.get(size, ([], nothing))
+            if len(supports):
+                self._small.append(_Part(np.column_stack(columns), supports.astype(np.int64), found=0))
 
     # ------------------------------------------------------------------ what the main loop asks and tells
 
@@ -122,11 +127,16 @@ class Implicit:
         self._tidy()
         walked, listed = self._walked(), self._listed()
         if walked is not None and (listed is None or walked[0] < listed[0]):
-            row = self._sets[walked[1]].astype(np.int64)
-            return row, int(self._supports[walked[1]])
+            return walked[1], walked[2]
         if listed is not None:
             return self._representatives(listed[1].reshape(1, -1))[0], listed[2]
         return self._unsupported()
+
+    def support(self, blocks: list[int]) -> int:
+        """The support of the chosen constraint's image; the row of a new block is needed later on as well."""
+        if len(blocks) == 2:
+            self._blocks.row(max(blocks, key=self._blocks.born.item))
+        return self._blocks.support_of(blocks) if blocks else 0
 
     def merged(self, kept: int, gone: int, support_kept: int, support_gone: int) -> None:
         """Two blocks became one, which has the number ``kept``."""
@@ -146,21 +156,37 @@ class Implicit:
 
     # ------------------------------------------------------------------ threats among untouched items, in order
 
-    def _walk(self, rows: Sets, supports: Ints) -> None:
-        words = self._order.words([self._ceiling - supports, *(rows[:, i] for i in range(self._m))])
-        order = np.argsort(words[0]) if len(words) == 1 else np.lexsort(words[::-1])
-        self._sets, self._supports, self._at = rows[order], supports[order], 0
+    def _walk(self, columns: Sequence[Items], supports: Items) -> None:
+        words = self._order.words([self._ceiling - supports, *columns])
+        self._at = 0
+        if len(words) == 1:  # the packed numbers say all
+            self._walk_keys, self._walk_sets = np.sort(words[0]), None
+        else:
+            order = np.lexsort(words[::-1])
+            self._walk_keys, self._walk_sets = supports[order].astype(np.int64), np.column_stack(columns)[order]
 
-    def _walked(self) -> tuple[Key, int] | None:
-        """The first threat of m untouched items that is left."""
+    def _next_sets(self, count: int) -> tuple[Items, Ints]:
+        """The next itemsets of the walk and their supports."""
+        keys = self._walk_keys[self._at : self._at + count]
+        if self._walk_sets is not None:
+            return self._walk_sets[self._at : self._at + count], keys
+        columns = []
+        for radix in self._order.radices[:0:-1]:
+            keys, column = np.divmod(keys, radix)
+            columns.append(column)
+        return np.column_stack(columns[::-1]), self._ceiling - keys
+
+    def _walked(self) -> tuple[Key, Ints, int] | None:
+        """The first threat of m untouched items that is left: its order, its items and its support."""
         born, step = self._blocks.born, 16
-        while self._at < len(self._sets):
-            untouched = (born[self._sets[self._at : self._at + step]] == 0).all(axis=1)
+        while self._at < len(self._walk_keys):
+            sets, supports = self._next_sets(step)
+            untouched = (born[sets] == 0).all(axis=1)
             first = int(untouched.argmax())
             if untouched[first]:
                 self._at += first
-                level = [self._ceiling - int(self._supports[self._at])]
-                return tuple(level + self._sets[self._at].tolist()), self._at
+                items, support = sets[first].astype(np.int64), int(supports[first])
+                return (self._ceiling - support, *items.tolist()), items, support
             self._at += len(untouched)
             step = min(step * 2, 2**16)
         return None
@@ -184,7 +210,9 @@ class Implicit:
         if len(self._heap) + len(self._small) > self._limit:
             born = self._blocks.born
             self._small = [p for p in self._small if not p.found or born[p.sets[:1, 0]].max(initial=0) <= p.found]
-            self._heap = [e for e in self._heap if not e[4].found or born[e[4].sets[:1, 0]].max(initial=0) <= e[4].found]
+            self._heap = [
+                e for e in self._heap if not e[4].found or born[e[4].sets[:1, 0]].max(initial=0) <= e[4].found
+            ]
             heapq.heapify(self._heap)
             self._limit = 2 * (len(self._heap) + len(self._small)) + 64
 
@@ -204,7 +232,11 @@ class Implicit:
             return
         best = _least(part.words, images)
         chosen = part.sets[best]
-        key = (self._ceiling - int(part.support[best]), *self._representatives(chosen.reshape(1, -1))[0].tolist())
+        if len(chosen) == self._m:
+            whole = sorted(map(self._blocks.least.item, chosen.tolist()))
+        else:
+            whole = self._representatives(chosen.reshape(1, -1))[0].tolist()
+        key = (self._ceiling - int(part.support[best]), *whole)
         self._count += 1
         heapq.heappush(self._heap, (key, self._count, self._version, tuple(chosen.tolist()), part))
 

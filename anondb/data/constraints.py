@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -239,6 +239,7 @@ def _read(engine: Engine, given: Any, what: str, id_column: str) -> tuple[dict[s
     return {i: sets[i] for i in order}, sum(len(s) - len(set(s)) for s in sets.values())
 
 
+Sets = TypeVar("Sets", bound=ItemSets)
 Parts = tuple[tuple[str, ...], tuple[str, ...], Ints, Ints, tuple[str, ...]]
 
 
@@ -295,7 +296,7 @@ def _unknown(made: ItemSets, dataset: Dataset | None, what: str) -> list[str]:
     return [f"{unknown} items of the {what} constraints never occur in the data."] * bool(unknown)
 
 
-def _with(made: Any, remarks: Sequence[str]) -> Any:
+def _with(made: Sets, remarks: Sequence[str]) -> Sets:
     return type(made)(made.ids, made.labels, made.start, made.member, (*made.warnings, *remarks))
 
 
