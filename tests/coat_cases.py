@@ -24,7 +24,7 @@ Transactions = Sequence[Collection[str]]
 
 
 def dataset_of(engine: Engine, transactions: Transactions) -> Dataset:
-    """The transactions as coded work tables, numbered from 1."""
+    """The transactions as a coded work table, numbered from 1; COAT reads no other table of a dataset."""
     labels = sorted({i for t in transactions for i in t})
     number = {label: i for i, label in enumerate(labels)}
     rows = [(tid, number[i]) for tid, t in enumerate(transactions, 1) for i in sorted(set(t))]
@@ -32,11 +32,9 @@ def dataset_of(engine: Engine, transactions: Transactions) -> Dataset:
     coded = engine.put(
         "transactions", {"tid": ("INTEGER", [r[0] for r in rows]), "item": ("INTEGER", [r[1] for r in rows])}
     )
-    ids = engine.put("ids", {"tid": ("INTEGER", range(1, len(lengths) + 1)), "id": ("INTEGER", range(len(lengths)))})
-    items = engine.put("items", {"item": ("INTEGER", range(len(labels))), "label": ("VARCHAR", labels)})
     supports = np.bincount([r[1] for r in rows], minlength=len(labels)).astype(np.int64) if rows else np.empty(0, int)
     return Dataset(
-        coded, ids, items, tuple(labels), supports, len(lengths), len(rows), max(lengths, default=0),
+        coded, coded, coded, tuple(labels), supports, len(lengths), len(rows), max(lengths, default=0),
         sum(n > 0 for n in lengths), "t", "tid", "item",
     )  # fmt: skip
 
@@ -130,7 +128,9 @@ def random_case(rng: random.Random) -> tuple[list[list[str]], int, float, dict[s
         options["utility"] = groups
     mode = rng.choice(("implicit", "implicit", "stated", "pgen"))
     if mode == "stated":
-        drawn = (tuple(sorted(rng.sample(universe, rng.randint(1, min(4, len(universe)))))) for _ in range(rng.randint(1, 5)))
+        drawn = (
+            tuple(sorted(rng.sample(universe, rng.randint(1, min(4, len(universe)))))) for _ in range(rng.randint(1, 5))
+        )
         options["privacy"] = [list(p) for p in dict.fromkeys(drawn)]
     if mode == "pgen" and (found := ref.pgen(transactions, k)):
         options["privacy"] = [list(p) for p in found]
@@ -159,8 +159,7 @@ def published_tables(
 def image_of(recoding: GlobalRecoding) -> dict[str, str | None]:
     """Original label to released label."""
     return {
-        label: recoding.labels[r]
-        for r, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)
+        label: recoding.labels[r] for r, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)
     }
 
 

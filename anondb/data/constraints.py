@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from anondb.data.sources import Source, open_source
 from anondb.data.taxonomy import Taxonomy
-from anondb.data.transactions import ITEM_TYPES, Dataset
+from anondb.data.transactions import ID_TYPES, Dataset
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
@@ -192,8 +192,8 @@ def _columns(engine: Engine, source: Source, first: str, second: str) -> tuple[l
     nodes = []
     for alias, name in (("c1", first), ("c2", second)):
         column, kind = exp.column(exp.to_identifier(name, quoted=True)), source.columns[name]
-        node: exp.Expression = exp.cast(column, "VARCHAR[]" if kind.endswith("]") else "VARCHAR", dialect="duckdb")
-        nodes.append(exp.func("decode", exp.func("encode", node)).as_(alias) if kind == "VARCHAR" else node.as_(alias))
+        text = exp.cast(column, "VARCHAR[]" if kind.endswith("]") else "VARCHAR", dialect="duckdb")
+        nodes.append(text.as_(alias))
     found = engine.select(exp.select(*nodes).from_(inner), f"reading {source.name}")
     return _nones(found["c1"]), _nones(found["c2"])
 
@@ -209,7 +209,7 @@ def _read(engine: Engine, given: Any, what: str, id_column: str) -> tuple[dict[s
     with open_source(engine, given, f"{what} constraints" if what != "countable" else "countable sets") as source:
         id_name, item_name = source.column(id_column, id_column), source.column("item", "item")
         kind = re.sub(r"\[\d*\]$", "", source.columns[item_name])
-        if not ITEM_TYPES.match(kind):
+        if not ID_TYPES.match(kind) or "ZONE" in kind.partition("(")[0]:
             raise InputError(
                 f"The column {item_name!r} of {source.name} has a type that items cannot have.",
                 code="bad_type",
