@@ -141,7 +141,11 @@ def _violations(place: Work, transactions: Table, shapes: Table, k: int) -> Tabl
     baskets = place.table("baskets", "constraint_baskets", {"transactions": transactions})
     basket_items = place.table("basket_items", "constraint_basket_items", {"baskets": baskets})
     content = {"baskets": baskets, "basket_items": basket_items}
-    whole = place.table("whole", "constraint_whole", {"shapes": shapes, **content})
+    shape_items = place.table("shape_items", "constraint_shape_items", {"shapes": shapes})
+    candidates = place.table("holders", "constraint_candidates", {"shapes": shapes, "basket_items": basket_items})
+    named = {"shapes": shapes, "shape_items": shape_items, "candidates": candidates}
+    whole = place.table("whole", "constraint_whole", {**named, **content})
+    place.drop(candidates)
     open_lists = place.table(
         "open",
         "constraint_open",

@@ -13,8 +13,7 @@ import pytest
 import reference as ref
 from coat_cases import dataset_of, expected, image_of, published, random_case, run, same
 
-from anondb.algorithms import coat as coat_module
-from anondb.algorithms import coat_implicit
+from anondb.algorithms import coat_implicit, coat_mining
 from anondb.algorithms.coat import UtilityViolated, coat, group_label
 from anondb.algorithms.pgen import pgen
 from anondb.data.constraints import (
@@ -115,7 +114,7 @@ def test_weights_of_a_taxonomy(engine: Engine) -> None:
 def test_packed_order_in_several_words(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coat_implicit, "_WORD", 200)
     monkeypatch.setattr(coat_implicit, "_DENSE", 4)
-    monkeypatch.setattr(coat_module, "CHUNK_SETS", 5)
+    monkeypatch.setattr(coat_mining, "CHUNK_SETS", 5)
     for seed in range(60):
         transactions, k, m, options = random_case(random.Random(30_000 + seed))
         if any(transactions):

@@ -1,13 +1,15 @@
--- reads: sets(id, items, length), set_items(id, item), anchors(id, first_item, second_item)
+-- reads: candidates(id, whole), sets(id, length), set_items(id, item)
 -- params: none
 -- returns: id
 -- grain: id
--- The distinct transactions that are a proper part of another. Longer ones come first, so that a superset has a smaller
--- id; only those that hold the two rarest items are looked at.
-SELECT DISTINCT part.id
-FROM anchors
-JOIN sets AS part ON part.id = anchors.id
-JOIN set_items AS a ON a.item = anchors.first_item AND a.id < anchors.id
-JOIN set_items AS b ON b.id = a.id AND b.item = anchors.second_item
-JOIN sets AS whole ON whole.id = b.id
-WHERE whole.length > part.length AND list_has_all(whole.items, part.items)
+-- The distinct transactions that are a proper part of another: all of their items are among its items.
+SELECT DISTINCT matched.id
+FROM (
+    SELECT candidates.id, candidates.whole, count(whole_items.item) AS shared
+    FROM candidates
+    JOIN set_items AS part_items ON part_items.id = candidates.id
+    JOIN set_items AS whole_items ON whole_items.id = candidates.whole AND whole_items.item = part_items.item
+    GROUP BY candidates.id, candidates.whole
+) AS matched
+JOIN sets ON sets.id = matched.id
+WHERE matched.shared = sets.length

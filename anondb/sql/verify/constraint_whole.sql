@@ -1,13 +1,17 @@
--- reads: shapes(id, items), baskets(basket, items, copies), basket_items(basket, item)
+-- reads: candidates(id, basket), shapes(id, items), shape_items(id, item), baskets(basket, copies), basket_items(basket, item)
 -- params: none
 -- returns: id, support
 -- grain: id
--- How many transactions hold a whole list, where any does; looked for among those that hold its two rarest items.
-SELECT shapes.id, CAST(sum(baskets.copies) AS BIGINT) AS support
-FROM shapes
-JOIN basket_items AS rarest ON rarest.item = shapes.items[1]
-JOIN basket_items AS next_rarest
-    ON next_rarest.basket = rarest.basket AND next_rarest.item = shapes.items[least(2, len(shapes.items))]
-JOIN baskets ON baskets.basket = rarest.basket
-WHERE list_has_all(baskets.items, shapes.items)
-GROUP BY shapes.id
+-- How many transactions hold a whole list, where any does: as many of its items as it has.
+SELECT matched.id, CAST(sum(baskets.copies) AS BIGINT) AS support
+FROM (
+    SELECT candidates.id, candidates.basket, count(basket_items.item) AS held
+    FROM candidates
+    JOIN shape_items ON shape_items.id = candidates.id
+    JOIN basket_items ON basket_items.basket = candidates.basket AND basket_items.item = shape_items.item
+    GROUP BY candidates.id, candidates.basket
+) AS matched
+JOIN shapes ON shapes.id = matched.id
+JOIN baskets ON baskets.basket = matched.basket
+WHERE matched.held = len(shapes.items)
+GROUP BY matched.id
