@@ -124,7 +124,7 @@ def verify_constraints(
         violations = int(engine.scalar("verify/constraint_count", named))
         seen: list[ConstraintWitness] = []
         if violations and witnesses:
-            rows = engine.query("verify/constraint_witnesses", {**named, "items": items}, wanted=witnesses)
+            rows = engine.query("verify/constraint_witnesses", {**named, "items": items}, how_many=witnesses)
             for name, labels, support in zip(rows["constraint_id"], rows["labels"], rows["support"], strict=True):
                 seen.append(ConstraintWitness(str(name), tuple(str(x) for x in labels), int(support)))
     return ConstraintVerification(model, violations == 0, violations, checked, tuple(seen))

@@ -1,5 +1,5 @@
 -- reads: found(id, items, support), shapes(id, items), lists(constraint_id, items), items(item, label)
--- params: wanted
+-- params: how_many
 -- returns: constraint_id, labels, support
 -- grain: constraint_id
 -- The first unsatisfied constraints by id, each with its shortest rare part.
@@ -24,4 +24,4 @@ JOIN shapes ON shapes.id = ranked.id
 JOIN lists ON lists.items = shapes.items
 WHERE ranked.place = 1
 ORDER BY lists.constraint_id
-LIMIT getvariable('wanted')
+LIMIT getvariable('how_many')
