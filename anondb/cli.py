@@ -302,10 +302,24 @@ def run(
             results.append(result)
             if not as_json:
                 _print_result(result)
-        with database.engine.transaction():  # refused where the script left its own open: closing would undo it
-            pass
+        _check_no_transaction(database)
     if as_json:
         _print_json({"results": [r.to_json() for r in results]})
+
+
+def _check_no_transaction(database: Database) -> None:
+    """Refuse a script that leaves its transaction open: closing the database undoes it."""
+    try:
+        with database.engine.transaction():
+            pass
+    except InputError as error:
+        if error.code != "transaction_open":
+            raise
+        raise InputError(
+            "The script leaves a transaction open, so what it did there is undone.",
+            code="transaction_open",
+            hint="End it with COMMIT or ROLLBACK.",
+        ) from None
 
 
 def _read_sql(file: str) -> str:

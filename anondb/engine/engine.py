@@ -245,7 +245,7 @@ class Engine:
 
         def work() -> duckdb.DuckDBPyRelation | None:
             relation: Any = self._connection.sql(text)
-            return None if relation is None else cast("duckdb.DuckDBPyRelation", relation.execute())
+            return None if relation is None else cast("duckdb.DuckDBPyRelation", relation.materialize())
 
         try:
             return self._call(work)

@@ -130,7 +130,9 @@ def explain(engine: Engine, name: str, item: str) -> Explanation:
         members=tuple(members.get(shown, ())) if shown is not None else (),
         path=tuple(path),
         steps=tuple(steps),
-        conclusion=_conclusion(item, outcome, shown, members, cause, bool(path), entry.suppressed_items > 0),
+        conclusion=_conclusion(
+            item, outcome, shown, members, cause, _stopped(steps, shown, last) if path else None, bool(path)
+        ),
     )
 
 
@@ -167,8 +169,8 @@ def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) 
         words = f"{subject!r} gave way to its children, the cheapest step there was; cost after it {cost}"
     elif action == "suppress":
         words = (
-            f"{subject!r} was suppressed: it is in a combination of {known} known items that only {support} transactions"
-            f" hold, fewer than k = {k}; cost {cost}"
+            f"{subject!r} was suppressed: a combination of {known} items with it is held by only {support} transactions,"
+            f" fewer than k = {k}; cost {cost}"
         )
         if number < last:
             words += " (suppression is decided anew in each round)"
@@ -181,24 +183,33 @@ def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) 
     return ExplainedStep(int(decision["step"]), number, action, subject, support, str(decision["cost"]), words)
 
 
+def _stopped(steps: list[ExplainedStep], node: str | None, last: int) -> int:
+    """The round whose search kept the node: the first that did not specialize it, since later ones go no deeper."""
+    deeper = {s.round_number for s in steps if s.action == "specialize" and s.subject == node}
+    return next((r for r in range(1, last + 1) if r not in deeper), last)
+
+
 def _conclusion(
     item: str,
     outcome: str,
     shown: str | None,
     members: dict[str, list[str]],
     cause: ExplainedStep | None,
+    stopped: int | None,
     has_taxonomy: bool,
-    suppressing: bool,
 ) -> str:
     if outcome == AS_IS:
         return f"{item!r} is published as it is."
     if outcome == GENERALIZED and shown is not None:
         said = f"{shown!r} is published in the place of {item!r}; it stands for {len(members[shown]):,} items."
-        if not has_taxonomy:
+        if stopped is None:
             return said
-        return f"{said} It stayed that general because the search stopped: no child cut was strictly cheaper."
+        return (
+            f"{said} It stayed that general because the search of round {stopped} stopped there: no child cut was"
+            " strictly cheaper."
+        )
     if cause is not None:
         which = "it" if cause.subject == item else f"its generalization {cause.subject!r}"
         return f"Nothing is published in the place of {item!r}: {which} was suppressed."
-    reason = " or it was suppressed" if suppressing and not has_taxonomy else ""
-    return f"Nothing is published in the place of {item!r}: it did not occur when the release was made{reason}."
+    reason = "it did not occur when the release was made" + ("" if has_taxonomy else ", or it was suppressed")
+    return f"Nothing is published in the place of {item!r}: {reason}."

@@ -7,13 +7,16 @@ says which statement it was and on which line. What ran before stays, unless the
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+from sqlglot import exp
 
+from anondb.data.sources import QuerySource
 from anondb.engine import Engine, wrap
 from anondb.errors import AnondbError, EngineError, InputError, InternalError
 from anondb.statements import views
@@ -30,6 +33,7 @@ from anondb.statements.parser import (
 )
 
 _LINE = re.compile(r"\n\nLINE (\d+): ")
+_FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 _NAMED = re.compile(r'(?:with name|column|table|function) "?([^"\n!]+?)"?(?: does not exist| not found|!)')
 
 
@@ -68,7 +72,23 @@ class StatementResult:
         head = {"statement": self.number, "line": self.line, "kind": self.kind}
         if self.view is not None:
             return {**head, "result": self.view.to_json()}
-        return {**head, "columns": self.columns, "rows": [list(r) for r in self.rows], "changed": self.changed}
+        return {
+            **head,
+            "columns": self.columns,
+            "rows": [[_json(v) for v in r] for r in self.rows],
+            "changed": self.changed,
+        }
+
+
+def _json(value: Any) -> Any:
+    """A value of DuckDB's as a JSON value; what JSON has no form for becomes its text."""
+    if isinstance(value, list | tuple):
+        return [_json(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): _json(v) for k, v in value.items()}
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return str(value)
 
 
 def prepare(engine: Engine, text: str) -> list[Step]:
@@ -136,7 +156,7 @@ def run_step(engine: Engine, text: str, step: Step) -> StatementResult:
     try:
         found = _run_own(engine, text, step, statement)
     except AnondbError as error:
-        raise _placed(error, step.number, step.line) from None
+        raise _placed(_in_sql(error), step.number, step.line) from None
     return StatementResult(step.number, step.line, found.kind, found.columns, found.fetchall(), found)
 
 
@@ -145,8 +165,9 @@ def _run_own(
 ) -> views.Result:
     if isinstance(statement, CreateView):
         query = Ordinary(statement.query, statement.query_start)
+        tree = QuerySource(query.text, "", "").tree()
         try:
-            engine.own(f"DESCRIBE ({query.text}\n)")
+            engine.own(exp.Describe(this=tree).sql(dialect="duckdb"))
         except (duckdb.Error, UnicodeError) as error:
             raise _own_error(text, Step(step.number, step.line, query), error) from None
         return views.create(engine, statement)
@@ -239,6 +260,18 @@ def _own_error(text: str, step: Step, error: Exception) -> AnondbError:
                 detail = f", about {named[1]!r}"
         wrapped = InputError(f"DuckDB refused it: {type(error).__name__}{detail}.", code="sql_error")
     return _placed(wrapped, step.number, line)
+
+
+def _in_sql(error: AnondbError) -> AnondbError:
+    """The error with a hint that speaks of options of a statement, not of the command line."""
+    if error.hint and error.place is None:
+        said = str(error).removesuffix(error.hint)
+        if error.code == "release_exists":
+            error.hint = "Choose another, or CREATE OR REPLACE it."
+        else:
+            error.hint = _FLAG.sub(lambda m: "the option " + m[1].replace("-", "_"), error.hint)
+        error.args = (said + error.hint,)
+    return error
 
 
 def _placed(error: AnondbError, number: int, line: int) -> AnondbError:
