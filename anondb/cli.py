@@ -18,10 +18,11 @@ import typer
 from typer.exceptions import TyperException
 
 from anondb import __version__
-from anondb.errors import AnondbError, InputError, VerificationFailed
+from anondb.errors import AnondbError, InputError, InternalError, VerificationFailed
 
 if TYPE_CHECKING:
     from anondb.database import Database
+    from anondb.models import Model
     from anondb.pipeline import Report
 
 app = typer.Typer(
@@ -218,21 +219,27 @@ def verify(
     """Check any table, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
     from anondb import pipeline
     from anondb.policy import make_model
+    from anondb.release.objects import read_manifest
 
-    given = None if k is None and m is None else make_model(model, k=5 if k is None else k, m="2" if m is None else m)
+    def promised(own: Model) -> Model:
+        """The model asked for; what is not said is that of ``own``."""
+        return make_model(model, k=own.k if k is None else k, m=own.m if m is None else m)
+
+    default = promised(make_model(model))
     if against_source:
-        _verify_source(source, release, given, witnesses, as_json, show_sql, threads, memory_limit)
+        _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
     with _database(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
         sealed = None if transactions or release else pipeline.sealed_schema(database.engine)
         if sealed is not None:
-            found = pipeline.verify_sealed(database.engine, sealed, given, witnesses)
+            own = pipeline.model_of(read_manifest(database.engine, sealed))
+            found = pipeline.verify_sealed(database.engine, sealed, promised(own), witnesses)
         elif release is not None:
-            found = database.verify(release=release, model=given, witnesses=witnesses)
+            own = pipeline.model_of(database.release(release).manifest)
+            found = database.verify(release=release, model=promised(own), witnesses=witnesses)
         else:
             where = _transactions(database, source, transactions, id, item)
-            checked = given or make_model(model)
-            found = database.verify(where, model=checked, id=id, item=item, witnesses=witnesses)
+            found = database.verify(where, model=default, id=id, item=item, witnesses=witnesses)
     if as_json:
         _print_json(found.to_json(witnesses=witnesses > 0))
     else:
@@ -249,7 +256,7 @@ def verify(
 def _verify_source(
     source: str,
     release: str | None,
-    model: Any,
+    promised: Callable[[Model], Model],
     witnesses: int,
     as_json: bool,
     show_sql: bool,
@@ -257,9 +264,12 @@ def _verify_source(
     memory_limit: str | None,
 ) -> None:
     """``verify --against-source``: today's data under the recoding of a release."""
+    from anondb import pipeline
+
     if release is None:
         raise InputError("--against-source goes with --release NAME.", code="bad_usage")
     with _database(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
+        model = promised(pipeline.model_of(database.release(release).manifest))
         found = database.check_view(release, model=model, witnesses=witnesses)
     if as_json:
         _print_json(found.to_json(witnesses=witnesses > 0))
@@ -450,7 +460,10 @@ def load(
 ) -> None:
     """Load files into tables of a DuckDB file."""
     from anondb.data.files import load_files
+    from anondb.data.sources import is_file
 
+    if is_file(database) or database in ("", ":memory:"):
+        raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")
     if transactions is None and taxonomy is None and records is None:
         raise InputError(
             "There is nothing to load.", code="bad_usage", hint="Name --transactions, --taxonomy or --records."
@@ -460,8 +473,17 @@ def load(
         "taxonomy": (taxonomy, taxonomy_as),
         "records": (records, records_as),
     }
-    with _database(database, show_sql=show_sql, create=True) as opened:
-        loaded = load_files(opened.engine, {what: pair for what, pair in wanted.items() if pair[0]}, replace=replace)
+    existed = os.path.lexists(database)
+    try:
+        with _database(database, show_sql=show_sql, create=True) as opened:
+            files = {what: pair for what, pair in wanted.items() if pair[0]}
+            loaded = load_files(opened.engine, files, replace=replace)
+    except BaseException:
+        if not existed:  # the new database, without any table in it
+            for leftover in (database, f"{database}.wal"):
+                with contextlib.suppress(OSError, ValueError):
+                    os.unlink(leftover)
+        raise
     if as_json:
         _print_json({"tables": [{"table": t.table, "rows": t.rows, "note": t.note} for t in loaded]})
     else:
@@ -610,9 +632,13 @@ def _print_answers(answers: Any) -> None:
     Console().print(table)
 
 
-def _fail(error: AnondbError) -> NoReturn:
+def _json_error(code: str, message: str, place: dict[str, int] | None = None) -> None:
     if "--json" in sys.argv:
-        _print_json({"error": {"code": error.code, "message": str(error), **(error.place or {})}})
+        _print_json({"error": {"code": code, "message": message, **(place or {})}})
+
+
+def _fail(error: AnondbError) -> NoReturn:
+    _json_error(error.code, str(error), error.place)
     typer.echo(f"anondb: {error}", err=True)
     raise SystemExit(error.exit_code)
 
@@ -625,17 +651,22 @@ def main() -> None:
     except AnondbError as error:
         _fail(error)
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("anondb: interrupted; nothing was changed", err=True)
-        raise SystemExit(130) from None
+        code = 130
     except typer.Exit as done:
         code = done.exit_code
     except TyperException as error:
+        _json_error("bad_usage", "The command line is not understood.")
         show = getattr(error, "show", None)
         if show is not None:
             show()
         else:
             typer.echo(f"anondb: {error}", err=True)
         raise SystemExit(2) from None
+    except Exception as error:  # a bug; its text and trace may hold data values
+        _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
+    if code == 130:  # Typer turns KeyboardInterrupt into this code without a word
+        _json_error("interrupted", "interrupted; nothing was changed")
+        typer.echo("anondb: interrupted; nothing was changed", err=True)
     raise SystemExit(code if isinstance(code, int) else 0)
 
 

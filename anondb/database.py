@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from sqlglot import exp
 from anondb import pipeline
 from anondb.engine import Engine
 from anondb.errors import InputError
-from anondb.models import KmAnonymity, Model
+from anondb.models import KmAnonymity, Model, check_count
 from anondb.policy import Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
@@ -80,7 +81,7 @@ class Release:
 
     def publish(self, path: str | os.PathLike[str], *, replace: bool = False) -> PublishedFile:
         """Seal the release into a new file of its own, under fresh transaction ids."""
-        return pipeline.publish_release(self._database.engine, self.name, os.fspath(path), replace=replace)
+        return pipeline.publish_release(self._database.engine, self.name, _path(path), replace=replace)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
@@ -89,11 +90,17 @@ class Release:
 
     def count_bounds(self, items: list[str]) -> tuple[int, float, int]:
         """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
+        if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+            raise InputError("count_bounds asks for a list of items, each a text.", code="bad_parameter")
+        try:
+            "".join(items).encode()
+        except UnicodeEncodeError:
+            raise InputError("An item is not valid Unicode (a lone surrogate).", code="bad_unicode") from None
         schema = self._schema()
         call = exp.Anonymous(this="count_bounds", expressions=[exp.convert(list(items))])
         source = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
-        found = self._database.relation(exp.select("*").from_(source)).fetchall()[0]
-        return int(found[0]), float(found[1]), int(found[2])
+        found = self._database.engine.select(exp.select("*").from_(source), "count_bounds")
+        return int(found["lower_bound"][0]), float(found["estimate"][0]), int(found["upper_bound"][0])
 
     @property
     def manifest(self) -> dict[str, str]:
@@ -178,7 +185,8 @@ class Database:
             replace=replace,
         )
         if publish is not None:
-            check_target(self.engine, publish, replace)
+            check_target(self.engine, _path(publish), replace)
+            _check_not_a_source(publish, transactions, taxonomy, records, workload)
         report = pipeline.anonymize(self.engine, policy)
         release = Release(self, report.release, report)
         if publish is not None:
@@ -200,6 +208,13 @@ class Database:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default)."""
         if (release is None) == (transactions is None):
             raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
+        if model is not None and not isinstance(model, KmAnonymity):
+            raise InputError(
+                f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(model).__name__}.",
+                code="bad_parameter",
+            )
+        if witnesses != 0:
+            witnesses = int(check_count("witnesses", witnesses))
         if release is not None:
             with self.engine.transaction():
                 schema = pipeline.find_release(self.engine, release)
@@ -271,6 +286,29 @@ class Database:
         return self.engine.relation(query)
 
 
+def _path(given: str | os.PathLike[str]) -> str:
+    """The path as text.
+
+    Raises:
+        InputError: it is none, or no file can have it.
+    """
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(f"A path is needed, not {type(given).__name__}.", code="bad_path")
+    path = os.fspath(given)
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise InputError("The path is empty, or not one that a file can have.", code="bad_path")
+    return path
+
+
+def _check_not_a_source(target: str | os.PathLike[str], *sources: Any) -> None:
+    """Refuse to write the sealed file over a file that the release is made from."""
+    for source in sources:
+        if isinstance(source, str | os.PathLike):
+            with contextlib.suppress(OSError, ValueError):
+                if os.path.samefile(source, target):
+                    raise InputError("The sealed file would replace its own source.", code="target_in_use")
+
+
 def connect(
     database: str | os.PathLike[str] | duckdb.DuckDBPyConnection = ":memory:",
     *,
@@ -301,8 +339,12 @@ def connect(
                 hint="Set them on your connection.",
             )
         return Database(Engine(database, on_statement=on_statement, on_progress=on_progress))
+    if threads is not None:
+        check_count("threads", threads)
+    if memory_limit is not None and not isinstance(memory_limit, str):
+        raise InputError("memory_limit must be a text such as '2GB'.", code="bad_parameter")
     engine = Engine.open(
-        database,
+        _path(database),
         read_only=read_only,
         threads=threads,
         memory_limit=memory_limit,

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from sqlglot import exp
 
 from anondb import __version__
 from anondb.algorithms.hghs import hghs
@@ -137,6 +138,7 @@ def anonymize(
     clock = Clock()
     catalog = current_catalog(engine)
     with engine.transaction() if loaded is None else contextlib.nullcontext():
+        check_writable(engine, catalog)
         with clock.step(engine, "load", "loading transactions"):
             dataset, taxonomy = load(engine, policy) if loaded is None else loaded
             name = policy.name if policy.name is not None else dataset.table
@@ -247,7 +249,24 @@ def find_release(engine: Engine, name: str) -> SchemaName:
     schema = find_schema(engine, release_schema(current_catalog(engine), name))
     if schema is None:
         raise InputError(f"There is no release {name!r}.", code="no_such_release", hint="List them: anondb releases.")
+    if not all(engine.exists(schema.table(table)) for table in TABLES):
+        raise InputError(f"The schema {schema.name!r} does not hold a release.", code="not_a_release")
     return schema
+
+
+def check_writable(engine: Engine, catalog: str) -> None:
+    """Refuse a read-only database before the long work, not after it."""
+    query = (
+        exp.select("readonly")
+        .from_(exp.Table(this=exp.Anonymous(this="duckdb_databases")))
+        .where(exp.column("database_name").eq(exp.convert(catalog)))
+    )
+    if bool(engine.select(query, "looking up the database")["readonly"][0]):
+        raise InputError(
+            "The database is open read-only, so no release can be written into it.",
+            code="read_only",
+            hint="Open it for writing, or USE another one.",
+        )
 
 
 def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
@@ -259,6 +278,7 @@ def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
     catalog = current_catalog(engine)
     with engine.transaction():
         schema = find_release(engine, name)
+        check_writable(engine, catalog)
         entry, dataset = load_source(engine, name)
         manifest = read_manifest(engine, schema)
         pool = _generalized(engine, schema, dataset) if workload.draw == "generalized" else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 import math
@@ -13,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from anondb.errors import InputError
-from anondb.models import KmAnonymity, Model
+from anondb.models import MAX_PARAMETER, KmAnonymity, Model
 
 MODELS = ("km",)
 ALGORITHMS: Mapping[str, tuple[str, ...]] = {"km": ("mhghs", "hghs")}
@@ -36,10 +37,13 @@ class Workload:
     own: Any = None
 
     def __post_init__(self) -> None:
-        for name, low in (("queries", 0), ("size", 1), ("seed", 0)):
+        for name, low in (("queries", 1), ("size", 1), ("seed", 0)):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not low <= int(value) < 2**63:
-                raise InputError(f"{name} must be an integer of at least {low}, not {value!r}.", code="bad_parameter")
+            high = 2**63 - 1 if name == "seed" else MAX_PARAMETER
+            whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            if not whole or not low <= int(value) <= high:
+                shown = "" if whole else f", not {value!r}"
+                raise InputError(f"{name} must be an integer from {low} to {high}{shown}.", code="bad_parameter")
             object.__setattr__(self, name, int(value))
         if self.draw not in ("all", "generalized"):
             raise InputError(f"draw must be all or generalized, not {self.draw!r}.", code="bad_parameter")
@@ -116,12 +120,17 @@ def _percent(value: Any) -> Fraction | None:
         return None
     if isinstance(value, bool) or not isinstance(value, numbers.Real | str):
         raise InputError(f"max_suppression must be a percentage from 0 to 100, not {value!r}.", code="bad_parameter")
-    try:
-        percent = Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        percent = Fraction(-1)
+    percent = Fraction(-1)
+    if isinstance(value, numbers.Rational):
+        percent = Fraction(value)
+    elif len(text := str(value)) <= 40 and not re.search(
+        r"e[+-]?\d{3}", text, re.I
+    ):  # 1e999999999 would fill the memory
+        with contextlib.suppress(ValueError, ZeroDivisionError):
+            percent = Fraction(text)
     if not 0 <= percent <= 100:
-        raise InputError(f"max_suppression must be a percentage from 0 to 100, not {value!r}.", code="bad_parameter")
+        shown = f", not {value!r}" if not isinstance(value, numbers.Rational) and len(str(value)) <= 40 else ""
+        raise InputError(f"max_suppression must be a percentage from 0 to 100{shown}.", code="bad_parameter")
     return percent
 
 
@@ -136,8 +145,8 @@ def parse_m(text: str | int | float) -> int | float:
     if isinstance(text, str):
         if text.strip().lower() in ("inf", "infinity"):
             return math.inf
-        if not re.fullmatch(r"[+-]?\d+", text.strip()):
-            raise InputError(f"m must be an integer or inf, not {text!r}.", code="bad_parameter")
+        if not re.fullmatch(r"[+-]?\d{1,30}", text.strip()):
+            raise InputError(f"m must be an integer or inf, not {text[:40]!r}.", code="bad_parameter")
         return int(text)
     return text
 

@@ -29,6 +29,7 @@ Rows = npt.NDArray[np.int32]
 CHUNK_ROWS = 20_000_000
 MAX_ROWS = 4_000_000_000
 MAX_KEPT = 100_000_000
+ROW_BYTES = 20
 MAX_THREATS = 30_000_000
 NO_FAMILY = -1
 
@@ -104,7 +105,7 @@ class ThreatMiner:
         Raises:
             BudgetExceeded: a level would join or keep more rows than memory and time allow; says how many.
         """
-        frequent = self.supports[nodes] >= self.k
+        frequent = (self.supports[nodes] >= self.k) & (nodes > 0)  # the root is above all others
         if self.k == 1 or m < 2 or frequent.sum() < 2:
             return Threats({}, {}, exhausted=True)
         rows: dict[int, Rows] = {}
@@ -172,7 +173,7 @@ class ThreatMiner:
         """
         engine = self._engine
         frequent = engine.create("frequent_2", "itemsets/frequent_pairs", {"reachable": reachable}, k=self.k)
-        self._check_kept(frequent, 2)
+        self._occurrences_of(frequent, 2)
         occurrences = engine.create(
             "occurrences_2", "itemsets/pair_occurrences", {"reachable": reachable, "frequent": frequent}
         )
@@ -183,11 +184,13 @@ class ThreatMiner:
                 engine.drop(frequent, occurrences)
                 return True
             _guard(total, size)
-            found = []
+            found, kept = [], 0
             for chunk in _ranges(mass["prefix"], mass["mass"]):
                 counted = engine.create("counted", _counted(occurrences, chunk))
                 columns = engine.select(_minimal(counted, frequent, size, self.k))
                 found.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))
+                if size < m:
+                    kept += self._occurrences_of(_at_least(counted, self.k), size, kept)
                 engine.drop(counted)
                 if sum(len(f[0]) for f in found) > MAX_THREATS:
                     raise BudgetExceeded(
@@ -204,18 +207,20 @@ class ThreatMiner:
         """The frequent antichains of this size and where they occur."""
         engine = self._engine
         grown = engine.create(f"frequent_{size}", _frequent(occurrences, frequent, size, self.k))
-        self._check_kept(grown, size)
         where = engine.create(f"occurrences_{size}", _grown_occurrences(occurrences, grown, size))
         engine.drop(frequent, occurrences)
         return grown, where
 
-    def _check_kept(self, frequent: Table, size: int) -> None:
+    def _occurrences_of(self, frequent: Table | exp.Query, size: int, others: int = 0) -> int:
+        """How often frequent antichains occur, which is what the next level has to keep beside ``others``."""
         kept = int(self._engine.scalar("itemsets/total_support", {"frequent": frequent}))
-        if kept > MAX_KEPT:
+        if others + kept > MAX_KEPT:
             raise BudgetExceeded(
-                f"Frequent itemsets of size {size} occur {kept:,} times, about {kept * 20 / 2**30:.0f} GiB to keep.",
+                f"Frequent itemsets of size {size} occur at least {others + kept:,} times: to keep them would need more"
+                f" than {(others + kept) * ROW_BYTES / 2**30:.1f} GiB of memory at this size, and more at the next.",
                 hint="Lower m, or raise k.",
             )
+        return kept
 
 
 def _ancestors(taxonomy: Taxonomy, leaves: Ints) -> tuple[Ints, Ints]:
@@ -286,6 +291,10 @@ def _counted(occurrences: Table, chunk: tuple[int, int] | None = None) -> exp.Se
         .select(exp.cast(exp.func("count", exp.Star()), "INTEGER").as_("support"))
         .group_by(*columns)
     )
+
+
+def _at_least(counted: Table, k: int) -> exp.Select:
+    return exp.select("support").from_(counted.expression()).where(exp.column("support") >= exp.Literal.number(k))
 
 
 def _with_members(counted: Table | exp.Query, frequent: Table, size: int) -> exp.Select:

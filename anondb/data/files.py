@@ -8,10 +8,10 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from anondb.data.sources import dat_source, file_query
+from anondb.data.sources import dat_source, file_query, reading
 from anondb.data.taxonomy import load_taxonomy
 from anondb.engine import Engine, Table
-from anondb.errors import InputError
+from anondb.errors import EngineError, InputError
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,9 @@ def load_files(engine: Engine, wanted: Mapping[str, tuple[str | None, str]], *, 
         InputError: a file is missing or not as it should be, a name is empty or taken.
     """
     made = []
+    names = [name.lower() for file, name in wanted.values() if file is not None]
+    if len(set(names)) < len(names):
+        raise InputError("Two of the tables would have the same name.", code="table_exists", hint="Rename one.")
     with engine.transaction():
         place = engine.query("release/current_place")
         catalog, schema = str(place["catalog_name"][0]), str(place["schema_name"][0])
@@ -55,7 +58,14 @@ def load_files(engine: Engine, wanted: Mapping[str, tuple[str | None, str]], *, 
                         code="table_exists",
                         hint="Choose another, or --replace.",
                     )
-                engine.drop(table)
+                try:
+                    engine.drop(table)
+                except EngineError:
+                    raise InputError(
+                        f"{name!r} is a view, which is not replaced by a table.",
+                        code="table_exists",
+                        hint="Drop it first.",
+                    ) from None
             note = (
                 _load_taxonomy(engine, file, table)
                 if what == "taxonomy"
@@ -72,7 +82,8 @@ def _load_table(engine: Engine, path: Path, what: str, table: Table) -> str:
             f"The {what} file {path.name!r} is neither .dat nor .csv nor .parquet.", code="bad_file", hint="Rename it."
         )
     if path.suffix.lower() != ".dat":
-        engine.create(table, file_query(path, what))
+        with reading(f"file {path.name!r}"):
+            engine.create(table, file_query(path, what))
         return ""
     lists = engine.create("lists", dat_source(engine, path, what).query)
     if int(engine.scalar("transactions/empty_lists", {"lists": lists})):

@@ -194,19 +194,17 @@ def check_frame(frame: Any, what: str) -> None:
 
 
 def _python_types(values: Iterable[Any]) -> set[type]:
-    """The types of the values and, for lists, of their elements; a NumPy scalar counts as what it stands for.
-
-    Missing values in lists do not count; lists and arrays do not either, unless they stand beside something else.
-    """
+    """The types of the values or, where all are lists or arrays, of their elements that are not missing; a NumPy scalar
+    counts as what it stands for."""
     kinds: set[type] = set()
-    sequences: set[type] = set()
+    elements: set[type] = set()
     for value in values:
         if isinstance(value, list | tuple) or (hasattr(value, "__array__") and value.ndim):
-            sequences.add(list)
-            kinds |= _python_types(v for v in value if v is not None and v == v)
+            kinds.add(list)
+            elements |= _python_types(v for v in value if v is not None and not (isinstance(v, float) and v != v))
         else:
             kinds.add(type(value.item()) if hasattr(value, "item") else type(value))
-    return kinds | sequences if sequences and len(kinds) > 1 else kinds
+    return elements if kinds == {list} else kinds | elements
 
 
 @contextlib.contextmanager

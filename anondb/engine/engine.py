@@ -280,6 +280,12 @@ class Engine:
             self._call(lambda: self._connection.register(name, source))
         except UnicodeError:
             raise _bad_unicode() from None
+        except duckdb.NotImplementedException:
+            raise InputError(
+                "The data passed in hold values of a type that DuckDB does not read.",
+                code="bad_type",
+                hint="Use columns of one plain type, or lists of Python values.",
+            ) from None
         except duckdb.Error as error:
             raise wrap(error, "reading the data passed in") from None
         try:

@@ -233,13 +233,6 @@ def table_counts(engine: Engine, schema: SchemaName) -> dict[str, int]:
     return {name: int(column[0]) for name, column in found.items()}
 
 
-def check_baskets(engine: Engine, schema: SchemaName, counts: dict[str, int]) -> None:
-    """Make sure that the view ``baskets`` has all transactions and all their items."""
-    found = engine.query("release/basket_counts", {"baskets": schema.table("baskets")})
-    if (int(found["baskets"][0]), int(found["basket_items"][0])) != (counts["transaction_ids"], counts["transactions"]):
-        raise InternalError("The baskets of a release are not its transactions.")
-
-
 def coded_release(engine: Engine, release_schema: SchemaName) -> tuple[Table, Table]:
     """The frozen rows as integers, for a verifier: work tables ``(tid, item)`` and ``(item, label)``.
 

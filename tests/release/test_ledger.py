@@ -28,6 +28,7 @@ ENTRY = LedgerEntry(
     parameters={"k": 5, "m": "inf"},
     algorithm="mhghs",
     source_table="sales",
+    source_reference='"main"."sales"',
     id_column="tid",
     item_column="item",
     transactions=59602,
@@ -44,7 +45,8 @@ ENTRY = LedgerEntry(
     ncp=0.026,
 )
 COLUMNS = [
-    "name", "release_id", "model", "parameters", "algorithm", "source_table", "id_column", "item_column", "fingerprint",
+    "name", "release_id", "model", "parameters", "algorithm", "source_table", "source_reference",
+    "id_column", "item_column", "fingerprint",
     "transactions", "items", "released_items", "suppressed_items", "suppressed_occurrences", "lm_total", "lm", "ncp",
     "verified", "violations", "created", "user_name", "version", "status",
 ]  # fmt: skip

@@ -1,0 +1,98 @@
+"""From the analyst's text to one syntax tree, or a typed refusal; no part of the text goes on to the engine as SQL."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokenizer_core import TokenType
+
+from anondb.errors import InputError
+from anondb.query.refusals import too_complex, unsupported
+
+MAX_CHARACTERS = 200_000
+MAX_DEPTH = 200
+_STARTS = {TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN}
+_DIALECT = DuckDB()
+
+
+def lowered(name: str) -> str:
+    """A name as DuckDB compares it: upper and lower case of A-Z are the same, quoted or not."""
+    return "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in name)
+
+
+def _bad_sql(line: int | None = None, column: int | None = None) -> InputError:
+    place = f" (line {line}, column {column})" if line else ""
+    return InputError(f"The query is not valid SQL{place}.", code="bad_sql", hint="Try it on a table of your own.")
+
+
+def _check_depth(tree: exp.Expr) -> None:
+    level = [tree]
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in node.iter_expressions() if not _chained(node, child)] + [
+            child for node in level for child in _chain(node)
+        ]
+        if not level:
+            return
+    raise too_complex(f"it is nested more than {MAX_DEPTH} deep")
+
+
+def _chained(node: exp.Expr, child: exp.Expr) -> bool:
+    return isinstance(node, exp.Connector) and type(child) is type(node)
+
+
+def _chain(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of a chain ``a AND b AND ...``, which the parser nests to the left but which has no depth."""
+    if not isinstance(node, exp.Connector):
+        return []
+    found: list[exp.Expr] = []
+    todo = [c for c in node.iter_expressions() if type(c) is type(node)]
+    while todo:
+        for child in todo.pop().iter_expressions():
+            (todo if type(child) is type(node) else found).append(child)
+    return found
+
+
+def parse(sql: str) -> exp.Expr:
+    """The tree of the one SELECT that the text holds.
+
+    Raises:
+        InputError: ``bad_sql`` where it does not parse, with line and column; ``unsupported_query`` for anything that
+            is not one SELECT; ``query_too_complex`` where it is too long or nested too deeply.
+    """
+    if not isinstance(sql, str):
+        raise InputError("A query is a text.", code="bad_sql")
+    if len(sql) > MAX_CHARACTERS:
+        raise too_complex(f"it has {len(sql)} characters, more than {MAX_CHARACTERS}")
+    try:
+        sql.encode("utf-8")
+        tokens = _DIALECT.tokenize(sql)
+    except UnicodeEncodeError:
+        raise InputError("The query is not valid Unicode.", code="bad_sql") from None
+    except SqlglotError:
+        raise _bad_sql() from None
+    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
+        tokens.pop()
+    if not tokens:
+        raise _bad_sql()
+    if any(token.token_type is TokenType.SEMICOLON for token in tokens):
+        raise unsupported("several statements", "Ask one query at a time.")
+    first = tokens[0]
+    if first.token_type not in _STARTS:
+        word = first.text.upper() if first.text.isascii() and first.text.isalpha() and len(first.text) < 20 else ""
+        if first.token_type in (TokenType.STRING, TokenType.IDENTIFIER):
+            word = ""
+        raise unsupported(f"the statement {word}" if word else "a statement that is not a SELECT")
+    try:
+        trees = _DIALECT.parser().parse(tokens, sql)
+    except ParseError as error:
+        where = error.errors[0] if error.errors else {}
+        raise _bad_sql(where.get("line"), where.get("col")) from None
+    except (SqlglotError, RecursionError) as error:
+        if isinstance(error, RecursionError):
+            raise too_complex("it is nested too deeply") from None
+        raise _bad_sql() from None
+    if len(trees) != 1 or trees[0] is None:
+        raise _bad_sql()
+    _check_depth(trees[0])
+    return trees[0]

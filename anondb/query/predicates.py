@@ -1,0 +1,423 @@
+"""What a COUNT query asks of one person, as a small tree: tests of one item, and conditions on a person's set of items.
+
+A condition on a person has leaves ``AtLeast(n, test)``: the person has at least n distinct items that pass the test. A
+test of an item is a set of labels, the complement of one, or a pattern. While a SELECT is being read, a tree may also
+have leaves ``OnItem(row, test)``, about the item of one row of its FROM clause; ``close`` turns "there are such rows"
+into leaves ``AtLeast``.
+
+Relational conditions would be one more kind of leaf beside ``AtLeast``, with a published value instead of released
+items behind it; the constructors, ``close`` and ``leaves`` treat whatever they do not know as a leaf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.query.refusals import too_complex
+
+MAX_BRANCHES = 256
+
+
+# --- tests of one item ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The item is one of these labels (compared by code points)."""
+
+    labels: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The item matches a pattern, as DuckDB matches it: like, ilike, glob, starts_with, ends_with, contains."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ItemNot:
+    """The item fails a test."""
+
+    part: ItemTest
+
+
+@dataclass(frozen=True)
+class ItemAll:
+    """The item passes all tests."""
+
+    parts: tuple[ItemTest, ...]
+
+
+@dataclass(frozen=True)
+class ItemAny:
+    """The item passes one of the tests."""
+
+    parts: tuple[ItemTest, ...]
+
+
+ItemTest = Labels | Pattern | ItemNot | ItemAll | ItemAny
+NO_ITEM = Labels(frozenset())
+ANY_ITEM = ItemNot(NO_ITEM)
+
+
+def item_not(test: ItemTest) -> ItemTest:
+    """The opposite test."""
+    return test.part if isinstance(test, ItemNot) else ItemNot(test)
+
+
+def item_all(*tests: ItemTest) -> ItemTest:
+    """All tests at once; sets of labels and complements of sets are merged into one."""
+    inside: frozenset[str] | None = None
+    outside: frozenset[str] = frozenset()
+    others: list[ItemTest] = []
+    for test in tests:
+        for part in test.parts if isinstance(test, ItemAll) else (test,):
+            if isinstance(part, Labels):
+                inside = part.labels if inside is None else inside & part.labels
+            elif isinstance(part, ItemNot) and isinstance(part.part, Labels):
+                outside |= part.part.labels
+            elif part not in others:
+                others.append(part)
+    if inside is not None:
+        labels = Labels(inside - outside)
+        parts = [labels, *others] if labels.labels else [NO_ITEM]
+    else:
+        parts = [*([ItemNot(Labels(outside))] if outside or not others else []), *others]
+    return parts[0] if len(parts) == 1 else ItemAll(tuple(parts))
+
+
+def item_any(*tests: ItemTest) -> ItemTest:
+    """At least one of the tests, by De Morgan's rule."""
+    merged = item_not(item_all(*(item_not(t) for t in tests)))
+    if isinstance(merged, ItemNot) and isinstance(merged.part, ItemAll):
+        return ItemAny(tuple(item_not(p) for p in merged.part.parts))
+    return merged
+
+
+def finite(test: ItemTest) -> frozenset[str] | None:
+    """All labels that can pass the test, or None where they cannot be listed."""
+    if isinstance(test, Labels):
+        return test.labels
+    if isinstance(test, ItemAll):
+        sets = [s for s in map(finite, test.parts) if s is not None]
+        return frozenset.intersection(*sets) if sets else None
+    if isinstance(test, ItemAny):
+        found = [finite(p) for p in test.parts]
+        return None if None in found else frozenset().union(*(s for s in found if s is not None))
+    return None
+
+
+def _atoms(test: ItemTest) -> Iterator[Labels | Pattern]:
+    if isinstance(test, Labels | Pattern):
+        yield test
+    else:
+        for part in (test.part,) if isinstance(test, ItemNot) else test.parts:
+            yield from _atoms(part)
+
+
+def mentioned(test: ItemTest) -> frozenset[str]:
+    """The labels that a test names."""
+    return frozenset().union(*(a.labels for a in _atoms(test) if isinstance(a, Labels)))
+
+
+def patterns(test: ItemTest) -> list[Pattern]:
+    """The patterns of a test, each once, in order."""
+    return list(dict.fromkeys(a for a in _atoms(test) if isinstance(a, Pattern)))
+
+
+def passes_unnamed(test: ItemTest, matched: Mapping[Pattern, bool]) -> bool:
+    """Whether a label that no test names passes, given which patterns it matches."""
+    if isinstance(test, Labels):
+        return False
+    if isinstance(test, Pattern):
+        return matched[test]
+    if isinstance(test, ItemNot):
+        return not passes_unnamed(test.part, matched)
+    results = [passes_unnamed(p, matched) for p in test.parts]
+    return all(results) if isinstance(test, ItemAll) else any(results)
+
+
+_FUNCTIONS: Mapping[str, Callable[[exp.Expr, exp.Expr], exp.Expr]] = {
+    "like": lambda item, text: exp.Like(this=item, expression=text),
+    "ilike": lambda item, text: exp.ILike(this=item, expression=text),
+    "glob": lambda item, text: exp.Glob(this=item, expression=text),
+    "starts_with": lambda item, text: exp.StartsWith(this=item, expression=text),
+    "ends_with": lambda item, text: exp.EndsWith(this=item, expression=text),
+    "contains": lambda item, text: exp.Contains(this=item, expression=text),
+}
+PATTERN_KINDS = frozenset(_FUNCTIONS)
+
+
+def item_sql(test: ItemTest, column: exp.Expr) -> exp.Expr:
+    """The test as a SQL expression over a column of labels; texts become literals of the tree, never SQL."""
+    if isinstance(test, Labels):
+        if not test.labels:
+            return exp.false()
+        return exp.In(this=column.copy(), expressions=[exp.Literal.string(x) for x in sorted(test.labels)])
+    if isinstance(test, Pattern):
+        return _FUNCTIONS[test.kind](column.copy(), exp.Literal.string(test.text))
+    if isinstance(test, ItemNot):
+        return exp.Not(this=exp.paren(item_sql(test.part, column), copy=False))
+    parts = [exp.paren(item_sql(p, column), copy=False) for p in test.parts]
+    return exp.and_(*parts, copy=False) if isinstance(test, ItemAll) else exp.or_(*parts, copy=False)
+
+
+# --- conditions on a person -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Always, or never."""
+
+    value: bool
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """The person has at least ``count`` >= 1 distinct items that pass the test."""
+
+    count: int
+    test: ItemTest
+
+
+@dataclass(frozen=True)
+class OnItem:
+    """The item of one row of the FROM clause passes the test; ``row`` tells the rows apart."""
+
+    row: int
+    test: ItemTest
+
+
+@dataclass(frozen=True)
+class Not:
+    """The opposite."""
+
+    part: Condition
+
+
+@dataclass(frozen=True)
+class And:
+    """All of two or more."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Or:
+    """At least one of two or more."""
+
+    parts: tuple[Condition, ...]
+
+
+Condition = Constant | AtLeast | OnItem | Not | And | Or
+ALWAYS, NEVER = Constant(True), Constant(False)
+
+
+def at_least(count: int, test: ItemTest) -> Condition:
+    """``AtLeast``, or a constant where the number of labels decides."""
+    labels = finite(test)
+    if count <= 0:
+        return ALWAYS
+    return NEVER if labels is not None and count > len(labels) else AtLeast(count, test)
+
+
+NOT_EMPTY = at_least(1, ANY_ITEM)
+
+
+def on_item(row: int, test: ItemTest) -> Condition:
+    """``OnItem``, or a constant where every item or none passes."""
+    return ALWAYS if test == ANY_ITEM else NEVER if test == NO_ITEM else OnItem(row, test)
+
+
+def negate(condition: Condition) -> Condition:
+    """The opposite, with negations moved down to the leaves."""
+    if isinstance(condition, Constant):
+        return Constant(not condition.value)
+    if isinstance(condition, OnItem):
+        return on_item(condition.row, item_not(condition.test))
+    if isinstance(condition, Not):
+        return condition.part
+    if isinstance(condition, And):
+        return either(*(negate(p) for p in condition.parts))
+    if isinstance(condition, Or):
+        return both(*(negate(p) for p in condition.parts))
+    return Not(condition)
+
+
+def _needs_an_item(condition: Condition) -> bool:
+    """Whether the condition can only hold for somebody with at least one item."""
+    if isinstance(condition, AtLeast):
+        return True
+    if isinstance(condition, And):
+        return any(_needs_an_item(p) for p in condition.parts)
+    return isinstance(condition, Or) and all(_needs_an_item(p) for p in condition.parts)
+
+
+def _flat(kind: type[And] | type[Or], conditions: tuple[Condition, ...]) -> list[Condition]:
+    found: dict[Condition, None] = {}
+    for condition in conditions:
+        for part in condition.parts if isinstance(condition, kind) else (condition,):
+            found[part] = None
+    return list(found)
+
+
+def _merged(kind: type[And] | type[Or], parts: list[Condition]) -> list[Condition]:
+    """One leaf for all tests of the same row, and one threshold for all of the same test."""
+    join, pick = (item_all, max) if kind is And else (item_any, min)
+    rows: dict[int, ItemTest] = {}
+    counts: dict[ItemTest, int] = {}
+    others: list[Condition] = []
+    for part in parts:
+        if isinstance(part, OnItem):
+            rows[part.row] = join(rows[part.row], part.test) if part.row in rows else part.test
+        elif isinstance(part, AtLeast):
+            counts[part.test] = pick(counts[part.test], part.count) if part.test in counts else part.count
+        else:
+            others.append(part)
+    leaves: list[Condition] = [on_item(r, t) for r, t in rows.items()]
+    return leaves + [AtLeast(n, t) for t, n in counts.items()] + others
+
+
+def both(*conditions: Condition) -> Condition:
+    """All conditions."""
+    parts = _merged(And, _flat(And, conditions))
+    if NEVER in parts:
+        return NEVER
+    parts = [p for p in parts if p != ALWAYS]
+    if NOT_EMPTY in parts and any(_needs_an_item(p) for p in parts if p != NOT_EMPTY):
+        parts.remove(NOT_EMPTY)
+    return ALWAYS if not parts else parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def either(*conditions: Condition) -> Condition:
+    """At least one of the conditions."""
+    parts = _merged(Or, _flat(Or, conditions))
+    if ALWAYS in parts:
+        return ALWAYS
+    parts = [p for p in parts if p != NEVER]
+    return NEVER if not parts else parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+
+def has(*labels: str) -> Condition:
+    """The person has one of the labels."""
+    return at_least(1, Labels(frozenset(labels)))
+
+
+def leaves(condition: Condition) -> Iterator[Condition]:
+    """The leaves, from left to right."""
+    if isinstance(condition, And | Or):
+        for part in condition.parts:
+            yield from leaves(part)
+    elif isinstance(condition, Not):
+        yield from leaves(condition.part)
+    else:
+        yield condition
+
+
+def rows_of(condition: Condition) -> frozenset[int]:
+    """The rows that a condition looks at."""
+    return frozenset(leaf.row for leaf in leaves(condition) if isinstance(leaf, OnItem))
+
+
+def conjuncts(condition: Condition) -> tuple[Condition, ...]:
+    """The parts of a conjunction, or the condition alone."""
+    return condition.parts if isinstance(condition, And) else (condition,)
+
+
+def renamed(condition: Condition, rows: Mapping[int, int]) -> Condition:
+    """The same condition on rows with other numbers."""
+    if isinstance(condition, OnItem):
+        return OnItem(rows.get(condition.row, condition.row), condition.test)
+    if isinstance(condition, Not):
+        return Not(renamed(condition.part, rows))
+    if isinstance(condition, And):
+        return And(tuple(renamed(p, rows) for p in condition.parts))
+    if isinstance(condition, Or):
+        return Or(tuple(renamed(p, rows) for p in condition.parts))
+    return condition
+
+
+def split(condition: Condition) -> tuple[dict[int, ItemTest], Condition, list[Condition]]:
+    """A conjunction in three: the tests of single rows, what concerns the person only, and parts that mix these."""
+    rows: dict[int, ItemTest] = {}
+    person: list[Condition] = []
+    mixed: list[Condition] = []
+    for part in conjuncts(condition):
+        if isinstance(part, OnItem):
+            rows[part.row] = part.test
+        elif rows_of(part):
+            mixed.append(part)
+        else:
+            person.append(part)
+    return rows, both(*person), mixed
+
+
+def close(condition: Condition, rows: frozenset[int]) -> Condition:
+    """ "The person has rows for which the condition holds": every row is one of the person's items, freely chosen.
+
+    A choice of rows goes through a disjunction; in a conjunction the rows are independent of each other. A conjunction
+    with a disjunction that mixes rows or persons is multiplied out. Rows of an outer query stay as they are.
+
+    Raises:
+        InputError: ``query_too_complex``: more than 256 branches.
+    """
+    budget = [MAX_BRANCHES]
+
+    def closed(part: Condition) -> Condition:
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise too_complex(f"more than {MAX_BRANCHES} combinations of OR and AND across rows")
+        if isinstance(part, Or):
+            return either(*(closed(p) for p in part.parts))
+        tests, person, mixed = split(part)
+        if mixed:
+            first, rest = mixed[0], [p for p in conjuncts(part) if p is not mixed[0]]
+            assert isinstance(first, Or)
+            return either(*(closed(both(p, *rest)) for p in first.parts))
+        outer = (on_item(row, test) for row, test in tests.items() if row not in rows)
+        return both(person, *outer, *(at_least(1, tests.get(row, ANY_ITEM)) for row in sorted(rows)))
+
+    return closed(condition)
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def _quoted(label: str) -> str:
+    return exp.Literal.string(label).sql("duckdb")
+
+
+def describe_test(test: ItemTest, negated: bool = False) -> str:
+    """An item test in words close to SQL, with the analyst's own literals."""
+    if isinstance(test, Labels):
+        return f"item {'NOT ' if negated else ''}IN ({', '.join(_quoted(x) for x in sorted(test.labels))})"
+    if isinstance(test, Pattern):
+        return f"{'NOT ' if negated else ''}{test.kind}(item, {_quoted(test.text)})"
+    if isinstance(test, ItemNot):
+        return describe_test(test.part, not negated)
+    word = " AND " if isinstance(test, ItemAll) else " OR "
+    inner = "(" + word.join(describe_test(p) for p in test.parts) + ")"
+    return f"NOT {inner}" if negated else inner
+
+
+def describe(condition: Condition) -> str:
+    """A condition in words close to SQL, for the analyst who asks how a query was read."""
+    if isinstance(condition, Constant):
+        return "TRUE" if condition.value else "FALSE"
+    if isinstance(condition, AtLeast):
+        labels = finite(condition.test)
+        if condition.count == 1 and labels is not None and len(labels) == 1:
+            return f"has({_quoted(next(iter(labels)))})"
+        what = "any item" if condition.test == ANY_ITEM else describe_test(condition.test)
+        return f"has at least {condition.count} of ({what})"
+    if isinstance(condition, OnItem):
+        return describe_test(condition.test)
+    if isinstance(condition, Not):
+        return f"NOT {describe(condition.part)}"
+    word = " AND " if isinstance(condition, And) else " OR "
+    return "(" + word.join(describe(p) for p in condition.parts) + ")"

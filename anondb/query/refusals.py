@@ -1,0 +1,76 @@
+"""The typed errors of this room: what cannot be answered soundly is refused, and the construct is named."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anondb.errors import InputError
+
+HINT = "Ask for a COUNT over the id and item columns of the original table."
+
+ARGUMENTS = {
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+    "order": "ORDER BY",
+    "qualify": "QUALIFY",
+    "windows": "WINDOW",
+    "sample": "TABLESAMPLE",
+    "having": "HAVING",
+    "group": "GROUP BY",
+    "distinct": "DISTINCT",
+    "where": "WHERE",
+    "joins": "a join inside parentheses",
+    "laterals": "LATERAL",
+    "pivots": "PIVOT",
+    "into": "INTO",
+    "locks": "FOR UPDATE",
+    "with_": "WITH in this place",
+    "db": "a qualified name",
+    "catalog": "a qualified name",
+    "when": "AT (a version of a table)",
+    "by_name": "BY NAME",
+    "recursive": "WITH RECURSIVE",
+    "method": "this kind of join",
+    "on": "ON in this place",
+    "using": "USING in this place",
+    "except_": "EXCLUDE",
+    "replace": "REPLACE",
+    "rename": "RENAME",
+    "negate": "a negated operator written with !",
+    "ordinality": "WITH ORDINALITY",
+    "nulls_first": "NULLS FIRST",
+    "with_fill": "WITH FILL",
+    "from_": "FROM",
+}
+
+
+def unsupported(construct: str, hint: str = HINT) -> InputError:
+    """``unsupported_query``: a construct that cannot be rewritten soundly, by its name in the analyst's SQL."""
+    return InputError(f"Not answered from a release: {construct}.", code="unsupported_query", hint=hint)
+
+
+def too_complex(what: str) -> InputError:
+    """``query_too_complex``: the exact evaluation would take too long."""
+    return InputError(f"The query is too complex: {what}.", code="query_too_complex", hint="Ask a simpler one.")
+
+
+def name_of(node: exp.Expr) -> str:
+    """What SQL calls a construct: a function by its name, anything else by its keyword."""
+    if isinstance(node, exp.Anonymous):
+        return f"the function {node.name}"
+    if isinstance(node, exp.Literal):
+        return "a literal in this place"
+    if isinstance(node, exp.Func) and node.sql_names():
+        return f"the function {node.sql_names()[0]}"
+    return f"{node.key.upper().replace('_', ' ')} in this place"
+
+
+def only(node: exp.Expr, *allowed: str) -> None:
+    """Refuse a node that has anything else than the allowed parts, so that nothing is ever overlooked.
+
+    Raises:
+        InputError: ``unsupported_query``, naming the part.
+    """
+    for key, value in node.args.items():
+        if value not in (None, False, []) and key not in allowed:
+            raise unsupported(ARGUMENTS.get(key, f"{key.strip('_').upper().replace('_', ' ')} of {node.key.upper()}"))

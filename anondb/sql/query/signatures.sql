@@ -1,0 +1,9 @@
+-- reads: held(transaction_id, signature)
+-- params: none
+-- returns: signature, transactions
+-- grain: signature
+-- How many transactions have each signature.
+SELECT held.signature, count(*) AS transactions
+FROM held
+GROUP BY held.signature
+ORDER BY held.signature ASC

@@ -1,0 +1,212 @@
+"""The rooms and the direction of imports, SQL only where it belongs, and what is in the package."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import anondb
+from anondb.engine import all_names, load
+from anondb.engine.queries import SQL_ROOT
+
+PACKAGE = Path(anondb.__file__).parent
+PROJECT = PACKAGE.parent
+SOURCES = {path.relative_to(PACKAGE): ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+
+# What each room may import of the others; a module at the top is a room of its own. Later rooms build on earlier ones.
+ROOMS: dict[str, set[str]] = {
+    "errors": set(),
+    "engine": {"errors"},
+    "models": {"errors"},
+    "recoding": set(),
+    "data": {"engine", "errors", "models", "recoding"},
+    "algorithms": {"data", "models", "recoding", "engine", "errors"},
+    "verify": {"models", "engine", "errors"},
+    "utility": {"data", "models", "recoding", "engine", "errors"},
+    "release": {"data", "models", "recoding", "utility", "verify", "engine", "errors"},
+}
+OUTSIDE = set(
+    ROOMS
+)  # the modules at the top (policy, pipeline, the Python interface, the command line) may use any room
+MAY_IMPORT_DUCKDB = {Path("release/publish.py")}  # opens the sealed file; the Python interface accepts a connection
+PLAYS_THE_ANALYST = {Path("demo.py")}  # asks the sealed file as any DuckDB client would
+QUERY_ROOM = {"algorithms": {"itemsets"}, "verify": {"verify"}, "engine": set()}
+LONG_FILES = {  # over 400 lines, and why
+    "cli.py": "one function for each command of the contract",
+    "pipeline.py": "the steps of each command, in order",
+}
+
+
+def room(path: Path) -> str:
+    return path.parts[0] if len(path.parts) > 1 else path.stem
+
+
+def imports(tree: ast.Module) -> set[str]:
+    """The dotted names of everything that a module imports, also inside functions."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative import"
+            found.add(node.module or "")
+            found |= {f"{node.module}.{alias.name}" for alias in node.names if node.module == "anondb"}
+    return found
+
+
+def texts(tree: ast.Module) -> list[str]:
+    return [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
+
+def imported_at_once(tree: ast.Module) -> set[str]:
+    """The modules that are imported at the top of a file, that is whenever anondb is."""
+    return {
+        n
+        for node in tree.body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for n in imports(ast.Module([node], []))
+    }
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_imports_follow_the_arrows(path: Path) -> None:
+    here = room(path)
+    others = {name.split(".")[1] for name in imports(SOURCES[path]) if name.startswith("anondb.")} - {here}
+    if here in ROOMS:
+        assert others & OUTSIDE <= ROOMS[here]
+        assert not {o for o in others - OUTSIDE if (PACKAGE / f"{o}.py").exists()}
+
+
+def test_every_room_is_known() -> None:
+    folders = {p.parts[0] for p in SOURCES if len(p.parts) > 1}
+    assert folders <= set(ROOMS)
+
+
+def test_the_arrows_have_no_cycle() -> None:
+    order = list(ROOMS)
+    done: set[str] = set()
+    while order:
+        ready = [r for r in order if ROOMS[r] <= done]
+        assert ready, f"a cycle among {order}"
+        done |= set(ready)
+        order = [r for r in order if r not in done]
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if room(p) in QUERY_ROOM], ids=str)
+def test_queries_of_a_room_stay_there(path: Path) -> None:
+    """Algorithms and the verifier share no SQL, so that a wrong query cannot vouch for itself."""
+    folders = {name.split("/")[0] for name in all_names()}
+    used = {t.split("/")[0] for t in texts(SOURCES[path]) if re.fullmatch(r"[a-z]+/\w+", t)} & folders
+    assert used <= QUERY_ROOM[room(path)]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_only_the_engine_executes_sql(path: Path) -> None:
+    tree = SOURCES[path]
+    at_run_time = {n for n in imports(tree) if n.split(".")[0] in ("duckdb", "_duckdb")}
+    inside = [n for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test)]
+    for_types = {name for block in inside for name in imports(ast.Module([*block.body], []))}
+    top_level = len(path.parts) == 1
+    if room(path) != "engine" and not top_level and path not in MAY_IMPORT_DUCKDB:
+        assert at_run_time <= for_types
+    if room(path) != "engine" and path not in PLAYS_THE_ANALYST:
+        called = {n.func.attr for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}
+        assert not called & {"execute", "executemany", "executescript"}
+        attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        assert "_connection" not in attributes or top_level
+
+
+SQL_TEXT = re.compile(
+    r"^\s*(SELECT|WITH|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|ATTACH|DETACH|COPY|SET|PRAGMA|FROM|DESCRIBE)\s", re.I
+)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_no_sql_is_put_together_as_text(path: Path) -> None:
+    """No f-string, %, + or format that begins like a statement, but for those that are shown to the user."""
+    calls = [n for n in ast.walk(SOURCES[path]) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    shown = {id(arg) for call in calls if ast.unparse(call.func) == "typer.echo" for arg in call.args}
+    for node in ast.walk(SOURCES[path]):
+        if id(node) in shown:
+            continue
+        first: ast.expr | None = None
+        if isinstance(node, ast.JoinedStr) and len(node.values) > 1:
+            first = node.values[0]
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.Add):
+            first = node.left
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+            first = node.func.value
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            assert not SQL_TEXT.match(first.value.replace("CREATE ANONYMIZED", "")) or not _upper(first.value), (
+                path,
+                node.lineno,
+            )
+
+
+def _upper(text: str) -> bool:
+    """Whether the first word is in capitals: prose begins sentences with "Set" and "Drop" too."""
+    return text.split()[0].isupper()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_length_of_files(path: Path) -> None:
+    if str(path) not in LONG_FILES:
+        assert len((PACKAGE / path).read_text("utf-8").splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_every_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(SOURCES[path])
+
+
+def test_heavy_modules_are_imported_where_they_are_used() -> None:
+    for path, tree in SOURCES.items():
+        heavy = {"pandas", "pyarrow", "rich", "matplotlib"}
+        assert not {n.split(".")[0] for n in imported_at_once(tree)} & heavy, path
+
+
+@pytest.mark.parametrize("name", all_names())
+def test_headers_and_the_portable_subset(name: str) -> None:
+    query = load(name)  # the loader compares the header with the statement
+    assert query.grain and query.returns
+    text = (SQL_ROOT / f"{name}.sql").read_text("utf-8")
+    described = [line for line in text.splitlines() if line.startswith("-- ") and not re.match(r"-- \w+:", line)]
+    assert described, "what is the query for?"
+    for join in query.tree.find_all(exp.Join):
+        assert str(join.args.get("kind") or "").upper() not in ("SEMI", "ANTI")
+        assert str(join.side).upper() not in ("SEMI", "ANTI")
+    calls = {f.sql_name().lower() for f in query.tree.find_all(exp.Func) if not isinstance(f, exp.Anonymous)}
+    calls |= {f.name.lower() for f in query.tree.find_all(exp.Anonymous)}
+    assert not calls & {"hash", "random", "rand", "uuid", "gen_random_uuid", "setseed", "now", "current_timestamp"}
+    stars = [s for s in query.tree.find_all(exp.Star) if not isinstance(s.parent, exp.Count)]
+    assert not stars, "explicit columns"
+
+
+def test_every_query_is_used() -> None:
+    used = {t for tree in SOURCES.values() for t in texts(tree)}
+    short = {t for path, tree in SOURCES.items() if room(path) == "verify" for t in texts(tree)}
+    for name in all_names():
+        assert name in used or (name.startswith("verify/") and name.removeprefix("verify/") in short), name
+
+
+def test_sql_files_hold_one_statement_each() -> None:
+    for path in SQL_ROOT.rglob("*.sql"):
+        assert len(sqlglot.parse(path.read_text("utf-8"), dialect="duckdb")) == 1, path
+
+
+def test_the_package_carries_its_sql() -> None:
+    """The wheel holds all of the folder anondb, and the queries lie in it; nothing but code and SQL does."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel == {"packages": ["anondb"]}
+    assert "anondb" in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert PACKAGE in SQL_ROOT.parents
+    files = [p for p in PACKAGE.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    assert {p.suffix for p in files} <= {".py", ".sql", ".typed"}
+    assert len([p for p in files if p.suffix == ".sql"]) == len(all_names()) > 0

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from cli.shop import Outcome, Run, fill
+
+from anondb.cli import main
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shop with the release ``old``, made once."""
+    place = tmp_path_factory.mktemp("template") / "shop.duckdb"
+    with duckdb.connect(str(place)) as connection:
+        fill(connection)
+    import anondb
+
+    with anondb.connect(place) as database:
+        database.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="old", queries=5)
+    return place
+
+
+@pytest.fixture
+def shop(template: Path, tmp_path: Path) -> Path:
+    """The owner's file: tables ``sales`` and ``food``, and the release ``old``."""
+    return Path(shutil.copy(template, tmp_path / "shop.duckdb"))
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command line, in this process."""
+
+    def call(*words: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["anondb", *map(str, words)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        found = capsys.readouterr()
+        return Outcome(int(str(caught.value.code)), found.out, found.err)
+
+    return call

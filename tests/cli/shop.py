@@ -1,0 +1,77 @@
+"""A tiny shop, the command line called in this process, and what a database holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+BASKETS = {1: "ab", 2: "ab", 3: "ac", 4: "bc", 5: "ad", 6: "bd"}
+EDGES = [("all", None), ("X", "all"), ("Y", "all"), ("a", "X"), ("b", "X"), ("c", "Y"), ("d", "Y")]
+RELEASED = sorted([["a", "b"], ["a", "b"], ["Y", "a"], ["Y", "b"], ["Y", "a"], ["Y", "b"]])  # k=2, m=2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """stdout as one JSON object, and nothing but that."""
+        value = json.loads(self.out)
+        assert isinstance(value, dict) and self.out.count("\n") == 1
+        return value
+
+
+Run = Callable[..., Outcome]
+
+
+def fill(connection: duckdb.DuckDBPyConnection) -> None:
+    """The tables ``sales`` and ``food``."""
+    connection.execute("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
+    connection.executemany("INSERT INTO sales VALUES (?, ?)", [(t, i) for t, b in BASKETS.items() for i in b])
+    connection.execute("CREATE TABLE food (node VARCHAR, parent VARCHAR)")
+    connection.executemany("INSERT INTO food VALUES (?, ?)", EDGES)
+
+
+def state(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """Schemas, tables, views and macros of a connection's databases, and all rows."""
+    places = connection.execute(
+        "SELECT table_catalog, table_schema, table_name FROM information_schema.tables ORDER BY ALL"
+    ).fetchall()
+    found: dict[str, Any] = {
+        "schemas": connection.execute(
+            "SELECT database_name, schema_name FROM duckdb_schemas() ORDER BY ALL"
+        ).fetchall(),
+        "macros": connection.execute(
+            "SELECT database_name, schema_name, function_name FROM duckdb_functions() WHERE NOT internal ORDER BY ALL"
+        ).fetchall(),
+    }
+    for place in places:
+        name = ".".join('"' + part.replace('"', '""') + '"' for part in place)
+        try:
+            rows = connection.execute(f"SELECT * FROM {name}").fetchall()
+        except duckdb.Error:
+            rows = []
+        found[name] = sorted(map(repr, rows))
+    return found
+
+
+def state_of(path: Path) -> dict[str, Any]:
+    """The same of a file."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return state(connection)
+
+
+def baskets(path: Path, schema: str = "main") -> list[list[str]]:
+    """The published baskets of a sealed file or of a release's schema, as a sorted list."""
+    with duckdb.connect(str(path), read_only=True) as reader:
+        return sorted(r[0] for r in reader.execute(f'SELECT items FROM "{schema}".baskets').fetchall())

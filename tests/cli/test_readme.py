@@ -1,0 +1,92 @@
+"""The README's commands, Python and SQL, run as a user would run them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.M | re.S)
+COMMANDS = [line for kind, text in BLOCKS if not kind for line in text.splitlines() if line.startswith("anondb ")]
+DATA = ROOT.parent / "shared" / "data"
+
+
+def run(command: str, place: Path) -> subprocess.CompletedProcess[str]:
+    words = command.split()
+    words[:1] = [sys.executable, "-m", "anondb"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(words, cwd=place, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def tour(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, subprocess.CompletedProcess[str]]]:
+    """The whole tour, in order, in a directory of its own."""
+    place = tmp_path_factory.mktemp("tour")
+    done = {"demo": run("anondb demo anondb-demo", place)}
+    for name in ("bms2.dat", "bms2.f5.tree"):
+        if (DATA / name).exists():
+            shutil.copy(DATA / name, place / name)
+    for command in COMMANDS:
+        if "bms2" not in command or (place / "bms2.dat").exists():
+            done[command] = run(command, place)
+    return place, done
+
+
+def test_commands_end_as_the_readme_says(tour: tuple[Path, dict[str, subprocess.CompletedProcess[str]]]) -> None:
+    _, done = tour
+    assert len(COMMANDS) >= 8
+    for command, result in done.items():
+        expected = 4 if "--transactions sales --k 5" in command else 0
+        assert result.returncode == expected, (command, result.stderr)
+        assert result.stdout or expected
+
+
+def test_printed_output_is_that_of_the_readme(tour: tuple[Path, dict[str, subprocess.CompletedProcess[str]]]) -> None:
+    """Figures that do not depend on chance or time stand in the README as they are printed."""
+    _, done = tour
+    shown = {" ".join(line.split()) for line in README.splitlines()}
+    for line in done["demo"].stdout.splitlines():
+        words = " ".join(line.split())
+        if words and not words.startswith(("seconds", "accuracy", "published", "The shop", "Open the", "FROM")):
+            assert words in shown, words
+    checked = next(result for command, result in done.items() if "--witnesses" in command)
+    assert {" ".join(line.split()) for line in checked.stdout.splitlines()} <= shown
+
+
+def test_sql_of_the_analyst(tour: tuple[Path, dict[str, subprocess.CompletedProcess[str]]]) -> None:
+    place, _ = tour
+    with duckdb.connect(str(place / "anondb-demo" / "autumn.duckdb"), read_only=True) as analyst:
+        for text in (text for kind, text in BLOCKS if kind == "sql"):
+            for statement in duckdb.extract_statements(text):
+                assert analyst.execute(statement).fetchall(), statement.query
+
+
+def test_python_of_the_tour(tour: tuple[Path, dict[str, subprocess.CompletedProcess[str]]]) -> None:
+    place, _ = tour
+    text = next(text for kind, text in BLOCKS if kind == "python")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run(
+        [sys.executable, "-c", text], cwd=place, env=env, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("True 26839/58")
+    assert (place / "anondb-demo" / "winter.duckdb").exists()
+
+
+@pytest.mark.skipif(not (DATA / "bms2.dat").exists(), reason="the shared data are not there")
+def test_bms2_from_the_file_to_bounds_that_hold(
+    tour: tuple[Path, dict[str, subprocess.CompletedProcess[str]]],
+) -> None:
+    place, _ = tour
+    truth = sum({"55267", "55283"} <= set(line.split()) for line in (DATA / "bms2.dat").read_text().splitlines())
+    with duckdb.connect(str(place / "bms2.duckdb"), read_only=True) as analyst:
+        lower, estimate, upper = analyst.execute("SELECT * FROM count_bounds(['55267', '55283'])").fetchall()[0]
+    assert lower <= truth <= upper and lower <= estimate <= upper and upper < 77512

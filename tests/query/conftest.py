@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from anondb.engine import Engine
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """An owner's database in memory, for a whole module."""
+    engine = Engine.open(threads=2)
+    yield engine
+    engine.close()

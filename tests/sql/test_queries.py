@@ -1,0 +1,308 @@
+"""Each query of the transactions and itemsets folders on tiny tables, and every query bound in DuckDB."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlglot import exp
+
+from anondb.engine import Engine, all_names, load
+from anondb.engine.queries import NamedQuery
+from anondb.errors import InternalError
+
+Row = tuple[Any, ...]
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    engine = Engine.open(threads=2)
+    yield engine
+    engine.close()
+
+
+@dataclass
+class Example:
+    """Tables as ``(columns with types, rows)``, values, and the rows that come back in any order."""
+
+    query: str
+    rows: Sequence[Row]
+    tables: Mapping[str, tuple[str, Sequence[Row]]] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    ordered: bool = False
+
+
+TRANSACTIONS = ("tid INTEGER, item INTEGER", [(1, 0), (1, 1), (2, 0), (2, 1), (3, 1), (4, 2)])
+IDS = ("tid INTEGER, id VARCHAR", [(1, "x"), (2, "y"), (3, "z"), (4, "w"), (5, "empty")])
+ITEMS = ("item INTEGER, label VARCHAR", [(0, "a"), (1, "b"), (2, "b ")])
+SOURCE = ("id VARCHAR, item VARCHAR", [("x", "b"), ("x", "a"), ("x", "b"), ("y", "é"), ("z", "")])
+# Root 0 with the children 1 (leaves 2, 3) and 4: (tid, node), as extended; last node of each subtree.
+EXTENDED = ("tid INTEGER, node INTEGER", [(t, n) for t in (1, 2) for n in (0, 1, 2, 3, 4)] + [(3, 0), (3, 1), (3, 2)])
+LAST = {0: 4, 1: 3, 2: 2, 3: 3, 4: 4}
+COLUMNS = "tid INTEGER, node INTEGER, last INTEGER, family INTEGER"
+REACHABLE = (COLUMNS, [(t, n, LAST[n], -1) for t, n in EXTENDED[1]])
+FAMILIES = (COLUMNS, [(t, n, LAST[n], {2: 1, 3: 1, 4: 0}.get(n, -1)) for t, n in EXTENDED[1]])
+ALL = {"first_from": 0, "first_to": 9}
+
+EXAMPLES = [
+    Example("transactions/collation", [("",)]),
+    Example("transactions/catalog", [], values={"wanted": "nothing"}),
+    Example(
+        "transactions/coded",
+        [(1, 0), (1, 1), (2, 2)],
+        {
+            "source": ("id VARCHAR, item VARCHAR", [("x", "b"), ("x", "a"), ("x", "b"), ("y", "b ")]),
+            "ids": IDS,
+            "items": ITEMS,
+        },
+    ),
+    Example(
+        "transactions/dat_lines",
+        [(1, ["a", "b"]), (2, []), (3, ["c"])],
+        {"file": ("content VARCHAR", [("a b\r\n\n\tc \n",)])},
+    ),
+    Example("transactions/dat_lines", [], {"file": ("content VARCHAR", [("",)])}),
+    Example("transactions/dat_lines", [(1, ["a"]), (2, [])], {"file": ("content VARCHAR", [("\ufeffa\n\n",)])}),
+    Example("transactions/empty_lists", [(1,)], {"lists": ("item VARCHAR[]", [(["a"],), ([],)])}),
+    Example(
+        "transactions/exploded",
+        [("x", "a"), ("x", "b"), ("x", None)],
+        {
+            "source": ("id VARCHAR, items VARCHAR[]", [("x", ["a", "b", None]), ("y", []), ("z", None)]),
+        },
+    ),
+    Example("transactions/ids", [(1, "x"), (2, "y"), (3, "z")], {"source": SOURCE}),
+    Example("transactions/items", [(0, ""), (1, "a"), (2, "b"), (3, "é")], {"source": SOURCE}),
+    Example("transactions/labels", [("a",), ("b",), ("b ",)], {"items": ITEMS}, ordered=True),
+    Example("transactions/near_duplicates", [(1,)], {"items": ITEMS}),
+    Example(
+        "transactions/null_counts",
+        [(3, 1, 2, 2)],
+        {
+            "source": ("id VARCHAR, item VARCHAR", [("x", "é"), (None, None), ("z", None)]),
+        },
+    ),
+    Example("transactions/null_counts", [(0, 0, 0, 0)], {"source": ("id VARCHAR, item VARCHAR", [])}),
+    Example("transactions/row_count", [(5,)], {"source": SOURCE}),
+    Example("transactions/shape", [(5, 6, 2, 4)], {"transactions": TRANSACTIONS, "ids": IDS}),
+    Example("transactions/shape", [(0, 0, 0, 0)], {"transactions": (TRANSACTIONS[0], []), "ids": (IDS[0], [])}),
+    Example("transactions/supports", [(0, 2), (1, 3), (2, 1)], {"transactions": TRANSACTIONS}, ordered=True),
+    Example("transactions/tables_with", [], values={"id_column": "no", "item_column": "none"}),
+    # two items x and y under the leaves 2 and 4; inner nodes 0 and 1; the transaction of one item is left out
+    Example(
+        "itemsets/extended",
+        [(1, 0), (1, 1), (1, 2), (1, 4)],
+        {
+            "transactions": ("tid INTEGER, item INTEGER", [(1, 0), (1, 1), (2, 0)]),
+            "leaves": ("item INTEGER, node INTEGER", [(0, 2), (1, 4)]),
+            "inner_nodes": ("item INTEGER, node INTEGER", [(0, 1), (0, 0), (1, 0)]),
+        },
+    ),
+    Example("itemsets/single_items", [(1, 1), (2, 1)], {"transactions": TRANSACTIONS}, ordered=True),
+    Example("itemsets/node_supports", [(0, 3), (1, 3), (2, 3), (3, 2), (4, 2)], {"extended": EXTENDED}, ordered=True),
+    Example(
+        "itemsets/rows_of",
+        [(1, 4, 4, 7), (2, 4, 4, 7), (1, 2, 2, -1), (2, 2, 2, -1), (3, 2, 2, -1)],
+        {
+            "extended": EXTENDED,
+            "nodes": ("node INTEGER, last INTEGER, family INTEGER", [(4, 4, 7), (2, 2, -1)]),
+        },
+    ),
+    Example("itemsets/followers", [(0, 10), (1, 7), (2, 4), (3, 2), (4, 0)], {"fresh": EXTENDED}, ordered=True),
+    Example(
+        "itemsets/pairs_among", [(1, 4, 2), (2, 3, 2), (2, 4, 2), (3, 4, 2)], {"fresh": REACHABLE}, {"k": 3, **ALL}
+    ),
+    Example("itemsets/pairs_among", [], {"fresh": REACHABLE}, {"k": 2, **ALL}),
+    Example(
+        "itemsets/pairs_among", [(2, 3, 2), (2, 4, 2)], {"fresh": REACHABLE}, {"k": 3, "first_from": 2, "first_to": 2}
+    ),
+    Example(
+        "itemsets/pairs_within",
+        [(2, 3, 2)],
+        {"fresh": (COLUMNS, [r for r in FAMILIES[1] if r[3] >= 0])},
+        {"k": 3, **ALL},
+    ),
+    Example("itemsets/pairs_within", [], {"fresh": FAMILIES}, {"k": 3, "first_from": 3, "first_to": 9}),
+    Example(
+        "itemsets/pairs_between",
+        [(4, 1, 2), (4, 2, 2), (4, 3, 2)],
+        {
+            "fresh": (COLUMNS, [r for r in REACHABLE[1] if r[1] == 4]),
+            "others": (COLUMNS, [r for r in REACHABLE[1] if r[1] != 4]),
+        },
+        {"k": 3, **ALL},
+    ),
+    Example(
+        "itemsets/frequent_pairs",
+        [(1, 4, 1, 2), (2, 3, 2, 2), (2, 4, 2, 2), (3, 4, 3, 2)],
+        {"reachable": REACHABLE},
+        {"k": 2},
+    ),
+    Example("itemsets/frequent_pairs", [(1, 4, 1, 2), (2, 3, 2, 2)], {"reachable": FAMILIES}, {"k": 2}),
+    Example(
+        "itemsets/pair_occurrences",
+        [(t, 2, 4, 4, -1) for t in (1, 2)],
+        {
+            "reachable": REACHABLE,
+            "frequent": ("n1 INTEGER, n2 INTEGER", [(2, 4)]),
+        },
+    ),
+    Example(
+        "itemsets/prefix_mass",
+        [(2, 4)],
+        {"occurrences": ("tid INTEGER, prefix INTEGER", [(1, 2)] * 3 + [(2, 2)] * 2 + [(2, 7)])},
+    ),
+    Example("itemsets/total_support", [(5,)], {"frequent": ("support BIGINT", [(2,), (3,)])}),
+    Example("itemsets/total_support", [(0,)], {"frequent": ("support BIGINT", [])}),
+]
+ELSEWHERE = {"transactions/fingerprint"}  # test_fingerprint
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, np.ma.core.MaskedConstant):
+        return None
+    if isinstance(value, np.ma.MaskedArray):
+        return [None if m else plain(v) for v, m in zip(value.data, np.ma.getmaskarray(value), strict=True)]
+    if isinstance(value, np.ndarray):
+        return [plain(v) for v in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def make(engine: Engine, name: str, columns: str, rows: Sequence[Row]) -> Any:
+    engine._connection.execute(f"CREATE OR REPLACE TEMP TABLE _anondb_example_{name} ({columns})")
+    for row in rows:
+        marks = ", ".join("?" for _ in row)
+        engine._connection.execute(f"INSERT INTO _anondb_example_{name} VALUES ({marks})", list(row))
+    return engine.work_table(f"example_{name}")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: e.query)
+def test_example(engine: Engine, example: Example) -> None:
+    tables = {name: make(engine, name, *content) for name, content in example.tables.items()}
+    columns = engine.query(example.query, tables, **example.values)
+    assert tuple(columns) == load(example.query).returns
+    found = [tuple(map(plain, row)) for row in zip(*(plain(c) for c in columns.values()), strict=True)]
+    if example.ordered:
+        assert found == list(example.rows)
+    else:
+        assert sorted(found, key=repr) == sorted(example.rows, key=repr)
+
+
+def test_every_query_has_an_example() -> None:
+    wanted = {n for n in all_names() if n.split("/")[0] in ("transactions", "itemsets")}
+    assert {e.query for e in EXAMPLES} | ELSEWHERE == wanted
+
+
+def test_catalog(engine: Engine) -> None:
+    """Tables, views and TEMP tables of any schema; a name in lower case finds them whatever their case."""
+    run = engine._connection.execute
+    run("CREATE TABLE IF NOT EXISTS Sales (Tid INTEGER, ITEM VARCHAR)")
+    run("CREATE SCHEMA IF NOT EXISTS other")
+    run("CREATE OR REPLACE VIEW other.SALES AS SELECT 1 AS tid")
+    run("CREATE OR REPLACE TEMP TABLE sales AS SELECT 1 AS tid, 2 AS item")
+    found = engine.query("transactions/catalog", wanted="sales")
+    rows = list(zip(*(c.tolist() for c in found.values()), strict=True))
+    assert [r[:3] for r in rows] == [
+        ("memory", "main", "Sales"),
+        ("memory", "other", "SALES"),
+        ("temp", "main", "sales"),
+    ]
+    assert [r[3] for r in rows][:2] == [True, False]
+    with_both = engine.query("transactions/tables_with", id_column="tid", item_column="item")
+    assert list(zip(*(c.tolist() for c in with_both.values()), strict=True)) == [("memory", "main", "Sales")]
+    run("DROP TABLE temp.main.sales")
+
+
+def test_fingerprint(engine: Engine) -> None:
+    """The same for any order of rows and numbering; another one for other ids, items, pairs or empty transactions."""
+    base = {"transactions": TRANSACTIONS, "ids": IDS, "items": ITEMS}
+    renumbered = {
+        "transactions": (TRANSACTIONS[0], [(t * 10, i) for t, i in reversed(TRANSACTIONS[1])]),
+        "ids": (IDS[0], [(t * 10, i) for t, i in reversed(IDS[1])]),
+        "items": ITEMS,
+    }
+    others = [
+        {**base, "transactions": (TRANSACTIONS[0], TRANSACTIONS[1][1:])},
+        {**base, "ids": (IDS[0], IDS[1][:-1])},
+        {**base, "ids": (IDS[0], [(t, i + "'") for t, i in IDS[1]])},
+        {**base, "items": (ITEMS[0], [(n, x + "'") for n, x in ITEMS[1]])},
+    ]
+    digests = []
+    for tables in (base, renumbered, *others):
+        bound = {name: make(engine, name, *content) for name, content in tables.items()}
+        digests.append(engine.scalar("transactions/fingerprint", bound))
+    assert digests[0] == digests[1] and len(set(digests)) == len(digests) - 1
+    assert all(re.fullmatch("[0-9a-f]{64}", d) for d in digests)
+
+
+TEXT = {"label", "content", "name", "key", "value", "member", "released_item", "parameters", "subject", "action"}
+TEXT |= {"release", "release_id", "model", "algorithm", "source_table", "id_column", "item_column", "fingerprint"}
+TEXT |= {"lm_total", "user_name", "version", "status", "cost"}
+OTHER = {"complete": "BOOLEAN", "verified": "BOOLEAN", "suppressed": "BOOLEAN", "created": "TIMESTAMP"}
+OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "relative_error": "DOUBLE"}
+TEXT_ITEMS = {"released_items", "source", "baskets"}  # tables whose item or id is a label
+VALUES = {"items": None, "schema_name": "main", "catalog_name": "memory", "wanted": "x", "release_id": "r"}
+
+
+def kind_of(query: NamedQuery, table: str, column: str) -> str:
+    """A type for a column of a table that a query reads, by the conventions of the package's names."""
+    if column == "items":
+        return "VARCHAR[]" if table in ("source", "baskets") else "INTEGER[]"
+    if table == "lists":
+        return "VARCHAR[]"
+    if (
+        query.name.startswith("release/")
+        and table != "transactions"
+        and column == "item"
+        and "tid" not in query.reads[table]
+    ):
+        return "INTEGER" if {"label", "released"} & set(query.reads[table]) else "VARCHAR"
+    if table == "transactions" and column == "item":
+        return "VARCHAR" if "transaction_id" in query.reads[table] else "INTEGER"
+    if column == "released" and table == "codes":
+        return "INTEGER"
+    if column in ("item", "id") and table in TEXT_ITEMS:
+        return "VARCHAR"
+    if column == "id" and table in ("ids", "names"):
+        return "VARCHAR"
+    return "VARCHAR" if column in TEXT else OTHER.get(column, "INTEGER")
+
+
+def value_of(name: str) -> Any:
+    if name in ("complete", "suppressed", "product"):
+        return False
+    return VALUES.get(name, "x" if name.endswith(("_name", "_column")) else 1)
+
+
+@pytest.mark.parametrize("name", all_names())
+def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
+    """EXPLAIN over empty tables of the columns that the header declares: no other column is read."""
+    query = load(name)
+    tables = {}
+    for table, columns in query.reads.items():
+        kinds = ", ".join(f'"{c}" {kind_of(query, table, c)}' for c in columns if c) or "unused INTEGER"
+        tables[table] = make(engine, table, kinds, [])
+    values = {p: value_of(p) for p in query.params}
+    tree = query.bind(tables, values)
+    engine._connection.execute(f"EXPLAIN {tree.sql(dialect='duckdb')}")
+    found = engine._connection.execute(f"DESCRIBE {tree.sql(dialect='duckdb')}").fetchall()
+    assert tuple(row[0] for row in found) == query.returns
+
+
+def test_binding_is_strict() -> None:
+    query = load("itemsets/total_support")
+    for tables, values in (({}, {}), ({"frequent": None, "more": None}, {}), ({"frequent": None}, {"k": 1})):
+        with pytest.raises(InternalError):
+            query.bind(tables, values)  # type: ignore[arg-type]
+
+
+def test_values_are_literals() -> None:
+    """Whatever a value holds, it stays a value."""
+    hostile = "x'; DROP TABLE t; --"
+    tree = load("transactions/catalog").bind({}, {"wanted": hostile})
+    assert [e.this for e in tree.find_all(exp.Literal) if e.is_string and "DROP" in e.this] == [hostile]
+    assert "'x''; DROP TABLE t; --'" in tree.sql(dialect="duckdb")

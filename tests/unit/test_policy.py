@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anondb.errors import InputError
+from anondb.models import KmAnonymity
+from anondb.policy import ALGORITHMS, MODELS, PLANNED_MODELS, Policy, Workload, make_model, nearest, parse_m
+
+
+def shown(value: Any) -> str:
+    return "huge" if isinstance(value, int) and abs(value) > 10**40 else repr(value)[:20]
+
+
+def refused(make: Any, code: str = "bad_parameter") -> str:
+    with pytest.raises(InputError) as caught:
+        make()
+    assert caught.value.code == code and len(str(caught.value)) < 300
+    return str(caught.value)
+
+
+# ---------------------------------------------------------------------- models by name
+
+
+def test_make_model() -> None:
+    assert make_model() == KmAnonymity(5, 2)
+    assert make_model("km", k=3, m="4") == KmAnonymity(3, 4)
+    assert make_model("km", m="inf") == make_model("km", m=" Infinity ") == KmAnonymity(5, math.inf)
+
+
+@pytest.mark.parametrize("name", ["KM", "kn", "", "x", *PLANNED_MODELS])
+def test_unknown_models_list_those_that_there_are(name: str) -> None:
+    text = refused(lambda: make_model(name), "unknown_model")
+    assert all(m in text for m in MODELS)
+    assert ("not there yet" in text) == (name in PLANNED_MODELS)
+
+
+@pytest.mark.parametrize("text", ["", "x", "2.5", "1e3", "--1", "nan", "1_0", "0x5", "9" * 31, "9" * 5000, "1 2"])
+def test_m_that_is_no_integer(text: str) -> None:
+    refused(lambda: parse_m(text))
+
+
+@pytest.mark.parametrize(("given", "m"), [("3", 3), (" +3 ", 3), ("-3", -3), (3, 3), (math.inf, math.inf), (2.5, 2.5)])
+def test_parse_m(given: Any, m: Any) -> None:
+    assert parse_m(given) == m
+
+
+def test_m_out_of_range_is_the_models_to_refuse() -> None:
+    for text in ("0", "-3", "2147483648"):
+        refused(lambda text=text: make_model(m=text))
+    for value in (2.5, True, None):
+        refused(lambda value=value: make_model(m=value))
+
+
+def test_nearest() -> None:
+    assert nearest("mhgsh", ["hghs", "mhghs"]) == " Did you mean 'mhghs'?"
+    assert nearest("quite different", ("hghs",)) == ""
+
+
+# ---------------------------------------------------------------------- the policy
+
+
+def policy(**options: Any) -> Policy:
+    return Policy("sales", **{"taxonomy": "food", **options})
+
+
+def test_defaults() -> None:
+    made = policy()
+    assert (made.model, made.algorithm, made.id, made.item) == (KmAnonymity(5, 2), "mhghs", "tid", "item")
+    assert made.max_suppression is None and made.workload == Workload(1000, 2, 0, "all") and not made.replace
+    assert made.options() == {"k": 5, "m": 2, "max_suppression": None}
+
+
+def test_algorithms() -> None:
+    for name in ALGORITHMS["km"]:
+        assert policy(algorithm=name).algorithm == name
+    for wrong in ("coat", "MHGHS", "", 5, ["hghs"]):
+        assert "mhghs, hghs" in refused(lambda wrong=wrong: policy(algorithm=wrong), "unknown_algorithm")
+
+
+def test_models_and_columns() -> None:
+    for wrong in ("km", None, KmAnonymity, 5):
+        refused(lambda wrong=wrong: policy(model=wrong))
+    for column in ("id", "item"):
+        for wrong in ("", None, 5):
+            refused(lambda column=column, wrong=wrong: policy(**{column: wrong}), "empty_name")
+    refused(lambda: policy(taxonomy=None), "no_taxonomy")
+
+
+@pytest.mark.parametrize(
+    ("given", "percent"),
+    [
+        (0, 0),
+        (100, 100),
+        ("100", 100),
+        (" 12.5 ", Fraction(25, 2)),
+        (12.5, Fraction(25, 2)),
+        (0.1, Fraction(1, 10)),
+        ("1/3", Fraction(1, 3)),
+        ("1e1", 10),
+        (np.float64(5), 5),
+        (np.int64(5), 5),
+        (Fraction(1, 3), Fraction(1, 3)),
+        (-0.0, 0),
+    ],
+    ids=repr,
+)
+def test_percentages(given: Any, percent: Any) -> None:
+    made = policy(max_suppression=given)
+    assert made.max_suppression == percent
+    assert made.options()["max_suppression"] == str(Fraction(percent))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        -1, 101, "-1", "100.1", "x", "", "5%", "1/0", math.nan, math.inf, -math.inf, "nan", "inf", True, False, [5], b"5",
+        5j,
+        Decimal("Infinity"), "1e999999999", "1e-999999999", "9" * 5000, 10**5000, -(10**5000), 1e300, "1E+99999999999",
+    ],
+    ids=shown,
+)  # fmt: skip
+def test_no_percentages(given: Any) -> None:
+    assert "percentage from 0 to 100" in refused(lambda: policy(max_suppression=given))
+
+
+# ---------------------------------------------------------------------- workloads
+
+NO_INTEGERS: list[Any] = [1.0, "1", True, None, math.nan, math.inf, [1], Decimal(1), np.float64(1)]
+
+
+@pytest.mark.parametrize("name", ["queries", "size", "seed"])
+@pytest.mark.parametrize("value", [-1, 10**30, 10**5000, *NO_INTEGERS], ids=shown)
+def test_workloads_that_are_refused(name: str, value: Any) -> None:
+    assert f"{name} must be an integer from" in refused(lambda: Workload(**{name: value}))
+
+
+def test_workloads() -> None:
+    made = Workload(np.int64(7), np.uint8(3), 2**63 - 1, "generalized")
+    assert (made.queries, made.size, made.seed) == (7, 3, 2**63 - 1) and type(made.queries) is int
+    refused(lambda: Workload(queries=0))
+    refused(lambda: Workload(size=0))
+    assert Workload(seed=0).seed == 0
+    for wrong in ("", "ALL", None, 5):
+        refused(lambda wrong=wrong: Workload(draw=wrong))
