@@ -207,6 +207,9 @@ def verify(
     k: Annotated[int | None, typer.Option(help="k (default 5; a release's own for a release).")] = None,
     m: Annotated[str | None, typer.Option(help="m (default 2; a release's own for a release).")] = None,
     release: ReleaseName = None,
+    against_source: Annotated[
+        bool, typer.Option("--against-source", help="Check the release's recoding on its source as it is now.")
+    ] = False,
     witnesses: Annotated[int, typer.Option(help="Show up to this many violations.", min=0)] = 0,
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
@@ -223,6 +226,9 @@ def verify(
         return make_model(model, k=own.k if k is None else k, m=own.m if m is None else m)
 
     default = promised(make_model(model))
+    if against_source:
+        _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
+        return
     with _database(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
         sealed = None if transactions or release else pipeline.sealed_schema(database.engine)
         if sealed is not None:
@@ -245,6 +251,116 @@ def verify(
             typer.echo(f"  {witness.support}\t" + "\t".join(json.dumps(i, ensure_ascii=False) for i in witness.items))
     if not found.verified:
         raise typer.Exit(VerificationFailed.exit_code)
+
+
+def _verify_source(
+    source: str,
+    release: str | None,
+    promised: Callable[[Model], Model],
+    witnesses: int,
+    as_json: bool,
+    show_sql: bool,
+    threads: int | None,
+    memory_limit: str | None,
+) -> None:
+    """``verify --against-source``: today's data under the recoding of a release."""
+    from anondb import pipeline
+
+    if release is None:
+        raise InputError("--against-source goes with --release NAME.", code="bad_usage")
+    with _database(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
+        model = promised(pipeline.model_of(database.release(release).manifest))
+        found = database.check_view(release, model=model, witnesses=witnesses)
+    if as_json:
+        _print_json(found.to_json(witnesses=witnesses > 0))
+    else:
+        checked = found.verification
+        rows = [
+            ("promise", "holds" if checked.verified else f"does not hold, {checked.violations:,} violations"),
+            ("data", "unchanged" if found.fresh else "changed since the release was made"),
+            ("transactions", f"{found.transactions:,}"),
+            ("without a released item", f"{found.not_covered_items:,} of {found.items:,} items"),
+            ("suppression", "within the policy's limit" if found.within_limit else "beyond the policy's limit"),
+            ("information loss", f"LM {_figure(found.loss.lm)}, NCP {_figure(found.loss.ncp)}"),
+        ]
+        _print_table(f"{_shown(release)} on its source as it is now", rows)
+        for witness in checked.witnesses:
+            typer.echo(f"  {witness.support}\t" + "\t".join(json.dumps(i, ensure_ascii=False) for i in witness.items))
+    if not found.holds:
+        raise typer.Exit(VerificationFailed.exit_code)
+
+
+@app.command()
+def run(
+    source: Source,
+    file: Annotated[str, typer.Argument(help="SQL, with anondb's own statements; - reads stdin.", metavar="FILE.sql")],
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Run SQL: ordinary statements, and CREATE, REFRESH, DROP and SHOW for anonymized views."""
+    from anondb.data.files import load_files
+    from anondb.data.sources import is_file
+
+    text = _read_sql(file)
+    results = []
+    with _database(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
+        if is_file(source):
+            load_files(database.engine, {"transactions": (source, Path(source).stem)})
+        for result in database.run(text):
+            results.append(result)
+            if not as_json:
+                _print_result(result)
+        _check_no_transaction(database)
+    if as_json:
+        _print_json({"results": [r.to_json() for r in results]})
+
+
+def _check_no_transaction(database: Database) -> None:
+    """Refuse a script that leaves its transaction open: closing the database undoes it."""
+    try:
+        with database.engine.transaction():
+            pass
+    except InputError as error:
+        if error.code != "transaction_open":
+            raise
+        raise InputError(
+            "The script leaves a transaction open, so what it did there is undone.",
+            code="transaction_open",
+            hint="End it with COMMIT or ROLLBACK.",
+        ) from None
+
+
+def _read_sql(file: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"The file {Path(file).name!r} is not valid UTF-8.", code="bad_unicode") from None
+    except (OSError, ValueError):
+        raise InputError(f"The file {Path(file).name!r} cannot be read.", code="no_such_file") from None
+
+
+@app.command()
+def explain(
+    source: Source,
+    release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
+    item: Annotated[str, typer.Option("--item", help="The item.", metavar="X")],
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Say why an item looks as it does in a release: the steps, the violating support, and what was chosen."""
+    with _database(source, show_sql=show_sql, read_only=True) as database:
+        found = database.explain(release, item)
+    if as_json:
+        _print_json(found.to_json())
+        return
+    if found.path:
+        typer.echo(_plain(" > ".join(found.path)))
+    for number, step in enumerate(found.steps, 1):
+        typer.echo(_plain(f"  {number}. round {step.round_number}, step {step.step}: {step.words}"))
+    typer.echo(_plain(found.conclusion))
 
 
 @app.command()
@@ -411,11 +527,34 @@ def _figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
 
 
+def _plain(text: str) -> str:
+    """Text for a terminal: control and format characters escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def _shown(text: str) -> str:
-    """Text for a terminal: control and format characters escaped, brackets taken literally."""
+    """The same for a table of rich's: brackets taken literally too."""
     from rich.markup import escape
 
-    return escape("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text))
+    return escape(_plain(text))
+
+
+def _print_result(result: Any) -> None:
+    """The result of a statement of a script: a table, or a sentence on stderr where there is none."""
+    if result.view is not None and result.kind != "show":
+        typer.echo(_plain(result.view.words))
+        return
+    if not result.columns:
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None)
+    for name in result.columns:
+        table.add_column(_shown(name), overflow="fold")
+    for row in result.rows:
+        table.add_row(*("NULL" if v is None else _shown(str(v)) for v in row))
+    Console().print(table)
 
 
 def _sql_list(items: tuple[str, ...]) -> str:
@@ -493,13 +632,13 @@ def _print_answers(answers: Any) -> None:
     Console().print(table)
 
 
-def _json_error(code: str, message: str) -> None:
+def _json_error(code: str, message: str, place: dict[str, int] | None = None) -> None:
     if "--json" in sys.argv:
-        _print_json({"error": {"code": code, "message": message}})
+        _print_json({"error": {"code": code, "message": message, **(place or {})}})
 
 
 def _fail(error: AnondbError) -> NoReturn:
-    _json_error(error.code, str(error))
+    _json_error(error.code, str(error), error.place)
     typer.echo(f"anondb: {error}", err=True)
     raise SystemExit(error.exit_code)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 from sqlglot import exp
@@ -22,6 +22,11 @@ from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.publish import PublishedFile, check_target
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
+
+if TYPE_CHECKING:
+    from anondb.statements.explain import Explanation
+    from anondb.statements.runner import StatementResult
+    from anondb.statements.views import Check, Result
 
 
 class Release:
@@ -218,6 +223,45 @@ class Database:
         return pipeline.verify_source(
             self.engine, transactions, model or KmAnonymity(), id=id, item=item, witnesses=witnesses
         )
+
+    def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:
+        """Run SQL: ordinary statements as they are, mixed with those of anonymized views (``anondb.statements``).
+
+        All of the text is parsed before any of it runs; the first error stops it.
+
+        Returns:
+            What the last statement returned: a relation where it is ordinary SQL with rows, a ``Result`` (``words``,
+            ``columns``, ``fetchall()``, ``to_json()``) where it is about anonymized views, else None.
+
+        Raises:
+            InputError: ``syntax_error`` with line and column; ``sql_error`` where DuckDB refused a statement.
+            AnondbError: of the first statement that fails; ``place`` has its number and line.
+        """
+        from anondb.statements import runner
+
+        return runner.sql(self.engine, text)
+
+    def run(self, text: str) -> Iterator[StatementResult]:
+        """Run SQL as ``sql`` does, and give the result of every statement when it is done."""
+        from anondb.statements import runner
+
+        return runner.run(self.engine, text)
+
+    def check_view(self, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
+        """Whether today's data still keep the policy of a view or release under its recoding; nothing is written."""
+        from anondb.statements import views
+
+        return views.check_view(self.engine, name, model=model, witnesses=witnesses)
+
+    def explain(self, release: str, item: str) -> Explanation:
+        """Why an item looks as it does in a release.
+
+        Raises:
+            InputError: no such release; or neither its taxonomy nor the release knows the item.
+        """
+        from anondb.statements.explain import explain
+
+        return explain(self.engine, release, item)
 
     def release(self, name: str) -> Release:
         """A release that exists.

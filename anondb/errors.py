@@ -20,6 +20,7 @@ class AnondbError(Exception):
         super().__init__(f"{message} {hint}" if hint else message)
         self.code = code or self.default_code
         self.hint = hint
+        self.place: dict[str, int] | None = None  # in a script: statement, line and, where known, column
 
     default_code = "error"
 

@@ -15,13 +15,13 @@ from sqlglot import exp
 from anondb import __version__
 from anondb.algorithms.hghs import hghs
 from anondb.algorithms.mhghs import mhghs
-from anondb.data.sources import open_source
+from anondb.data.sources import QuerySource, open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import Engine, Table
 from anondb.errors import InfeasibleError, InputError, InternalError, VerificationFailed
 from anondb.models import Model
-from anondb.policy import Policy, Workload, make_model
+from anondb.policy import Policy, Workload, from_options, make_model
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
 from anondb.release.freeze import FrozenRelease, coded_release, freeze
@@ -112,10 +112,22 @@ def current_catalog(engine: Engine) -> str:
     return str(engine.scalar("release/current_catalog"))
 
 
-def anonymize(engine: Engine, policy: Policy) -> Report:
+def anonymize(
+    engine: Engine,
+    policy: Policy,
+    *,
+    view: ledger.View | None = None,
+    loaded: tuple[Dataset, Taxonomy] | None = None,
+) -> Report:
     """Load, anonymize, measure the loss, freeze, verify the frozen rows, measure accuracy, write the ledger.
 
     All in one transaction: on any error the database is as it was.
+
+    Args:
+        engine: the engine.
+        policy: what to protect and how.
+        view: the anonymized view that this is the release of; it goes into the ledger.
+        loaded: what ``load`` gave for this policy, inside a transaction of the caller's, which is then used.
 
     Raises:
         InputError: bad data, taxonomy or names; a release of that name exists.
@@ -125,10 +137,10 @@ def anonymize(engine: Engine, policy: Policy) -> Report:
     """
     clock = Clock()
     catalog = current_catalog(engine)
-    with engine.transaction():
+    with engine.transaction() if loaded is None else contextlib.nullcontext():
         check_writable(engine, catalog)
         with clock.step(engine, "load", "loading transactions"):
-            dataset, taxonomy = load(engine, policy)
+            dataset, taxonomy = load(engine, policy) if loaded is None else loaded
             name = policy.name if policy.name is not None else dataset.table
             schema = release_schema(catalog, name)
             _check_name_is_free(engine, schema, policy.replace)
@@ -148,9 +160,12 @@ def anonymize(engine: Engine, policy: Policy) -> Report:
         with clock.step(engine, "accuracy", "measuring accuracy"):
             queries = _queries(engine, dataset, policy.workload, generalized_items(recoding))
             accuracy = _measure(engine, dataset, schema, frozen.suppression, queries)
-        if not engine.one_shot:
+        if not engine.one_shot or view is not None:
             entry = _entry(engine, policy, name, dataset, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
+            ledger.record_taxonomy(engine, catalog, frozen.release_id, taxonomy)
+            if view is not None:
+                ledger.record_view(engine, catalog, frozen.release_id, view)
             ledger.record_accuracy(engine, catalog, name, frozen.release_id, accuracy.answers, _called(queries))
     return Report(
         release=name,
@@ -264,14 +279,7 @@ def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
     with engine.transaction():
         schema = find_release(engine, name)
         check_writable(engine, catalog)
-        entry = ledger.find(engine, catalog, name)
-        if entry is None or entry.source_reference is None:
-            raise InputError(
-                f"The source of the release {name!r} is not in this database, so accuracy cannot be measured again.",
-                code="no_source",
-            )
-        with open_source(engine, entry.source_reference, "transactions") as source:
-            dataset = load_transactions(engine, source, id_column=entry.id_column, item_column=entry.item_column)
+        entry, dataset = load_source(engine, name)
         manifest = read_manifest(engine, schema)
         pool = _generalized(engine, schema, dataset) if workload.draw == "generalized" else None
         queries = _queries(engine, dataset, workload, pool)
@@ -281,6 +289,35 @@ def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
         accuracy = _measure(engine, dataset, schema, manifest["suppression"], queries, must_hold=unchanged)
         ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, _called(queries))
         return accuracy
+
+
+def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
+    """The source of a release as it is now: the query of a view, else the table that it was made from.
+
+    Raises:
+        InputError: no such release, or its source cannot be found again (files and data frames are not kept).
+    """
+    catalog = current_catalog(engine)
+    find_release(engine, name)
+    entry = ledger.find(engine, catalog, name)
+    view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
+    if entry is None or (entry.source_reference is None and view is None):
+        raise InputError(f"The source of the release {name!r} is not in this database.", code="no_source")
+    policy = None if view is None else view_policy(engine, view)
+    given = entry.source_reference if policy is None else policy.transactions
+    with open_source(engine, given, "transactions") as source:
+        if policy is None or policy.records is None:
+            return entry, load_transactions(engine, source, id_column=entry.id_column, item_column=entry.item_column)
+        with open_source(engine, policy.records, "records") as records:
+            return entry, load_transactions(
+                engine, source, id_column=entry.id_column, item_column=entry.item_column, more_ids=records
+            )
+
+
+def view_policy(engine: Engine, view: ledger.View, replace: bool = False) -> Policy:
+    """The policy of an anonymized view: its query is the source, and it is called like the view."""
+    source = QuerySource(view.query, f"the query of the view {view.name!r}", view.table)
+    return from_options(view.name, source, view.options, replace=replace)
 
 
 def publish_release(engine: Engine, name: str, path: str, *, replace: bool = False) -> PublishedFile:

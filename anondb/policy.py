@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import inspect
 import math
 import numbers
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
@@ -160,3 +161,89 @@ def make_model(name: str = "km", *, k: int = 5, m: str | int | float = 2) -> Mod
         later = " It is planned, but not there yet." if name in PLANNED_MODELS else nearest(name, MODELS)
         raise InputError(f"There is no model {name!r}; there are: {', '.join(MODELS)}.{later}", code="unknown_model")
     return KmAnonymity(k=k, m=parse_m(m))
+
+
+# ---------------------------------------------------------------------- options of CREATE ANONYMIZED VIEW (design 2.3)
+
+_TEXT, _INTEGER, _NUMBER, _BOOLEAN = "a text", "an integer", "a number", "true or false"
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("id", "item", "taxonomy", "records", "quasi_identifiers", "hierarchies", "sensitive"), (_TEXT,)),
+    **dict.fromkeys(("model", "algorithm", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)),
+    **dict.fromkeys(("empty_values", "empty_transactions", "draw", "workload", "publish"), (_TEXT,)),
+    **dict.fromkeys(("k", "l", "h", "p", "queries", "size", "seed", "candidates"), (_INTEGER,)),
+    **dict.fromkeys(("literal", "spread"), (_BOOLEAN,)),
+    "m": (_INTEGER, _TEXT),
+    "max_suppression": (_NUMBER, _TEXT),
+    "delta": (_NUMBER,),
+    "columns": (_INTEGER, _TEXT),
+}
+_ELSEWHERE = {
+    "transactions": "The query after AS says what is read.",
+    "release": "The release is called like the view.",
+    "name": "The release is called like the view.",
+    "replace": "Use CREATE OR REPLACE.",
+    "threads": "It belongs to the connection.",
+    "memory_limit": "It belongs to the connection.",
+}
+
+
+def _parts() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The options that go to the model, to the policy itself and to its workload."""
+    model = tuple(n for n in inspect.signature(make_model).parameters if n != "name")
+    own = tuple(
+        f.name for f in fields(Policy) if f.name not in ("transactions", "model", "name", "workload", "replace")
+    )
+    return model, own, tuple(f.name for f in fields(Workload) if f.name != "own")
+
+
+def check_option(name: str, value: str | int | float | bool) -> str | int | float | bool:
+    """One option of ``CREATE ANONYMIZED VIEW``: that it exists, and that its value has the right type.
+
+    Raises:
+        InputError: ``unknown_option`` with the nearest names, or ``bad_parameter``.
+    """
+    available = {n for part in _parts() for n in part} | {"model", "workload", "publish"}
+    if name not in available:
+        if name in _ELSEWHERE:
+            raise InputError(f"{name!r} is no option of a view. {_ELSEWHERE[name]}", code="unknown_option")
+        if name in OPTIONS:
+            raise InputError(f"The option {name!r} is planned, but not there yet.", code="unknown_option")
+        close = difflib.get_close_matches(name, sorted(available), n=3)
+        offer = (
+            f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are {', '.join(sorted(available))}."
+        )
+        raise InputError(f"There is no option {name!r}. {offer}", code="unknown_option")
+    kinds = OPTIONS.get(name, (_TEXT, _NUMBER, _BOOLEAN))
+    found = {bool: {_BOOLEAN}, int: {_INTEGER, _NUMBER}, float: {_NUMBER}, str: {_TEXT}}[type(value)]
+    if not found & set(kinds):
+        shown = repr(value) if isinstance(value, str) else str(value).lower()
+        raise InputError(f"{name} must be {' or '.join(kinds)}, not {shown}.", code="bad_parameter")
+    if name == "m":
+        parse_m(value)
+    if name == "max_suppression":
+        _percent(value)
+    return value
+
+
+def from_options(
+    name: str, transactions: Any, options: Mapping[str, str | int | float | bool], *, replace: bool = False
+) -> Policy:
+    """The policy that a ``CREATE ANONYMIZED VIEW`` states, its options checked one by one.
+
+    ``publish`` is no part of a policy and is left to the caller.
+
+    Raises:
+        InputError: see ``check_option`` and ``Policy``.
+    """
+    for option, value in options.items():
+        check_option(option, value)
+    model, own, workload = _parts()
+    queries: dict[str, Any] = {n: options[n] for n in workload if n in options}
+    return Policy(
+        transactions,
+        model=make_model(str(options.get("model", "km")), **{n: options[n] for n in model if n in options}),  # type: ignore[arg-type]
+        name=name,
+        workload=Workload(**queries, own=options.get("workload")),
+        replace=replace,
+        **{n: options[n] for n in own if n in options},  # type: ignore[arg-type]
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from anondb.algorithms.hghs import Anonymization, Costs, Search, recode
 from anondb.algorithms.threats import ThreatMiner
@@ -49,6 +50,7 @@ def mhghs(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymi
         BudgetExceeded: mining the threats of a round would need too much memory or time.
     """
     miner = ThreatMiner(engine, dataset, taxonomy, model.k)
-    *_, last = rounds(engine, dataset, taxonomy, model, miner)
+    results = list(rounds(engine, dataset, taxonomy, model, miner))
     miner.close()
-    return recode(taxonomy, dataset, last)
+    decisions = tuple(d for result in results for d in result.decisions)
+    return recode(taxonomy, dataset, replace(results[-1], decisions=decisions))

@@ -49,6 +49,20 @@ class Source:
         )
 
 
+@dataclass(frozen=True)
+class QuerySource:
+    """The query of an anonymized view: its text, which is run as it is, what messages call it, and the plain name of its
+    source for the manifest."""
+
+    text: str
+    name: str
+    table: str
+
+    def tree(self) -> exp.Query:
+        """The query as a tree, its text as one leaf."""
+        return exp.Subquery(this=exp.Var(this=self.text))
+
+
 def is_file(source: str) -> bool:
     """Whether a SOURCE names a data file rather than a DuckDB database."""
     return Path(source).suffix.lower() in FILE_SUFFIXES
@@ -56,7 +70,7 @@ def is_file(source: str) -> bool:
 
 def is_frame(source: Any) -> bool:
     """Whether this is a pandas data frame, an Arrow table or a DuckDB relation."""
-    return not isinstance(source, str | Path | Table) and (
+    return not isinstance(source, str | Path | Table | QuerySource) and (
         hasattr(source, "columns") or hasattr(source, "column_names")
     )
 
@@ -198,6 +212,8 @@ def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
     """A table name, ``Table``, query tree, file path or data frame as a ``Source``, for the time of the block."""
     if isinstance(given, exp.Query):
         yield describe(engine, given, f"the {what} query")
+    elif isinstance(given, QuerySource):
+        yield describe(engine, given.tree(), given.name, given.table)
     elif isinstance(given, Table):
         yield describe(engine, all_columns(given), f"table {given.name!r}", given.name, given)
     elif isinstance(given, Path) or (isinstance(given, str) and is_file(given)):

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import duckdb
 import numpy as np
@@ -25,6 +25,13 @@ Columns = dict[str, npt.NDArray[Any]]
 _T = TypeVar("_T")
 _WORK_PREFIX = "_anondb_"
 _TEMP_PREFIX = "anondb-tmp-"
+
+
+class OwnResult(NamedTuple):
+    """What a statement of the user's own returned."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
 
 
 class Engine:
@@ -152,7 +159,7 @@ class Engine:
         except UnicodeError:
             raise _bad_unicode() from None
         except duckdb.Error as error:
-            raise _wrap(error, what) from None
+            raise wrap(error, what) from None
 
     # ------------------------------------------------------------------ queries and tables
 
@@ -200,6 +207,51 @@ class Engine:
         """Run a statement tree that returns nothing of interest (DDL, INSERT)."""
         self._execute(statement, what)
 
+    def split(self, text: str) -> list[duckdb.Statement]:
+        """The statements of ordinary SQL as DuckDB splits them; nothing is run.
+
+        Raises:
+            duckdb.Error: DuckDB cannot parse the text.
+        """
+        return self._call(lambda: self._connection.extract_statements(text))
+
+    def own(self, text: str) -> OwnResult:
+        """Run a statement of the user's own as it is, and fetch what it returns.
+
+        Raises:
+            duckdb.Error: DuckDB's own error; its text may hold data values, so nobody shows it.
+        """
+        if self._on_statement is not None:
+            self._on_statement(text)
+
+        def work() -> OwnResult:
+            result = self._connection.execute(text)
+            names = [str(column[0]) for column in result.description or []]
+            return OwnResult(names, result.fetchall() if names else [])
+
+        try:
+            return self._call(work)
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+
+    def own_relation(self, text: str) -> duckdb.DuckDBPyRelation | None:
+        """The same as a relation, for the user; None where the statement returns nothing.
+
+        Raises:
+            duckdb.Error: see ``own``.
+        """
+        if self._on_statement is not None:
+            self._on_statement(text)
+
+        def work() -> duckdb.DuckDBPyRelation | None:
+            relation: Any = self._connection.sql(text)
+            return None if relation is None else cast("duckdb.DuckDBPyRelation", relation.materialize())
+
+        try:
+            return self._call(work)
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+
     def put(self, target: str | Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
         """Make a table out of NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity."""
         arrays = {
@@ -218,7 +270,7 @@ class Engine:
         try:
             return self._connection.sql(query.sql(dialect="duckdb"))
         except duckdb.Error as error:
-            raise _wrap(error, "reading a release") from None
+            raise wrap(error, "reading a release") from None
 
     @contextlib.contextmanager
     def registered(self, source: Any) -> Iterator[Table]:
@@ -235,7 +287,7 @@ class Engine:
                 hint="Use columns of one plain type, or lists of Python values.",
             ) from None
         except duckdb.Error as error:
-            raise _wrap(error, "reading the data passed in") from None
+            raise wrap(error, "reading the data passed in") from None
         try:
             yield Table("temp", "main", name)
         finally:
@@ -294,7 +346,7 @@ class Engine:
                 hint="COMMIT or ROLLBACK it first: anondb never ends a transaction of yours.",
             ) from None
         except duckdb.Error as error:
-            raise _wrap(error, "begin") from None
+            raise wrap(error, "begin") from None
 
 
 def sweep_temp_directories() -> None:
@@ -331,7 +383,7 @@ def _bad_unicode() -> InputError:
     )
 
 
-def _wrap(error: duckdb.Error, what: str) -> AnondbError:
+def wrap(error: duckdb.Error, what: str) -> AnondbError:
     """A typed error without the text of DuckDB's own, which may hold data values or SQL."""
     kind = type(error).__name__
     text = str(error)

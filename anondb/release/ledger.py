@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import getpass
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlglot import exp
@@ -20,6 +20,9 @@ from anondb.errors import InputError
 from anondb.recoding import Decision
 from anondb.release.freeze import drop_schema
 from anondb.release.objects import find_schema, release_schema, same_name
+
+if TYPE_CHECKING:
+    from anondb.data.taxonomy import Taxonomy
 
 LEDGER_SCHEMA = "anondb"
 PRESENT, DROPPED = "present", "dropped"
@@ -71,7 +74,16 @@ _ACCURACY = {
     "upper_bound": "BIGINT",
     "relative_error": "DOUBLE",
 }
-_TABLES = {"releases": _RELEASES, "decisions": _DECISIONS, "workloads": _WORKLOADS, "accuracy": _ACCURACY}
+_VIEWS = dict.fromkeys(("name", "release", "release_id", "query", "options", "source_table"), "VARCHAR")
+_TAXONOMIES = {"release": "VARCHAR", "ord": "BIGINT", "node": "VARCHAR", "parent": "VARCHAR"}
+_TABLES = {
+    "releases": _RELEASES,
+    "decisions": _DECISIONS,
+    "taxonomies": _TAXONOMIES,
+    "views": _VIEWS,
+    "workloads": _WORKLOADS,
+    "accuracy": _ACCURACY,
+}
 
 
 def system_user() -> str:
@@ -140,6 +152,23 @@ class LedgerEntry:
         return row
 
 
+@dataclass(frozen=True)
+class View:
+    """An anonymized view: what its release is made from, and how.
+
+    Attributes:
+        name: of the view and of its release.
+        query: the text of its query.
+        options: the options of its statement.
+        table: the plain name of its source, for the manifest.
+    """
+
+    name: str
+    query: str
+    options: Mapping[str, Any]
+    table: str
+
+
 def _table(catalog: str, name: str) -> Table:
     return Table(catalog, LEDGER_SCHEMA, name)
 
@@ -202,6 +231,60 @@ def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence
     ]
     if rows:
         _append(engine, _table(catalog, "decisions"), _DECISIONS, rows)
+
+
+def record_taxonomy(engine: Engine, catalog: str, release_id: str, taxonomy: Taxonomy | None) -> None:
+    """Keep the taxonomy of a release as it was, for ``explain``: a row for each node, in preorder."""
+    if taxonomy is None:
+        return
+    parents = [None if p < 0 else taxonomy.labels[p] for p in taxonomy.parent.tolist()]
+    columns: dict[str, tuple[str, Iterable[Any]]] = {
+        "release": ("VARCHAR", [release_id] * taxonomy.size),
+        "ord": ("BIGINT", np.arange(taxonomy.size)),
+        "node": ("VARCHAR", list(taxonomy.labels)),
+        "parent": ("VARCHAR", parents),
+    }
+    rows = engine.put("ledger_rows", columns)
+    target = exp.Schema(
+        this=_table(catalog, "taxonomies").expression(), expressions=[exp.to_identifier(c) for c in columns]
+    )
+    source = exp.select(*columns).from_(rows.expression())
+    engine.run(exp.Insert(this=target, expression=source), "writing the ledger")
+    engine.drop(rows)
+
+
+def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str, str | None]]:
+    """The (node, parent) pairs of the taxonomy that a release was made with, in preorder; none if it had none."""
+    table = _table(catalog, "taxonomies")
+    if not engine.exists(table):
+        return []
+    found = engine.query("release/taxonomy_of", {"taxonomies": table}, release_id=release_id)
+    return [(str(n), _plain(p)) for n, p in zip(found["node"], found["parent"], strict=True)]
+
+
+def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> None:
+    """Note which anonymized view a release belongs to; call it after ``record``."""
+    row: dict[str, str | None] = {
+        "name": view.name,
+        "release": view.name,
+        "release_id": release_id,
+        "query": view.query,
+        "options": json.dumps(dict(view.options), ensure_ascii=False),
+        "source_table": view.table,
+    }
+    _append(engine, _table(catalog, "views"), _VIEWS, [row])
+
+
+def view_of(engine: Engine, catalog: str, release_id: str) -> View | None:
+    """The anonymized view that a release belongs to, or None."""
+    table = _table(catalog, "views")
+    if not engine.exists(table):
+        return None
+    found = engine.query("release/view_of", {"views": table}, release_id=release_id)
+    if not len(found["name"]):
+        return None
+    name, query, options, source = (str(found[c][0]) for c in ("name", "query", "options", "source_table"))
+    return View(name, query, json.loads(options), source)
 
 
 def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, answers: Table, workload: str) -> None:

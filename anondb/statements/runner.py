@@ -1,0 +1,283 @@
+"""Runs a script: ordinary SQL as it is, and the statements of anonymized views, in order.
+
+The whole script is parsed before anything runs: a syntax error anywhere changes nothing. Then the first error stops it and
+says which statement it was and on which line. What ran before stays, unless the script opened a transaction itself.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from anondb.data.sources import QuerySource
+from anondb.engine import Engine, wrap
+from anondb.errors import AnondbError, EngineError, InputError, InternalError
+from anondb.statements import views
+from anondb.statements.parser import (
+    CreateView,
+    DropView,
+    Ordinary,
+    RefreshView,
+    ShowViews,
+    Statement,
+    parse,
+    position,
+    syntax_error,
+)
+
+_LINE = re.compile(r"\n\nLINE (\d+): ")
+_FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+_NAMED = re.compile(r'(?:with name|column|table|function) "?([^"\n!]+?)"?(?: does not exist| not found|!)')
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement of a script, ready to run, with its number from 1 and its line in the text."""
+
+    number: int
+    line: int
+    statement: Statement
+    returns: str = "rows"
+
+
+@dataclass(frozen=True)
+class StatementResult:
+    """What one statement of a script did.
+
+    Attributes:
+        number, line: which statement, and the line on which it begins.
+        kind: ``create``, ``refresh``, ``drop``, ``show`` for anonymized views, ``sql`` for ordinary SQL.
+        columns, rows: what it returned as a table; no columns where it returned nothing.
+        view: the result of a statement of anonymized views; None for ordinary SQL.
+        changed: how many rows ordinary SQL changed, where DuckDB says so.
+    """
+
+    number: int
+    line: int
+    kind: str
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+    view: views.Result | None = None
+    changed: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values; rows as lists, in the order of ``columns``."""
+        head = {"statement": self.number, "line": self.line, "kind": self.kind}
+        if self.view is not None:
+            return {**head, "result": self.view.to_json()}
+        return {
+            **head,
+            "columns": self.columns,
+            "rows": [[_json(v) for v in r] for r in self.rows],
+            "changed": self.changed,
+        }
+
+
+def _json(value: Any) -> Any:
+    """A value of DuckDB's as a JSON value; what JSON has no form for becomes its text."""
+    if isinstance(value, list | tuple):
+        return [_json(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): _json(v) for k, v in value.items()}
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return str(value)
+
+
+def prepare(engine: Engine, text: str) -> list[Step]:
+    """Parse a script and split its ordinary SQL; nothing is run.
+
+    Raises:
+        StatementSyntaxError: anywhere in the text, with line and column.
+        InputError: an option or a name is wrong, with its position.
+    """
+    if not isinstance(text, str):
+        raise InputError(f"SQL is a text, not {type(text).__name__}.", code="bad_usage")
+    steps: list[Step] = []
+    for part in parse(text):
+        if isinstance(part, Ordinary):
+            for statement, returns in _split(engine, text, part):
+                steps.append(Step(len(steps) + 1, position(text, statement.start)[0], statement, returns))
+            continue
+        if isinstance(part, CreateView):
+            _check_query(engine, text, part)
+        steps.append(Step(len(steps) + 1, position(text, part.start)[0], part))
+    return steps
+
+
+def run(engine: Engine, text: str) -> Iterator[StatementResult]:
+    """Run a script, one statement at a time; each result comes when its statement is done.
+
+    Raises:
+        AnondbError: of the first statement that fails, its number and line in the message and in ``place``.
+    """
+    for step in prepare(engine, text):
+        yield run_step(engine, text, step)
+
+
+def sql(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | views.Result | None:
+    """Run a script and return what its last statement returned.
+
+    Returns:
+        A relation for ordinary SQL that returns rows, a ``Result`` for a statement of anonymized views, None otherwise.
+    """
+    steps = prepare(engine, text)
+    found: duckdb.DuckDBPyRelation | views.Result | None = None
+    for step in steps:
+        if step is steps[-1] and isinstance(step.statement, Ordinary) and step.returns == "rows":
+            try:
+                found = engine.own_relation(step.statement.text)
+            except (duckdb.Error, UnicodeError) as error:
+                raise _own_error(text, step, error) from None
+        else:
+            found = run_step(engine, text, step).view
+    return found
+
+
+def run_step(engine: Engine, text: str, step: Step) -> StatementResult:
+    """Run one statement."""
+    statement = step.statement
+    if isinstance(statement, Ordinary):
+        try:
+            columns, rows = engine.own(statement.text)
+        except (duckdb.Error, UnicodeError) as error:
+            raise _own_error(text, step, error) from None
+        changed = int(rows[0][0]) if step.returns != "rows" and columns == ["Count"] and rows else None
+        if step.returns == "nothing" or (step.returns == "either" and columns == ["Count"]):
+            columns, rows = [], []
+        return StatementResult(step.number, step.line, "sql", columns, rows, changed=changed)
+    try:
+        found = _run_own(engine, text, step, statement)
+    except AnondbError as error:
+        raise _placed(_in_sql(error), step.number, step.line) from None
+    return StatementResult(step.number, step.line, found.kind, found.columns, found.fetchall(), found)
+
+
+def _run_own(
+    engine: Engine, text: str, step: Step, statement: CreateView | RefreshView | DropView | ShowViews
+) -> views.Result:
+    if isinstance(statement, CreateView):
+        query = Ordinary(statement.query, statement.query_start)
+        tree = QuerySource(query.text, "", "").tree()
+        try:
+            engine.own(exp.Describe(this=tree).sql(dialect="duckdb"))
+        except (duckdb.Error, UnicodeError) as error:
+            raise _own_error(text, Step(step.number, step.line, query), error) from None
+        return views.create(engine, statement)
+    if isinstance(statement, RefreshView):
+        return views.refresh(engine, statement.name)
+    if isinstance(statement, DropView):
+        return views.drop(engine, statement.name, statement.if_exists)
+    return views.show(engine, statement.status)
+
+
+# ---------------------------------------------------------------------- DuckDB's parser
+
+
+def _split(engine: Engine, text: str, part: Ordinary) -> list[tuple[Ordinary, str]]:
+    """The statements of ordinary SQL as DuckDB splits them, and whether each returns rows."""
+    try:
+        found = engine.split(part.text)
+    except (duckdb.Error, UnicodeError) as error:
+        raise _parse_error(engine, text, part, error) from None
+    start = part.start + len(part.text) - sum(len(s.query) for s in found)  # they cover the text from the first on
+    statements = []
+    for one in found:
+        kinds = one.expected_result_type
+        rows = duckdb.ExpectedResultType.QUERY_RESULT in kinds
+        returns = "either" if rows and len(kinds) > 1 else "rows" if rows else "nothing"
+        statements.append((Ordinary(one.query, start), returns))
+        start += len(one.query)
+    return statements
+
+
+def _check_query(engine: Engine, text: str, view: CreateView) -> None:
+    """Make sure that DuckDB takes the query of a view for one SELECT."""
+    part = Ordinary(view.query, view.query_start)
+    try:
+        found = engine.split(view.query)
+    except (duckdb.Error, UnicodeError) as error:
+        raise _parse_error(engine, text, part, error) from None
+    if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
+        raise syntax_error(text, view.query_start, "the query of an anonymized view is one SELECT.")
+    if found[0].named_parameters:
+        raise syntax_error(text, view.query_start, "the query of an anonymized view has no parameters.")
+
+
+def _parse_error(engine: Engine, text: str, part: Ordinary, error: Exception) -> AnondbError:
+    """A syntax error that DuckDB found, at its place in the user's text; what was found there is not repeated."""
+    if isinstance(error, UnicodeError):
+        return InputError("A text is not valid Unicode.", code="bad_unicode")
+    if not isinstance(error, duckdb.ParserException | duckdb.SyntaxException | duckdb.InvalidInputException):
+        return wrap(error, "parsing SQL") if isinstance(error, duckdb.Error) else EngineError("SQL was not parsed.")
+    offset = _byte_position(engine, part.text)
+    if offset is None:
+        match = _LINE.search(str(error))
+        lines = part.text.splitlines(keepends=True)
+        offset = sum(map(len, lines[: int(match[1]) - 1])) if match else 0
+    return syntax_error(text, part.start + offset, "DuckDB cannot parse this.")
+
+
+def _byte_position(engine: Engine, text: str) -> int | None:
+    """Where DuckDB's parser stops, as an offset in characters; None where it does not say."""
+    try:
+        found = json.loads(str(engine.scalar("statements/parse_error", text=text)))
+        place = int(found["position"])
+    except (AnondbError, KeyError, ValueError):  # the extension json may be missing
+        return None
+    content = text.encode("utf-8")
+    return len(content[:place].decode("utf-8", errors="ignore")) if place <= len(content) else None
+
+
+def _own_error(text: str, step: Step, error: Exception) -> AnondbError:
+    """An error of the user's own SQL: its type and line, and the name that was not found; nothing else of its text.
+
+    DuckDB's messages hold data values ("could not convert ..."), so only a name that stands in the statement itself is
+    repeated.
+    """
+    statement = step.statement
+    own = statement.text if isinstance(statement, Ordinary) else ""
+    start = statement.start
+    if isinstance(error, UnicodeError):
+        return _placed(InputError("A text is not valid Unicode.", code="bad_unicode"), step.number, step.line)
+    wrapped = wrap(error, "the owner's SQL") if isinstance(error, duckdb.Error) else InternalError("SQL failed.")
+    line = position(text, start)[0]
+    match = _LINE.search(str(error))
+    if match and int(match[1]) <= own.count("\n") + 1:
+        line += int(match[1]) - 1
+    if wrapped.code == "refused":
+        detail = ""
+        if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
+            named = _NAMED.search(str(error).partition("\n")[0])
+            if named and named[1] in own:
+                detail = f", about {named[1]!r}"
+        wrapped = InputError(f"DuckDB refused it: {type(error).__name__}{detail}.", code="sql_error")
+    return _placed(wrapped, step.number, line)
+
+
+def _in_sql(error: AnondbError) -> AnondbError:
+    """The error with a hint that speaks of options of a statement, not of the command line."""
+    if error.hint and error.place is None:
+        said = str(error).removesuffix(error.hint)
+        if error.code == "release_exists":
+            error.hint = "Choose another, or CREATE OR REPLACE it."
+        else:
+            error.hint = _FLAG.sub(lambda m: "the option " + m[1].replace("-", "_"), error.hint)
+        error.args = (said + error.hint,)
+    return error
+
+
+def _placed(error: AnondbError, number: int, line: int) -> AnondbError:
+    """The error with its place in the script, said once."""
+    if error.place is None or "statement" not in error.place:
+        known = error.place or {}
+        error.place = {"statement": number, "line": line, **known}
+        error.args = (f"statement {number}, line {error.place['line']}: {error}",)
+    return error

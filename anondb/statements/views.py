@@ -1,0 +1,466 @@
+"""Anonymized views: made, refreshed, dropped, listed, and checked against the data as they are now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb import pipeline
+from anondb.data.sources import resolve_table
+from anondb.data.taxonomy import from_edges
+from anondb.data.transactions import Dataset, fingerprint
+from anondb.engine import Engine
+from anondb.errors import InputError
+from anondb.models import Model
+from anondb.pipeline import Report
+from anondb.recoding import GlobalRecoding
+from anondb.release import ledger
+from anondb.release.objects import SchemaName, find_schema, read_manifest, release_schema
+from anondb.release.publish import check_target
+from anondb.statements.parser import CreateView, base_tables
+from anondb.utility import Loss, global_loss
+from anondb.verify import Verification, verify_km
+
+Images = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether the recoding of a release still keeps its promise on the data as they are now.
+
+    Attributes:
+        release: its name.
+        verification: of today's data under the release's recoding.
+        fresh: whether the data are those that the release was made from.
+        transactions, items: of today's data.
+        not_covered_items, not_covered_occurrences: items that no released item stands for, which are left out: they were
+            suppressed, or are new.
+        limit: the policy's bound on suppressed items in percent; None where it states none.
+        loss: of the release's recoding on today's data.
+    """
+
+    release: str
+    verification: Verification
+    fresh: bool
+    transactions: int
+    items: int
+    not_covered_items: int
+    not_covered_occurrences: int
+    limit: Fraction | None
+    loss: Loss
+
+    @property
+    def within_limit(self) -> bool:
+        """Whether no more items are left out than the policy allows; all of them only where it allows 100 percent."""
+        if not self.items:
+            return True
+        if self.limit is None:
+            return self.not_covered_items < self.items
+        return Fraction(100 * self.not_covered_items, self.items) <= self.limit
+
+    @property
+    def holds(self) -> bool:
+        """Whether today's data keep the policy under this recoding."""
+        return self.verification.verified and self.within_limit
+
+    def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
+        """The check as JSON values."""
+        return {
+            "release": self.release,
+            **self.verification.to_json(witnesses=witnesses),
+            "against": "source",
+            "holds": self.holds,
+            "within_limit": self.within_limit,
+            "status": "fresh" if self.fresh else "stale",
+            "transactions": self.transactions,
+            "items": self.items,
+            "not_covered_items": self.not_covered_items,
+            "not_covered_occurrences": self.not_covered_occurrences,
+            "loss": self.loss.to_json(),
+        }
+
+
+class Result:
+    """What a statement of anonymized views returned: ``kind`` says which, the rest is readable in three ways.
+
+    As words (``words``), as a table (``columns``, ``fetchall()``) and as JSON values (``to_json()``).
+    """
+
+    kind = ""
+
+    @property
+    def words(self) -> str:
+        """A sentence for the owner."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the result as a table."""
+        return [n for n, v in self.to_json().items() if not isinstance(v, dict | list)]
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """The rows of the result as a table."""
+        values = self.to_json()
+        return [tuple(values[c] for c in self.columns)]
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Created(Result):
+    """``CREATE ANONYMIZED VIEW``: the report of the release that was made."""
+
+    view: str
+    report: Report
+    kind = "create"
+
+    @property
+    def words(self) -> str:
+        """A sentence for the owner."""
+        found = self.report
+        return (
+            f"anonymized view {self.view}: {found.transactions:,} transactions,"
+            f" {found.frozen.released_items:,} released items"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The report of ``anonymize --json``."""
+        return {"view": self.view, **self.report.to_json()}
+
+
+@dataclass(frozen=True)
+class Refreshed(Result):
+    """``REFRESH ANONYMIZED VIEW``.
+
+    Attributes:
+        view: its name.
+        changed: whether the data had changed; if not, nothing was done and all that follows is None.
+        before: loss (LM, NCP) of the old release on its own data.
+        check: whether the old recoding still holds on today's data.
+        images_changed: items of today's data that are published otherwise than before.
+        report: of the new release.
+    """
+
+    view: str
+    changed: bool
+    before: tuple[float | None, float | None] | None = None
+    check: Check | None = None
+    images_changed: int | None = None
+    report: Report | None = None
+    kind = "refresh"
+
+    @property
+    def words(self) -> str:
+        """Sentences for the owner."""
+        if self.check is None or self.report is None or self.before is None:
+            return f"anonymized view {self.view}: the data have not changed, and nothing was done"
+        check, loss = self.check, self.report.loss
+        if check.holds:
+            verdict = "the old recoding would still hold"
+        elif check.verification.verified:
+            verdict = "the old recoding would leave out more items than allowed"
+        else:
+            verdict = f"the old recoding would not hold any more ({check.verification.violations:,} violations)"
+        return (
+            f"anonymized view {self.view}: the data have changed; {verdict}, {check.not_covered_items:,} of"
+            f" {check.items:,} items without a released item; made anew: {self.images_changed:,} items are published"
+            f" otherwise, LM {_figure(self.before[0])} before, {_figure(check.loss.lm)} with the old recoding,"
+            f" {_figure(loss.lm)} now, NCP {_figure(self.before[1])}, {_figure(check.loss.ncp)}, {_figure(loss.ncp)}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        before = None if self.before is None else {"lm": self.before[0], "ncp": self.before[1]}
+        return {
+            "view": self.view,
+            "changed": self.changed,
+            "old_recoding_holds": None if self.check is None else self.check.holds,
+            "images_changed": self.images_changed,
+            "before": before,
+            "old_recoding": None if self.check is None else self.check.to_json(),
+            "release": None if self.report is None else self.report.to_json(),
+        }
+
+
+@dataclass(frozen=True)
+class Dropped(Result):
+    """``DROP ANONYMIZED VIEW``; ``dropped`` is false where there was none and IF EXISTS was said."""
+
+    view: str
+    dropped: bool
+    kind = "drop"
+
+    @property
+    def words(self) -> str:
+        """A sentence for the owner."""
+        return f"anonymized view {self.view}: " + ("dropped; its entry in the ledger stays" if self.dropped else "none")
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        return {"view": self.view, "dropped": self.dropped}
+
+
+@dataclass(frozen=True)
+class Shown(Result):
+    """``SHOW ANONYMIZED VIEWS``: a row for each release that is there, the oldest first."""
+
+    views: tuple[dict[str, Any], ...]
+    kind = "show"
+
+    @property
+    def words(self) -> str:
+        """A sentence for the owner."""
+        return f"{len(self.views)} anonymized views"
+
+    @property
+    def columns(self) -> list[str]:
+        """name, model, parameters, algorithm, source, transactions, lm, ncp, created, status."""
+        return ["name", "model", "parameters", "algorithm", "source", "transactions", "lm", "ncp", "created", "status"]
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """The views as rows."""
+        return [tuple(view[c] for c in self.columns) for view in self.views]
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        return {"views": list(self.views)}
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+# ---------------------------------------------------------------------- the statements
+
+
+def create(engine: Engine, statement: CreateView) -> Created:
+    """Make the release of a view and note the view in the ledger, all or nothing.
+
+    Raises:
+        AnondbError: see ``pipeline.anonymize``; the database is as it was.
+    """
+    table = _base_table(engine, statement.query) or statement.name
+    view = ledger.View(statement.name, statement.query, statement.options, table)
+    policy = pipeline.view_policy(engine, view, replace=statement.replace)
+    publish = _publish_to(engine, view.options, statement.replace)
+    report = pipeline.anonymize(engine, policy, view=view)
+    return Created(view.name, _published(engine, report, publish, statement.replace))
+
+
+def refresh(engine: Engine, name: str) -> Refreshed:
+    """Make the release of a view anew if its data have changed.
+
+    The data are compared by their fingerprint, which covers transactions, not the taxonomy: after a change of the taxonomy
+    alone, ``CREATE OR REPLACE`` makes the view anew.
+
+    Raises:
+        InputError: no such view, or a release that was not made as one.
+        AnondbError: see ``pipeline.anonymize``; the old release stays.
+    """
+    with engine.transaction():
+        entry, view = _stored(engine, name)
+        policy = pipeline.view_policy(engine, view, replace=True)
+        schema = pipeline.find_release(engine, name)
+        loaded = pipeline.load(engine, policy)
+        dataset = loaded[0]
+        if fingerprint(engine, dataset) == entry.fingerprint:
+            return Refreshed(view.name, changed=False)
+        publish = _publish_to(engine, view.options, replacing=True)
+        check = _check(engine, entry, dataset, schema, policy.model, policy.max_suppression)
+        old = _images(engine, dataset, schema)
+        report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
+        changed = int((old != _images(engine, dataset, schema)).sum())
+    return Refreshed(
+        view.name,
+        changed=True,
+        before=(entry.lm, entry.ncp),
+        check=check,
+        images_changed=changed,
+        report=_published(engine, report, publish, replacing=True),
+    )
+
+
+def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
+    """Drop the release of a view; its entry in the ledger stays.
+
+    Raises:
+        InputError: there is none, or its schema holds other objects.
+    """
+    catalog = pipeline.current_catalog(engine)
+    with engine.transaction():
+        if if_exists and find_schema(engine, release_schema(catalog, name)) is None:
+            return Dropped(name, dropped=False)
+        ledger.drop_release(engine, catalog, name)
+    return Dropped(name, dropped=True)
+
+
+def show(engine: Engine, status: bool) -> Shown:
+    """The releases that are there; with ``status`` each source is read to tell ``fresh`` from ``stale``."""
+    catalog = pipeline.current_catalog(engine)
+    views = []
+    for entry in ledger.entries(engine, catalog):
+        if entry.status != ledger.PRESENT:
+            continue
+        views.append(
+            {
+                "name": entry.name,
+                "model": entry.model,
+                "parameters": ", ".join(f"{k}={v}" for k, v in entry.parameters.items() if v is not None),
+                "algorithm": entry.algorithm,
+                "source": entry.source_table,
+                "transactions": entry.transactions,
+                "lm": entry.lm,
+                "ncp": entry.ncp,
+                "created": entry.created.isoformat(sep=" ", timespec="seconds"),
+                "status": _status(engine, entry) if status else "unknown",
+            }
+        )
+    return Shown(tuple(views))
+
+
+def _status(engine: Engine, entry: ledger.LedgerEntry) -> str:
+    """fresh, stale, or unknown where the source cannot be read any more."""
+    try:
+        with engine.transaction():
+            _, dataset = pipeline.load_source(engine, entry.name)
+            return "fresh" if fingerprint(engine, dataset) == entry.fingerprint else "stale"
+    except InputError as error:
+        if error.code == "transaction_open":
+            raise
+        return "unknown"
+
+
+def check_view(engine: Engine, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
+    """Apply the recoding of a release to its source as it is now, and check the promise. Nothing is written.
+
+    Args:
+        engine: the engine, outside a transaction; the database may be read-only.
+        name: of the view or release.
+        model: the promise; the release's own by default.
+        witnesses: how many violations to return at most.
+
+    Raises:
+        InputError: no such release, or its source cannot be found again or is not as it should be.
+    """
+    with engine.transaction():
+        schema = pipeline.find_release(engine, name)
+        entry, dataset = pipeline.load_source(engine, name)
+        promised = model or pipeline.model_of(read_manifest(engine, schema))
+        limit = entry.parameters.get("max_suppression")
+        return _check(
+            engine, entry, dataset, schema, promised, None if limit is None else Fraction(limit), witnesses=witnesses
+        )
+
+
+# ---------------------------------------------------------------------- parts
+
+
+def _base_table(engine: Engine, query: str) -> str | None:
+    """The name of the one table that a query reads, as DuckDB spells it; None where it reads none, or several."""
+    tables = base_tables(query)
+    if tables is None or len(tables) != 1:
+        return None
+    try:
+        return resolve_table(engine, tables[0], "view's").name
+    except InputError:
+        return None
+
+
+def _stored(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]:
+    catalog = pipeline.current_catalog(engine)
+    entry = ledger.find(engine, catalog, name)
+    if entry is None or find_schema(engine, release_schema(catalog, name)) is None:
+        raise InputError(
+            f"There is no anonymized view {name!r}.", code="no_such_release", hint="List them: SHOW ANONYMIZED VIEWS."
+        )
+    view = ledger.view_of(engine, catalog, entry.release_id)
+    if view is None:
+        raise InputError(
+            f"The release {name!r} was not made as an anonymized view, so how to make it again is not stored.",
+            code="not_a_view",
+            hint="Use CREATE OR REPLACE ANONYMIZED VIEW.",
+        )
+    return entry, view
+
+
+def _publish_to(engine: Engine, options: Mapping[str, Any], replacing: bool) -> str | None:
+    """Where a view is to be sealed; refused before the long work if that is not possible."""
+    path = options.get("publish")
+    if path is None:
+        return None
+    check_target(engine, path, replacing)
+    return str(path)
+
+
+def _published(engine: Engine, report: Report, path: str | None, replacing: bool) -> Report:
+    if path is None:
+        return report
+    file = pipeline.publish_release(engine, report.release, path, replace=replacing)
+    return pipeline.published(report, file, 0.0)
+
+
+def _images(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:
+    """The released item of each item of the data, by item number; the number 0 (no text) where there is none."""
+    found = engine.query(
+        "statements/images", {"items": dataset.items, "released_items": schema.table("released_items")}
+    )
+    column = found["released_item"]
+    labels = np.asarray(np.ma.getdata(column), dtype=object).copy()
+    labels[np.ma.getmaskarray(column)] = 0
+    return labels
+
+
+def _check(
+    engine: Engine,
+    entry: ledger.LedgerEntry,
+    dataset: Dataset,
+    schema: SchemaName,
+    model: Model,
+    limit: Fraction | None,
+    *,
+    witnesses: int = 0,
+) -> Check:
+    """Apply a release's recoding to a dataset, in SQL, and verify what comes out."""
+    released = schema.table("released_items")
+    images = engine.create("old_images", "statements/images", {"items": dataset.items, "released_items": released})
+    codes = engine.create("old_codes", "statements/codes", {"images": images})
+    recoded = engine.create(
+        "recoded", "statements/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
+    )
+    verification = verify_km(engine, recoded, codes, model, witnesses=witnesses)
+    engine.drop(recoded, codes, images)
+    missing = _images(engine, dataset, schema) == 0
+    return Check(
+        release=entry.name,
+        verification=verification,
+        fresh=fingerprint(engine, dataset) == entry.fingerprint,
+        transactions=dataset.n_transactions,
+        items=dataset.n_items,
+        not_covered_items=int(missing.sum()),
+        not_covered_occurrences=int(dataset.supports[missing].sum()),
+        limit=limit,
+        loss=_loss(engine, entry, dataset, schema),
+    )
+
+
+def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName) -> Loss:
+    """What the release's recoding costs on a dataset; items without a released item count as suppressed."""
+    found = engine.query("release/members", {"released_items": schema.table("released_items")})
+    labels, member_of = np.unique(np.asarray(found["released_item"], dtype=object), return_inverse=True)
+    number = {label: n for n, label in enumerate(labels.tolist())}
+    images = _images(engine, dataset, schema).tolist()
+    recoding = GlobalRecoding(
+        image=np.asarray([-1 if label == 0 else number[label] for label in images], dtype=np.int64),
+        labels=tuple(labels.tolist()),
+        member_of=member_of.astype(np.int64),
+        member_labels=tuple(found["item"].tolist()),
+    )
+    edges = ledger.taxonomy_of(engine, pipeline.current_catalog(engine), entry.release_id)
+    return global_loss(dataset, recoding, from_edges(edges) if edges else None)
