@@ -364,6 +364,34 @@ def explain(
 
 
 @app.command()
+def query(
+    file: Annotated[
+        str, typer.Argument(help="A sealed release, or a DuckDB file with --release NAME.", metavar="FILE")
+    ],
+    sql: Annotated[str, typer.Argument(help="A COUNT query, written for the original table.", metavar="SQL")],
+    release: ReleaseName = None,
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Answer a COUNT query, written for the original table, from a release: lower bound, estimate, upper bound."""
+    from anondb import pipeline
+
+    with _database(file, show_sql=show_sql, read_only=True) as database:
+        sealed = None if release else pipeline.sealed_schema(database.engine)
+        if release is None and sealed is None:
+            raise InputError(
+                "The file is not a sealed release.",
+                code="not_a_release",
+                hint="Name a release of it with --release NAME.",
+            )
+        answer = pipeline.answer(database.engine, sealed or pipeline.find_release(database.engine, str(release)), sql)
+    if as_json:
+        _print_json(answer.to_json())
+    else:
+        _print_answer(answer)
+
+
+@app.command()
 def accuracy(
     source: Source,
     release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
@@ -635,6 +663,24 @@ def _print_answers(answers: Any) -> None:
 def _json_error(code: str, message: str, place: dict[str, int] | None = None) -> None:
     if "--json" in sys.argv:
         _print_json({"error": {"code": code, "message": message, **(place or {})}})
+
+
+def _print_answer(answer: Any) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None)
+    for name in answer.columns:
+        table.add_column(_shown(name), overflow="fold")
+    for name in ("lower bound", "estimate", "upper bound"):
+        table.add_column(name, justify="right")
+    for *groups, lower, estimate, upper in answer.rows:
+        table.add_row(
+            *(_shown("NULL" if g is None else str(g)) for g in groups), str(lower), f"{estimate:.1f}", str(upper)
+        )
+    Console().print(table)
+    for note in answer.notes:
+        typer.echo(_plain(f"note: {note}"), err=True)
 
 
 def _fail(error: AnondbError) -> NoReturn:

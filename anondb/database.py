@@ -17,6 +17,7 @@ from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.models import KmAnonymity, Model, check_count
 from anondb.policy import Policy, Workload
+from anondb.query import Answer
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.publish import PublishedFile, check_target
@@ -82,6 +83,14 @@ class Release:
     def publish(self, path: str | os.PathLike[str], *, replace: bool = False) -> PublishedFile:
         """Seal the release into a new file of its own, under fresh transaction ids."""
         return pipeline.publish_release(self._database.engine, self.name, _path(path), replace=replace)
+
+    def query(self, sql: str) -> Answer:
+        """Answer a COUNT query, written for the original table, from this release: lower bound, estimate, upper bound.
+
+        Raises:
+            InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
+        """
+        return pipeline.answer(self._database.engine, self._schema(), sql)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,

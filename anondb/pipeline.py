@@ -22,6 +22,8 @@ from anondb.engine import Engine, Table
 from anondb.errors import InfeasibleError, InputError, InternalError, VerificationFailed
 from anondb.models import Model
 from anondb.policy import Policy, Workload, from_options, make_model
+from anondb.query import Answer
+from anondb.query import run as run_query
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
 from anondb.release.freeze import FrozenRelease, coded_release, freeze
@@ -238,6 +240,11 @@ def verify_sealed(engine: Engine, schema: SchemaName, model: Model | None = None
     """Check the rows of a sealed file against a model, its manifest's by default."""
     with engine.transaction():
         return verify_release(engine, schema, model or model_of(read_manifest(engine, schema)), witnesses)
+
+
+def answer(engine: Engine, schema: SchemaName, sql: str) -> Answer:
+    """Answer a COUNT query, written for the original table, from a release (see ``anondb.query``)."""
+    return run_query(engine, schema, sql)
 
 
 def find_release(engine: Engine, name: str) -> SchemaName:
