@@ -26,8 +26,8 @@ from anondb.verify import Verification
 
 if TYPE_CHECKING:
     from anondb.statements.explain import Explanation
+    from anondb.statements.results import Check, Result
     from anondb.statements.runner import StatementResult
-    from anondb.statements.views import Check, Result
 
 
 class Release:

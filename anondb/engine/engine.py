@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -26,13 +26,6 @@ _T = TypeVar("_T")
 _WORK_PREFIX = "_anondb_"
 _TEMP_PREFIX = "anondb-tmp-"
 RESERVED_NAMES = ("information_schema", "pg_catalog")
-
-
-class OwnResult(NamedTuple):
-    """What a statement of the user's own returned."""
-
-    columns: list[str]
-    rows: list[tuple[Any, ...]]
 
 
 class Engine:
@@ -80,7 +73,9 @@ class Engine:
         """Open a database of our own: private 0700 directory for spill files, no extension autoload, no secrets."""
         if Path(os.fspath(path)).stem.lower() in RESERVED_NAMES:
             raise InputError(
-                "DuckDB cannot tell a database of this name from a schema of its own.", code="bad_name", hint="Rename the file."
+                "DuckDB cannot tell a database of this name from a schema of its own.",
+                code="bad_name",
+                hint="Rename the file.",
             )
         sweep_temp_directories()
         spill = Path(tempfile.mkdtemp(prefix=f"{_TEMP_PREFIX}{os.getpid()}-"))
@@ -132,9 +127,14 @@ class Engine:
         if self._on_progress is not None:
             self._on_progress(words)
 
+    def say(self, text: str) -> None:
+        """Show a statement that is about to run to whoever asked to see them."""
+        if self._on_statement is not None:
+            self._on_statement(text)
+
     # ------------------------------------------------------------------ the worker thread
 
-    def _call(self, work: Callable[[], _T]) -> _T:
+    def call(self, work: Callable[[], _T]) -> _T:
         """Run ``work`` in the worker thread; Ctrl-C interrupts the running statement at once."""
         future = self._pool.submit(work)
         try:
@@ -151,8 +151,7 @@ class Engine:
             text.encode("utf-8")
         except UnicodeEncodeError:
             raise _bad_unicode() from None
-        if self._on_statement is not None:
-            self._on_statement(text)
+        self.say(text)
 
         def work() -> Columns:
             result = self._connection.execute(text)
@@ -162,7 +161,7 @@ class Engine:
             return {}
 
         try:
-            return self._call(work)
+            return self.call(work)
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except UnicodeError:
@@ -216,51 +215,6 @@ class Engine:
         """Run a statement tree that returns nothing of interest (DDL, INSERT)."""
         self._execute(statement, what)
 
-    def split(self, text: str) -> list[duckdb.Statement]:
-        """The statements of ordinary SQL as DuckDB splits them; nothing is run.
-
-        Raises:
-            duckdb.Error: DuckDB cannot parse the text.
-        """
-        return self._call(lambda: self._connection.extract_statements(text))
-
-    def own(self, text: str) -> OwnResult:
-        """Run a statement of the user's own as it is, and fetch what it returns.
-
-        Raises:
-            duckdb.Error: DuckDB's own error; its text may hold data values, so nobody shows it.
-        """
-        if self._on_statement is not None:
-            self._on_statement(text)
-
-        def work() -> OwnResult:
-            result = self._connection.execute(text)
-            names = [str(column[0]) for column in result.description or []]
-            return OwnResult(names, result.fetchall() if names else [])
-
-        try:
-            return self._call(work)
-        except duckdb.InterruptException:
-            raise KeyboardInterrupt from None
-
-    def own_relation(self, text: str) -> duckdb.DuckDBPyRelation | None:
-        """The same as a relation, for the user; None where the statement returns nothing.
-
-        Raises:
-            duckdb.Error: see ``own``.
-        """
-        if self._on_statement is not None:
-            self._on_statement(text)
-
-        def work() -> duckdb.DuckDBPyRelation | None:
-            relation: Any = self._connection.sql(text)
-            return None if relation is None else cast("duckdb.DuckDBPyRelation", relation.materialize())
-
-        try:
-            return self._call(work)
-        except duckdb.InterruptException:
-            raise KeyboardInterrupt from None
-
     def put(self, target: str | Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
         """Make a table out of NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity."""
         arrays = {
@@ -286,7 +240,7 @@ class Engine:
         """A data frame, an Arrow table or a dict of arrays, visible as a view for the time of the block."""
         name = _WORK_PREFIX + "input"
         try:
-            self._call(lambda: self._connection.register(name, source))
+            self.call(lambda: self._connection.register(name, source))
         except UnicodeError:
             raise _bad_unicode() from None
         except duckdb.NotImplementedException:
@@ -301,7 +255,7 @@ class Engine:
             yield Table("temp", "main", name)
         finally:
             with contextlib.suppress(duckdb.Error):
-                self._call(lambda: self._connection.unregister(name))
+                self.call(lambda: self._connection.unregister(name))
 
     def drop(self, *tables: Table) -> None:
         """Drop work tables that are no longer needed."""
@@ -341,7 +295,7 @@ class Engine:
         except BaseException:
             self._work.clear()
             with contextlib.suppress(duckdb.Error):
-                self._call(lambda: self._connection.execute("ROLLBACK"))
+                self.call(lambda: self._connection.execute("ROLLBACK"))
             raise
 
     def begin(self) -> None:
@@ -352,11 +306,11 @@ class Engine:
         """
         try:
             numbers = [
-                self._call(lambda: self._connection.execute("SELECT txid_current()").fetchall()[0][0]) for _ in range(2)
+                self.call(lambda: self._connection.execute("SELECT txid_current()").fetchall()[0][0]) for _ in range(2)
             ]
             if numbers[0] == numbers[1]:
                 raise _transaction_open()
-            self._call(lambda: self._connection.execute("BEGIN TRANSACTION"))
+            self.call(lambda: self._connection.execute("BEGIN TRANSACTION"))
         except duckdb.TransactionException:
             raise _transaction_open() from None
         except duckdb.Error as error:

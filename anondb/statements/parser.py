@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import sqlglot
@@ -27,8 +26,18 @@ from sqlglot.errors import SqlglotError
 from anondb.errors import InputError
 from anondb.policy import check_option
 from anondb.release.objects import check_name
-
-Value = str | int | float | bool
+from anondb.statements.statement import (
+    CreateView,
+    DropView,
+    Ordinary,
+    RefreshView,
+    ShowViews,
+    Statement,
+    StatementSyntaxError,
+    Value,
+    position,
+    syntax_error,
+)
 
 # The words that DuckDB takes as a name only in quotes (duckdb_keywords(), category "reserved").
 RESERVED = frozenset({
@@ -42,95 +51,6 @@ RESERVED = frozenset({
 })  # fmt: skip
 _WORD = re.compile(r"[^\W\d][\w$]*")
 _SIGNS = {TokenType.DASH: -1, TokenType.PLUS: 1}
-
-
-class StatementSyntaxError(InputError):
-    """A statement cannot be parsed. ``line`` and ``column`` are its position in the user's text, from 1."""
-
-    default_code = "syntax_error"
-
-    def __init__(
-        self, message: str, line: int, column: int, *, code: str | None = None, hint: str | None = None
-    ) -> None:
-        super().__init__(f"line {line}, column {column}: {message}", code=code, hint=hint)
-        self.place = {"line": line, "column": column}
-
-    @property
-    def line(self) -> int:
-        """The line, from 1."""
-        return self.place["line"]  # type: ignore[index]
-
-    @property
-    def column(self) -> int:
-        """The column, from 1, in characters."""
-        return self.place["column"]  # type: ignore[index]
-
-
-@dataclass(frozen=True)
-class CreateView:
-    """``CREATE [OR REPLACE] ANONYMIZED VIEW``.
-
-    Attributes:
-        name: of the view and of its release.
-        query: the text of the query.
-        options: the options, checked one by one (see ``anondb.policy``).
-        replace: whether what exists under the name gives way.
-        start, query_start: where the statement and its query begin in the text.
-    """
-
-    name: str
-    query: str
-    options: Mapping[str, Value]
-    replace: bool = False
-    start: int = 0
-    query_start: int = 0
-
-
-@dataclass(frozen=True)
-class RefreshView:
-    """``REFRESH ANONYMIZED VIEW``."""
-
-    name: str
-    start: int = 0
-
-
-@dataclass(frozen=True)
-class DropView:
-    """``DROP ANONYMIZED VIEW [IF EXISTS]``."""
-
-    name: str
-    if_exists: bool = False
-    start: int = 0
-
-
-@dataclass(frozen=True)
-class ShowViews:
-    """``SHOW ANONYMIZED VIEWS``; with ``status`` each source is read to tell whether it has changed."""
-
-    status: bool = False
-    start: int = 0
-
-
-@dataclass(frozen=True)
-class Ordinary:
-    """Ordinary SQL: after parsing, one or several statements as they stand between anonymized views."""
-
-    text: str
-    start: int = 0
-
-
-Statement = CreateView | RefreshView | DropView | ShowViews | Ordinary
-
-
-def position(text: str, offset: int) -> tuple[int, int]:
-    """Line and column of an offset, both from 1, the column in characters."""
-    before = text[:offset]
-    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
-
-
-def syntax_error(text: str, offset: int, message: str, hint: str | None = None) -> StatementSyntaxError:
-    """A syntax error at an offset of the text."""
-    return StatementSyntaxError(message, *position(text, offset), hint=hint)
 
 
 def parse(text: str) -> list[Statement]:
@@ -424,17 +344,17 @@ def render(statement: CreateView | RefreshView | DropView | ShowViews) -> str:
     if isinstance(statement, ShowViews):
         return "SHOW ANONYMIZED VIEWS" + (" WITH (status = true)" if statement.status else "")
     name = exp.to_identifier(statement.name, quoted=True).sql(dialect="duckdb")
+    words = ["ANONYMIZED VIEW", name]
     if isinstance(statement, RefreshView):
-        return f"REFRESH ANONYMIZED VIEW {name}"
+        return " ".join(["REFRESH", *words])
     if isinstance(statement, DropView):
-        return f"DROP ANONYMIZED VIEW {'IF EXISTS ' if statement.if_exists else ''}{name}"
-    options = ", ".join(
-        f"{exp.to_identifier(key, quoted=True).sql(dialect='duckdb')} = {exp.convert(value).sql(dialect='duckdb')}"
+        return " ".join(["DROP", words[0], *(["IF EXISTS"] if statement.if_exists else []), name])
+    options = [
+        exp.EQ(this=exp.to_identifier(key, quoted=True), expression=exp.convert(value)).sql(dialect="duckdb")
         for key, value in statement.options.items()
-    )
-    replace = "OR REPLACE " if statement.replace else ""
-    end = f"\nWITH ({options})" if options else ""
-    return f"CREATE {replace}ANONYMIZED VIEW {name} AS {statement.query}{end}"
+    ]
+    head = ["CREATE", *(["OR REPLACE"] if statement.replace else []), *words, "AS"]
+    return " ".join([*head, statement.query, *(["\nWITH (", ", ".join(options), ")"] if options else [])])
 
 
 def base_tables(query: str) -> list[str] | None:

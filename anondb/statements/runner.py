@@ -6,35 +6,35 @@ says which statement it was and on which line. What ran before stays, unless the
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 from sqlglot import exp
 
 from anondb.data.sources import QuerySource
-from anondb.engine import Engine, wrap
-from anondb.errors import AnondbError, EngineError, InputError, InternalError
+from anondb.engine import Engine, own
+from anondb.errors import AnondbError, InputError
 from anondb.statements import views
-from anondb.statements.parser import (
+from anondb.statements.parser import parse
+from anondb.statements.results import Result
+from anondb.statements.statement import (
     CreateView,
     DropView,
     Ordinary,
     RefreshView,
     ShowViews,
     Statement,
-    parse,
     position,
     syntax_error,
 )
 
-_LINE = re.compile(r"\n\nLINE (\d+): ")
+if TYPE_CHECKING:
+    import duckdb
+
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
-_NAMED = re.compile(r'(?:with name|column|table|function) "?([^"\n!]+?)"?(?: does not exist| not found|!)')
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class StatementResult:
     kind: str
     columns: list[str]
     rows: list[tuple[Any, ...]]
-    view: views.Result | None = None
+    view: Result | None = None
     changed: int | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -122,20 +122,20 @@ def run(engine: Engine, text: str) -> Iterator[StatementResult]:
         yield run_step(engine, text, step)
 
 
-def sql(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | views.Result | None:
+def sql(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | Result | None:
     """Run a script and return what its last statement returned.
 
     Returns:
         A relation for ordinary SQL that returns rows, a ``Result`` for a statement of anonymized views, None otherwise.
     """
     steps = prepare(engine, text)
-    found: duckdb.DuckDBPyRelation | views.Result | None = None
+    found: duckdb.DuckDBPyRelation | Result | None = None
     for step in steps:
         if step is steps[-1] and isinstance(step.statement, Ordinary) and step.returns == "rows":
             try:
-                found = engine.own_relation(step.statement.text)
-            except (duckdb.Error, UnicodeError) as error:
-                raise _own_error(text, step, error) from None
+                found = own.relation(engine, step.statement.text)
+            except own.OwnError as refused:
+                raise _own_error(text, step, step.statement.start, refused) from None
         else:
             found = run_step(engine, text, step).view
     return found
@@ -146,9 +146,10 @@ def run_step(engine: Engine, text: str, step: Step) -> StatementResult:
     statement = step.statement
     if isinstance(statement, Ordinary):
         try:
-            columns, rows = engine.own(statement.text)
-        except (duckdb.Error, UnicodeError) as error:
-            raise _own_error(text, step, error) from None
+            result = own.run(engine, statement.text)
+        except own.OwnError as refused:
+            raise _own_error(text, step, statement.start, refused) from None
+        columns, rows = result.columns, result.rows
         changed = int(rows[0][0]) if step.returns != "rows" and columns == ["Count"] and rows else None
         if step.returns == "nothing" or (step.returns == "either" and columns == ["Count"]):
             columns, rows = [], []
@@ -162,14 +163,13 @@ def run_step(engine: Engine, text: str, step: Step) -> StatementResult:
 
 def _run_own(
     engine: Engine, text: str, step: Step, statement: CreateView | RefreshView | DropView | ShowViews
-) -> views.Result:
+) -> Result:
     if isinstance(statement, CreateView):
-        query = Ordinary(statement.query, statement.query_start)
-        tree = QuerySource(query.text, "", "").tree()
+        described = exp.Describe(this=QuerySource(statement.query, "", "").tree())
         try:
-            engine.own(exp.Describe(this=tree).sql(dialect="duckdb"))
-        except (duckdb.Error, UnicodeError) as error:
-            raise _own_error(text, Step(step.number, step.line, query), error) from None
+            own.run(engine, described.sql(dialect="duckdb"))
+        except own.OwnError as refused:
+            raise _own_error(text, step, statement.query_start, refused) from None
         return views.create(engine, statement)
     if isinstance(statement, RefreshView):
         return views.refresh(engine, statement.name)
@@ -178,88 +178,45 @@ def _run_own(
     return views.show(engine, statement.status)
 
 
-# ---------------------------------------------------------------------- DuckDB's parser
+# ---------------------------------------------------------------------- what DuckDB says
 
 
 def _split(engine: Engine, text: str, part: Ordinary) -> list[tuple[Ordinary, str]]:
-    """The statements of ordinary SQL as DuckDB splits them, and whether each returns rows."""
+    """The statements of ordinary SQL as DuckDB splits them, and what each returns."""
     try:
-        found = engine.split(part.text)
-    except (duckdb.Error, UnicodeError) as error:
-        raise _parse_error(engine, text, part, error) from None
-    start = part.start + len(part.text) - sum(len(s.query) for s in found)  # they cover the text from the first on
+        found = own.split(engine, part.text)
+    except own.OwnError as refused:
+        raise _parse_error(text, part.start, refused) from None
+    start = part.start + len(part.text) - sum(len(s.text) for s in found)  # they cover the text from the first on
     statements = []
     for one in found:
-        kinds = one.expected_result_type
-        rows = duckdb.ExpectedResultType.QUERY_RESULT in kinds
-        returns = "either" if rows and len(kinds) > 1 else "rows" if rows else "nothing"
-        statements.append((Ordinary(one.query, start), returns))
-        start += len(one.query)
+        statements.append((Ordinary(one.text, start), one.returns))
+        start += len(one.text)
     return statements
 
 
 def _check_query(engine: Engine, text: str, view: CreateView) -> None:
     """Make sure that DuckDB takes the query of a view for one SELECT."""
-    part = Ordinary(view.query, view.query_start)
     try:
-        found = engine.split(view.query)
-    except (duckdb.Error, UnicodeError) as error:
-        raise _parse_error(engine, text, part, error) from None
-    if len(found) != 1 or found[0].type != duckdb.StatementType.SELECT:
+        found = own.split(engine, view.query)
+    except own.OwnError as refused:
+        raise _parse_error(text, view.query_start, refused) from None
+    if len(found) != 1 or not found[0].is_select:
         raise syntax_error(text, view.query_start, "the query of an anonymized view is one SELECT.")
-    if found[0].named_parameters:
+    if found[0].parameters:
         raise syntax_error(text, view.query_start, "the query of an anonymized view has no parameters.")
 
 
-def _parse_error(engine: Engine, text: str, part: Ordinary, error: Exception) -> AnondbError:
+def _parse_error(text: str, start: int, refused: own.OwnError) -> AnondbError:
     """A syntax error that DuckDB found, at its place in the user's text; what was found there is not repeated."""
-    if isinstance(error, UnicodeError):
-        return InputError("A text is not valid Unicode.", code="bad_unicode")
-    if not isinstance(error, duckdb.ParserException | duckdb.SyntaxException | duckdb.InvalidInputException):
-        return wrap(error, "parsing SQL") if isinstance(error, duckdb.Error) else EngineError("SQL was not parsed.")
-    offset = _byte_position(engine, part.text)
-    if offset is None:
-        match = _LINE.search(str(error))
-        lines = part.text.splitlines(keepends=True)
-        offset = sum(map(len, lines[: int(match[1]) - 1])) if match else 0
-    return syntax_error(text, part.start + offset, "DuckDB cannot parse this.")
+    if refused.offset is None:
+        return refused.error
+    return syntax_error(text, start + refused.offset, str(refused.error))
 
 
-def _byte_position(engine: Engine, text: str) -> int | None:
-    """Where DuckDB's parser stops, as an offset in characters; None where it does not say."""
-    try:
-        found = json.loads(str(engine.scalar("statements/parse_error", text=text)))
-        place = int(found["position"])
-    except (AnondbError, KeyError, ValueError):  # the extension json may be missing
-        return None
-    content = text.encode("utf-8")
-    return len(content[:place].decode("utf-8", errors="ignore")) if place <= len(content) else None
-
-
-def _own_error(text: str, step: Step, error: Exception) -> AnondbError:
-    """An error of the user's own SQL: its type and line, and the name that was not found; nothing else of its text.
-
-    DuckDB's messages hold data values ("could not convert ..."), so only a name that stands in the statement itself is
-    repeated.
-    """
-    statement = step.statement
-    own = statement.text if isinstance(statement, Ordinary) else ""
-    start = statement.start
-    if isinstance(error, UnicodeError):
-        return _placed(InputError("A text is not valid Unicode.", code="bad_unicode"), step.number, step.line)
-    wrapped = wrap(error, "the owner's SQL") if isinstance(error, duckdb.Error) else InternalError("SQL failed.")
-    line = position(text, start)[0]
-    match = _LINE.search(str(error))
-    if match and int(match[1]) <= own.count("\n") + 1:
-        line += int(match[1]) - 1
-    if wrapped.code == "refused":
-        detail = ""
-        if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
-            named = _NAMED.search(str(error).partition("\n")[0])
-            if named and named[1] in own:
-                detail = f", about {named[1]!r}"
-        wrapped = InputError(f"DuckDB refused it: {type(error).__name__}{detail}.", code="sql_error")
-    return _placed(wrapped, step.number, line)
+def _own_error(text: str, step: Step, start: int, refused: own.OwnError) -> AnondbError:
+    """An error of the user's own SQL with its place in the script."""
+    return _placed(refused.error, step.number, position(text, start)[0] + refused.line - 1)
 
 
 def _in_sql(error: AnondbError) -> AnondbError:

@@ -250,7 +250,14 @@ TEXT |= {"lm_total", "user_name", "version", "status", "cost"}
 OTHER = {"complete": "BOOLEAN", "verified": "BOOLEAN", "suppressed": "BOOLEAN", "created": "TIMESTAMP"}
 OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "relative_error": "DOUBLE"}
 TEXT_ITEMS = {"released_items", "source", "baskets"}  # tables whose item or id is a label
-VALUES = {"items": None, "schema_name": "main", "catalog_name": "memory", "wanted": "x", "release_id": "r"}
+VALUES = {
+    "items": None,
+    "schema_name": "main",
+    "catalog_name": "memory",
+    "wanted": "x",
+    "release_id": "r",
+    "text": "SELECT 1",
+}
 
 
 def kind_of(query: NamedQuery, table: str, column: str) -> str:

@@ -1,0 +1,151 @@
+"""SQL of the user's own, run as it is: split by DuckDB, and its errors described without the text that DuckDB gives them.
+
+DuckDB's messages hold data values ("could not convert ..."). What is kept of them is the type of the error, the line, and a
+name that stands in the user's own statement.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import duckdb
+
+from anondb.engine.engine import Engine, wrap
+from anondb.errors import AnondbError, InputError
+
+_T = TypeVar("_T")
+_LINE = re.compile(r"\n\nLINE (\d+): ")
+_NAMED = re.compile(r'(?:with name|column|table|function) "?([^"\n!]+?)"?(?: does not exist| not found|!)')
+_PARSING = (duckdb.ParserException, duckdb.SyntaxException, duckdb.InvalidInputException)
+
+
+@dataclass(frozen=True)
+class OwnStatement:
+    """A statement of the user's own.
+
+    Attributes:
+        text: its text, with what follows up to the next statement.
+        returns: ``rows``, ``nothing``, or ``either`` (a change, with or without RETURNING).
+        is_select: whether it is one SELECT.
+        parameters: whether it has parameters such as ``?``.
+    """
+
+    text: str
+    returns: str
+    is_select: bool
+    parameters: bool
+
+
+@dataclass(frozen=True)
+class OwnResult:
+    """What a statement returned."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+
+
+class OwnError(Exception):
+    """DuckDB refused a statement of the user's own.
+
+    Attributes:
+        error: the typed error, without a place.
+        line: the line within the statement, from 1.
+        offset: where DuckDB's parser stopped, in characters; None where it is no syntax error.
+    """
+
+    def __init__(self, error: AnondbError, line: int = 1, offset: int | None = None) -> None:
+        super().__init__(str(error))
+        self.error, self.line, self.offset = error, line, offset
+
+
+def split(engine: Engine, text: str) -> list[OwnStatement]:
+    """The statements of a text as DuckDB splits them; nothing is run.
+
+    Raises:
+        OwnError: DuckDB cannot parse the text.
+    """
+    found = _guarded(engine, text, lambda: engine.connection.extract_statements(text))
+    statements = []
+    for one in found:
+        kinds = one.expected_result_type
+        rows = duckdb.ExpectedResultType.QUERY_RESULT in kinds
+        returns = "either" if rows and len(kinds) > 1 else "rows" if rows else "nothing"
+        is_select = one.type == duckdb.StatementType.SELECT
+        statements.append(OwnStatement(one.query, returns, is_select, bool(one.named_parameters)))
+    return statements
+
+
+def run(engine: Engine, text: str) -> OwnResult:
+    """Run a statement, and fetch what it returns.
+
+    Raises:
+        OwnError: DuckDB refused it.
+    """
+
+    def work() -> OwnResult:
+        result = engine.connection.execute(text)
+        names = [str(column[0]) for column in result.description or []]
+        return OwnResult(names, result.fetchall() if names else [])
+
+    engine.say(text)
+    return _guarded(engine, text, work)
+
+
+def relation(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | None:
+    """Run a statement once, and keep its rows as a relation for the user; None where it returns nothing.
+
+    Raises:
+        OwnError: DuckDB refused it.
+    """
+
+    def work() -> duckdb.DuckDBPyRelation | None:
+        found: Any = engine.connection.sql(text)
+        return None if found is None else cast("duckdb.DuckDBPyRelation", found.materialize())
+
+    engine.say(text)
+    return _guarded(engine, text, work)
+
+
+def _guarded(engine: Engine, text: str, work: Callable[[], _T]) -> _T:
+    try:
+        return engine.call(work)
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except UnicodeError:
+        raise OwnError(InputError("A text is not valid Unicode.", code="bad_unicode")) from None
+    except duckdb.Error as error:
+        raise _described(engine, text, error) from None
+
+
+def _described(engine: Engine, text: str, error: duckdb.Error) -> OwnError:
+    said = str(error)
+    match = _LINE.search(said)
+    line = int(match[1]) if match and int(match[1]) <= text.count("\n") + 1 else 1
+    if isinstance(error, _PARSING[:2]):
+        offset = _byte_position(engine, text)
+        if offset is None:
+            offset = sum(len(part) + 1 for part in text.split("\n")[: line - 1])
+        return OwnError(InputError("DuckDB cannot parse this.", code="syntax_error"), line, offset)
+    wrapped = wrap(error, "the user's SQL")
+    if wrapped.code == "refused":
+        detail = ""
+        if isinstance(error, duckdb.CatalogException | duckdb.BinderException):
+            named = _NAMED.search(said.partition("\n")[0])
+            detail = f", about {named[1]!r}" if named and named[1] in text else ""
+        wrapped = InputError(f"DuckDB refused it: {type(error).__name__}{detail}.", code="sql_error")
+    return OwnError(wrapped, line)
+
+
+def _byte_position(engine: Engine, text: str) -> int | None:
+    """Where DuckDB's parser stops, as an offset in characters; None where it does not say."""
+    try:
+        found = json.loads(str(engine.scalar("statements/parse_error", text=text)))
+        place = int(found["position"])
+    except (AnondbError, KeyError, ValueError):  # the extension json may be missing
+        return None
+    content = text.encode("utf-8")
+    return len(content[:place].decode("utf-8", errors="ignore")) if place <= len(content) else None
