@@ -153,6 +153,8 @@ class Database:
         item: str = "item",
         records: Any = None,
         max_suppression: Any = None,
+        utility_constraints: Any = None,
+        literal: bool = False,
         queries: int = 1000,
         size: int = 2,
         seed: int = 0,
@@ -169,7 +171,8 @@ class Database:
             model: the promise; k^m-anonymity with k=5, m=2 by default.
             taxonomy: a table, file or data frame (see ``anondb.data.taxonomy.load_taxonomy``).
             name: of the release; that of the source by default.
-            algorithm: ``mhghs`` (default) or ``hghs``.
+            algorithm: ``mhghs`` (default with a taxonomy), ``hghs``, or ``coat`` (default without).
+            utility_constraints, literal: for ``coat`` (see ``Policy``).
             id, item: columns of the transactions.
             records: a table with the same id column; ids that only it has are transactions without items.
             max_suppression: percent of the items that may be suppressed; 100 allows everything to be.
@@ -190,6 +193,8 @@ class Database:
             item=item,
             records=records,
             max_suppression=max_suppression,
+            utility_constraints=utility_constraints,
+            literal=literal,
             workload=Workload(queries, size, seed, draw, own=workload),
             replace=replace,
         )
