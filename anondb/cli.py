@@ -618,7 +618,7 @@ def _print_result(result: Any) -> None:
         table.add_column(_shown(name), overflow="fold")
     for row in result.rows:
         table.add_row(*("NULL" if v is None else _shown(str(v)) for v in row))
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else 10_000).print(table)
 
 
 def _sql_list(items: tuple[str, ...]) -> str:

@@ -103,7 +103,11 @@ def relation(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | None:
     """
 
     def work() -> duckdb.DuckDBPyRelation | None:
-        found: Any = engine.connection.sql(text)
+        try:
+            found: Any = engine.connection.sql(text)
+        except (duckdb.CatalogException, duckdb.BinderException):
+            engine.connection.execute(text)  # fails in the same way, before anything is run, and says on which line
+            raise
         return None if found is None else cast("duckdb.DuckDBPyRelation", found.materialize())
 
     engine.say(text)

@@ -216,7 +216,7 @@ class _Parser:
                 if depth < 0:
                     self.at = i
                     raise self._error("this parenthesis closes nothing.")
-            elif depth == 0 and kind == TokenType.WITH and self._kind(i + 1) == TokenType.L_PAREN:
+            elif depth == 0 and kind == TokenType.WITH and self._kind(i + 1) in (TokenType.L_PAREN, None):
                 found = i
                 break
         if depth > 0 and found == len(self.tokens):
@@ -373,5 +373,5 @@ def base_tables(query: str) -> list[str] | None:
         bare: Any = exp.Table(**{k: table.args[k].copy() for k in ("this", "db", "catalog") if table.args.get(k)})
         for part in bare.find_all(exp.Identifier):
             part.set("quoted", True)
-        found[tuple(p.name.lower() for p in bare.parts)] = bare.sql(dialect="duckdb")
+        found.setdefault(tuple(p.name.lower() for p in bare.parts), bare.sql(dialect="duckdb"))
     return list(found.values())
