@@ -22,9 +22,9 @@ print(db.sql("SELECT * FROM sales LIMIT 3"))
 # ## The policy, as SQL
 
 # %%
-created = db.sql(f"""
+created = db.sql("""
     CREATE ANONYMIZED VIEW spring AS SELECT tid, item FROM sales
-    WITH (model = 'km', k = 5, m = 2, taxonomy = 'food', queries = 200, publish = '{place / "spring.duckdb"}')
+    WITH (model = 'km', k = 5, m = 2, taxonomy = 'food', queries = 200)
 """)
 print(created.words)
 print(f"LM {created.report.loss.lm:.4f}, error of COUNT queries {created.report.accuracy.average_relative_error:.3f}")
@@ -42,6 +42,7 @@ print(why.conclusion)
 # ## The analyst's side: any DuckDB client, and nothing but the release
 
 # %%
+db.release("spring").publish(place / "spring.duckdb")
 with duckdb.connect(str(place / "spring.duckdb"), read_only=True) as analyst:
     bounds = analyst.sql("FROM count_bounds(['milk', 'bread'])").fetchall()[0]
 print("milk and bread:", bounds)

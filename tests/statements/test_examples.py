@@ -60,7 +60,7 @@ def test_dbt_model_and_generic_test() -> None:
         connection.execute("CREATE TABLE spring AS SELECT * FROM frame")
         assert violations(connection, 5, 2) == []
         connection.execute("INSERT INTO spring VALUES (1, 'saffron', 1), (2, 'saffron', 1)")
-        assert [v for v in violations(connection, 5, 1)] == [("saffron", None, 2)]
+        assert violations(connection, 5, 1) == [("saffron", None, 2)]
         assert len(violations(connection, 5, 2)) > 1
 
 
