@@ -148,7 +148,14 @@ def anonymize(
     model: ModelName = "km",
     k: K = 5,
     m: M = "2",
-    algorithm: Annotated[str | None, typer.Option(help="mhghs (default) or hghs.", metavar="NAME")] = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(help="mhghs (default with a taxonomy), hghs, or coat (default without).", metavar="NAME"),
+    ] = None,
+    utility_constraints: Annotated[
+        str | None, typer.Option(help="For coat: groups of items (group_id, item).", metavar="TABLE|FILE")
+    ] = None,
+    literal: Annotated[bool, typer.Option("--literal", help="For coat: follow the printed algorithm.")] = False,
     max_suppression: Annotated[
         str | None, typer.Option(help="Percent of the items that may be suppressed.", metavar="PERCENT")
     ] = None,
@@ -175,6 +182,8 @@ def anonymize(
             taxonomy=taxonomy,
             name=release,
             algorithm=algorithm,
+            utility_constraints=utility_constraints,
+            literal=literal,
             id=id,
             item=item,
             records=records,
@@ -364,11 +373,40 @@ def explain(
 
 
 @app.command()
+def query(
+    file: Annotated[
+        str, typer.Argument(help="A sealed release, or a DuckDB file with --release NAME.", metavar="FILE")
+    ],
+    sql: Annotated[str, typer.Argument(help="A COUNT query, written for the original table.", metavar="SQL")],
+    release: ReleaseName = None,
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Answer a COUNT query, written for the original table, from a release: lower bound, estimate, upper bound."""
+    from anondb import pipeline
+
+    with _database(file, show_sql=show_sql, read_only=True) as database:
+        sealed = None if release else pipeline.sealed_schema(database.engine)
+        if release is None and sealed is None:
+            raise InputError(
+                "The file is not a sealed release.",
+                code="not_a_release",
+                hint="Name a release of it with --release NAME.",
+            )
+        answer = pipeline.answer(database.engine, sealed or pipeline.find_release(database.engine, str(release)), sql)
+    if as_json:
+        _print_json(answer.to_json())
+    else:
+        _print_answer(answer)
+
+
+@app.command()
 def accuracy(
     source: Source,
     release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
     workload: Annotated[
-        str | None, typer.Option(help="Your own queries (query_id, item).", metavar="TABLE|FILE")
+        str | None,
+        typer.Option(help="Your own queries: (query_id, item), or a .sql log of COUNT queries.", metavar="TABLE|FILE"),
     ] = None,
     queries: Queries = 1000,
     size: Size = 2,
@@ -378,6 +416,9 @@ def accuracy(
     show_sql: ShowSql = False,
 ) -> None:
     """Measure COUNT queries on a release against its source; answers go to anondb.accuracy, which is the owner's."""
+    if workload is not None and workload.lower().endswith(".sql"):
+        _accuracy_of_log(source, release, workload, as_json, show_sql)
+        return
     with _database(source, show_sql=show_sql) as database:
         found = database.release(release).measure(workload, queries=queries, size=size, seed=seed, draw=draw)
     if as_json:
@@ -392,6 +433,29 @@ def accuracy(
                 ("skipped (true count 0)", found.skipped),
             ],
         )
+
+
+def _accuracy_of_log(source: str, release: str, workload: str, as_json: bool, show_sql: bool) -> None:
+    """``accuracy --workload FILE.sql``: a log of real analyst queries."""
+    from anondb.statements.log import measure_log
+
+    with _database(source, show_sql=show_sql) as database:
+        found = measure_log(database.engine, release, workload)
+    if as_json:
+        _print_json({"release": release, "accuracy": found.to_json()})
+        return
+    _print_table(
+        f"accuracy of {_shown(release)} on {_shown(Path(workload).name)}",
+        [
+            ("counts", len(found.counts)),
+            ("average relative error", _figure(found.average_relative_error)),
+            ("skipped (true count 0)", found.skipped),
+            ("groups that the release cannot list", found.unlisted),
+            ("statements refused", len(found.refused)),
+        ],
+    )
+    for number, reason in found.refused:
+        typer.echo(_plain(f"note: statement {number}: {reason}"), err=True)
 
 
 @app.command()
@@ -635,6 +699,24 @@ def _print_answers(answers: Any) -> None:
 def _json_error(code: str, message: str, place: dict[str, int] | None = None) -> None:
     if "--json" in sys.argv:
         _print_json({"error": {"code": code, "message": message, **(place or {})}})
+
+
+def _print_answer(answer: Any) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None)
+    for name in answer.columns:
+        table.add_column(_shown(name), overflow="fold")
+    for name in ("lower bound", "estimate", "upper bound"):
+        table.add_column(name, justify="right")
+    for *groups, lower, estimate, upper in answer.rows:
+        table.add_row(
+            *(_shown("NULL" if g is None else str(g)) for g in groups), str(lower), f"{estimate:.1f}", str(upper)
+        )
+    Console().print(table)
+    for note in answer.notes:
+        typer.echo(_plain(f"note: {note}"), err=True)
 
 
 def _fail(error: AnondbError) -> NoReturn:

@@ -17,6 +17,7 @@ from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.models import KmAnonymity, Model, check_count
 from anondb.policy import Policy, Workload
+from anondb.query import Answer
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.publish import PublishedFile, check_target
@@ -83,6 +84,14 @@ class Release:
         """Seal the release into a new file of its own, under fresh transaction ids."""
         return pipeline.publish_release(self._database.engine, self.name, _path(path), replace=replace)
 
+    def query(self, sql: str) -> Answer:
+        """Answer a COUNT query, written for the original table, from this release: lower bound, estimate, upper bound.
+
+        Raises:
+            InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
+        """
+        return pipeline.answer(self._database.engine, self._schema(), sql)
+
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
         ``baskets``) as a DuckDB relation."""
@@ -144,6 +153,8 @@ class Database:
         item: str = "item",
         records: Any = None,
         max_suppression: Any = None,
+        utility_constraints: Any = None,
+        literal: bool = False,
         queries: int = 1000,
         size: int = 2,
         seed: int = 0,
@@ -160,7 +171,8 @@ class Database:
             model: the promise; k^m-anonymity with k=5, m=2 by default.
             taxonomy: a table, file or data frame (see ``anondb.data.taxonomy.load_taxonomy``).
             name: of the release; that of the source by default.
-            algorithm: ``mhghs`` (default) or ``hghs``.
+            algorithm: ``mhghs`` (default with a taxonomy), ``hghs``, or ``coat`` (default without).
+            utility_constraints, literal: for ``coat`` (see ``Policy``).
             id, item: columns of the transactions.
             records: a table with the same id column; ids that only it has are transactions without items.
             max_suppression: percent of the items that may be suppressed; 100 allows everything to be.
@@ -181,6 +193,8 @@ class Database:
             item=item,
             records=records,
             max_suppression=max_suppression,
+            utility_constraints=utility_constraints,
+            literal=literal,
             workload=Workload(queries, size, seed, draw, own=workload),
             replace=replace,
         )

@@ -13,6 +13,7 @@ import numpy as np
 from sqlglot import exp
 
 from anondb import __version__
+from anondb.algorithms.coat import coat
 from anondb.algorithms.hghs import hghs
 from anondb.algorithms.mhghs import mhghs
 from anondb.data.sources import QuerySource, open_source
@@ -22,6 +23,8 @@ from anondb.engine import Engine, Table
 from anondb.errors import InfeasibleError, InputError, InternalError, VerificationFailed
 from anondb.models import Model
 from anondb.policy import Policy, Workload, from_options, make_model
+from anondb.query import Answer
+from anondb.query import run as run_query
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
 from anondb.release.freeze import FrozenRelease, coded_release, freeze
@@ -36,13 +39,14 @@ from anondb.utility import (
     of_release,
     owner_workload,
     random_workload,
+    ul_a_log2,
 )
 from anondb.utility import (
     Workload as Queries,
 )
 from anondb.verify import Verification, verify_km
 
-ALGORITHMS = {"hghs": hghs, "mhghs": mhghs}
+BY_TAXONOMY = {"hghs": hghs, "mhghs": mhghs}
 
 
 @dataclass
@@ -117,7 +121,7 @@ def anonymize(
     policy: Policy,
     *,
     view: ledger.View | None = None,
-    loaded: tuple[Dataset, Taxonomy] | None = None,
+    loaded: tuple[Dataset, Taxonomy | None] | None = None,
 ) -> Report:
     """Load, anonymize, measure the loss, freeze, verify the frozen rows, measure accuracy, write the ledger.
 
@@ -145,11 +149,13 @@ def anonymize(
             schema = release_schema(catalog, name)
             _check_name_is_free(engine, schema, policy.replace)
         with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
-            recoding = ALGORITHMS[str(policy.algorithm)](engine, dataset, taxonomy, policy.model)
+            recoding = _recode(engine, policy, dataset, taxonomy)
             _check_suppression(dataset, recoding, policy.max_suppression)
-            loss = global_loss(dataset, recoding, taxonomy)
+            loss = global_loss(dataset, recoding, taxonomy if policy.algorithm in BY_TAXONOMY else None)
         with clock.step(engine, "freeze", "freezing the release"):
             frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
+            if policy.algorithm not in BY_TAXONOMY:
+                loss = _with_ul(engine, schema, dataset, recoding, loss)
         with clock.step(engine, "verify", "verifying the frozen rows"):
             verification = verify_release(engine, schema, policy.model)
             if not verification.verified:
@@ -163,7 +169,8 @@ def anonymize(
         if not engine.one_shot or view is not None:
             entry = _entry(engine, policy, name, dataset, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
-            ledger.record_taxonomy(engine, catalog, frozen.release_id, taxonomy)
+            if taxonomy is not None:
+                ledger.record_taxonomy(engine, catalog, frozen.release_id, taxonomy)
             if view is not None:
                 ledger.record_view(engine, catalog, frozen.release_id, view)
             ledger.record_accuracy(engine, catalog, name, frozen.release_id, accuracy.answers, _called(queries))
@@ -182,7 +189,7 @@ def anonymize(
     )
 
 
-def load(engine: Engine, policy: Policy) -> tuple[Dataset, Taxonomy]:
+def load(engine: Engine, policy: Policy) -> tuple[Dataset, Taxonomy | None]:
     """Read the transactions and the taxonomy of a policy, each source once."""
     with open_source(engine, policy.transactions, "transactions") as source:
         if policy.records is None:
@@ -192,7 +199,7 @@ def load(engine: Engine, policy: Policy) -> tuple[Dataset, Taxonomy]:
                 dataset = load_transactions(
                     engine, source, id_column=policy.id, item_column=policy.item, more_ids=records
                 )
-    return dataset, load_taxonomy(engine, policy.taxonomy)
+    return dataset, None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
 
 
 def verify_release(engine: Engine, schema: SchemaName, model: Model, witnesses: int = 0) -> Verification:
@@ -238,6 +245,11 @@ def verify_sealed(engine: Engine, schema: SchemaName, model: Model | None = None
     """Check the rows of a sealed file against a model, its manifest's by default."""
     with engine.transaction():
         return verify_release(engine, schema, model or model_of(read_manifest(engine, schema)), witnesses)
+
+
+def answer(engine: Engine, schema: SchemaName, sql: str) -> Answer:
+    """Answer a COUNT query, written for the original table, from a release (see ``anondb.query``)."""
+    return run_query(engine, schema, sql)
 
 
 def find_release(engine: Engine, name: str) -> SchemaName:
@@ -347,6 +359,32 @@ def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> 
         )
 
 
+def _recode(engine: Engine, policy: Policy, dataset: Dataset, taxonomy: Taxonomy | None) -> GlobalRecoding:
+    """Run the policy's algorithm. For coat a taxonomy gives the weights of generalized items, if there is one."""
+    if policy.algorithm in BY_TAXONOMY and taxonomy is not None:
+        return BY_TAXONOMY[policy.algorithm](engine, dataset, taxonomy, policy.model)
+    return coat(
+        engine,
+        dataset,
+        policy.model,
+        utility=policy.utility_constraints,
+        weights=taxonomy,
+        max_suppression=policy.max_suppression,
+        literal=policy.literal,
+    )
+
+
+def _with_ul(engine: Engine, schema: SchemaName, dataset: Dataset, recoding: GlobalRecoding, loss: Loss) -> Loss:
+    """The loss with UL (version A, w = 1), which is defined for sets of items."""
+    found = engine.query("release/label_supports", {"transactions": schema.table("transactions")})
+    size = dict(zip(recoding.labels, recoding.sizes.tolist(), strict=True))
+    sizes = [size[label] for label in found["item"].tolist()]
+    supports = [int(s) for s in found["support"]]
+    if not sizes:
+        return loss
+    return replace(loss, ul_log2=ul_a_log2(sizes, supports, dataset.n_transactions, dataset.n_items))
+
+
 def _check_suppression(dataset: Dataset, recoding: GlobalRecoding, limit: Fraction | None) -> None:
     """Refuse what suppresses more than ``limit`` percent of the items, or everything unless 100 percent are allowed."""
     suppressed = int((recoding.image < 0).sum())
@@ -451,15 +489,21 @@ def _reference(engine: Engine, table: Table | None) -> str | None:
     return name.sql(dialect="duckdb")
 
 
-def _remarks(dataset: Dataset, policy: Policy, taxonomy: Taxonomy, frozen: FrozenRelease) -> list[str]:
+def _remarks(dataset: Dataset, policy: Policy, taxonomy: Taxonomy | None, frozen: FrozenRelease) -> list[str]:
     """What the owner should know about a release beyond its figures."""
     remarks = []
     if policy.model.k == 1:
         remarks.append("k = 1 promises nothing: every item is released as it is.")
     if dataset.n_items and not frozen.released_items:
         remarks.append("Everything was suppressed: the release holds no item.")
-    if taxonomy.size > 1 and any(
-        len(list(taxonomy.children(node))) == 1 for node in (0, *taxonomy.children(0)) if not taxonomy.is_leaf[node]
+    if policy.algorithm == "coat":
+        return remarks
+    if (
+        taxonomy is not None
+        and taxonomy.size > 1
+        and any(
+            len(list(taxonomy.children(node))) == 1 for node in (0, *taxonomy.children(0)) if not taxonomy.is_leaf[node]
+        )
     ):
         remarks.append(
             "A node at the top of the taxonomy has a single child: the search stops where one step down does not pay."

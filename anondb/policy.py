@@ -17,7 +17,8 @@ from anondb.errors import InputError
 from anondb.models import MAX_PARAMETER, KmAnonymity, Model
 
 MODELS = ("km",)
-ALGORITHMS: Mapping[str, tuple[str, ...]] = {"km": ("mhghs", "hghs")}
+ALGORITHMS: Mapping[str, tuple[str, ...]] = {"km": ("mhghs", "hghs", "coat")}
+BY_TAXONOMY = ("mhghs", "hghs")
 PLANNED_MODELS = ("k", "constraints", "hkp", "anatomy", "kkm", "klm")
 
 
@@ -57,11 +58,13 @@ class Policy:
         transactions: table name, file, data frame, Arrow table or query tree.
         model: the promise.
         taxonomy: table name, file or data frame.
-        algorithm: who computes it; None takes the model's default.
+        algorithm: who computes it; None takes the model's default: mhghs with a taxonomy, else coat.
         name: of the release; None takes the name of the source.
         id, item: columns of the transactions.
         records: a table with the same id column; ids that only it has are transactions without items.
         max_suppression: percent of the items that may be suppressed; None sets no limit, except that not everything may be.
+        utility_constraints: for coat: a table or file (group_id, item); only items of one group are generalized together.
+        literal: for coat: follow the printed algorithm.
         workload: how accuracy is measured.
         replace: whether an existing release of the same name gives way.
 
@@ -78,6 +81,8 @@ class Policy:
     item: str = "item"
     records: Any = None
     max_suppression: Fraction | None = None
+    utility_constraints: Any = None
+    literal: bool = False
     workload: Workload = field(default_factory=Workload)
     replace: bool = False
 
@@ -88,7 +93,7 @@ class Policy:
                 code="bad_parameter",
             )
         allowed = ALGORITHMS[self.model.name]
-        chosen = allowed[0] if self.algorithm is None else self.algorithm
+        chosen = self.algorithm or ("coat" if self.taxonomy is None else allowed[0])
         if chosen not in allowed:
             raise InputError(
                 f"There is no algorithm {chosen!r} for the model {self.model.name}; there are {', '.join(allowed)}."
@@ -97,7 +102,9 @@ class Policy:
             )
         object.__setattr__(self, "algorithm", chosen)
         object.__setattr__(self, "max_suppression", _percent(self.max_suppression))
-        if self.taxonomy is None:
+        if chosen in BY_TAXONOMY and (self.utility_constraints is not None or self.literal):
+            raise InputError(f"utility_constraints and literal go with coat, not with {chosen}.", code="bad_usage")
+        if self.taxonomy is None and chosen in BY_TAXONOMY:
             raise InputError(
                 f"The algorithm {chosen} needs a taxonomy.",
                 code="no_taxonomy",

@@ -159,10 +159,14 @@ class ThreatMiner:
         """Run a query for pairs, in ranges of the first node if there may be more than CHUNK_ROWS different pairs."""
         ranges = [(0, self._taxonomy.size)]
         if self._taxonomy.size**2 > 2 * CHUNK_ROWS:
-            mass = self._engine.query("itemsets/followers", {"fresh": tables["fresh"]})
+            mass = self._engine.query("itemsets/partners", {"others": tables["fresh"], **tables})
             ranges = _ranges(mass["node"], mass["mass"])
-        found = (self._engine.query(query, tables, k=self.k, first_from=low, first_to=high) for low, high in ranges)
-        _collect(rows, supports, 2, ((np.column_stack((f["n1"], f["n2"])), f["support"]) for f in found))
+        found = []
+        for low, high in ranges:
+            f = self._engine.query(query, tables, k=self.k, first_from=low, first_to=high)
+            found.append((np.column_stack((f["n1"], f["n2"])), f["support"]))
+            _check_count(found, 2)
+        _collect(rows, supports, 2, iter(found))
 
     # ------------------------------------------------------------------ sizes three and more
 
@@ -192,11 +196,7 @@ class ThreatMiner:
                 if size < m:
                     kept += self._occurrences_of(_at_least(counted, self.k), size, kept)
                 engine.drop(counted)
-                if sum(len(f[0]) for f in found) > MAX_THREATS:
-                    raise BudgetExceeded(
-                        f"There are more than {MAX_THREATS:,} minimal threats of size {size}.",
-                        hint="Lower m, or use mhghs instead of hghs.",
-                    )
+                _check_count(found, size)
             _collect(rows, supports, size, iter(found))
             if size < m:
                 frequent, occurrences = self._next(frequent, occurrences, size)
@@ -240,6 +240,16 @@ def _guard(total: int, size: int) -> None:
         raise BudgetExceeded(
             f"Itemsets of size {size} would need a join of about {total:,} rows; the limit is {MAX_ROWS:,}.",
             hint="Lower m, or raise k.",
+        )
+
+
+def _check_count(found: list[tuple[Rows, Rows]], size: int) -> None:
+    """Refuse more threats than the search can hold."""
+    if sum(len(threats) for threats, _ in found) > MAX_THREATS:
+        raise BudgetExceeded(
+            f"There are more than {MAX_THREATS:,} minimal threats of size {size}: to keep them would need more than "
+            f"{MAX_THREATS * 16 * size / 2**30:.1f} GiB of memory.",
+            hint="Lower m, raise k, or use mhghs instead of hghs.",
         )
 
 

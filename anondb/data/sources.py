@@ -42,8 +42,9 @@ class Source:
         for name in self.columns:
             if name.lower() == wanted.lower():
                 return name
+        known = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
         raise InputError(
-            f"{self.name} has no column {wanted!r}; its columns are {quote_list(list(self.columns))}.",
+            f"{self.name} has no column {wanted!r}{known}.",  # what stands for columns in a file may be its first row
             code="no_such_column",
             hint=f"Name the column with {parameter}.",
         )

@@ -25,6 +25,7 @@ Columns = dict[str, npt.NDArray[Any]]
 _T = TypeVar("_T")
 _WORK_PREFIX = "_anondb_"
 _TEMP_PREFIX = "anondb-tmp-"
+RESERVED_NAMES = ("information_schema", "pg_catalog")
 
 
 class Engine:
@@ -70,6 +71,12 @@ class Engine:
         on_progress: Callable[[str], None] | None = None,
     ) -> Engine:
         """Open a database of our own: private 0700 directory for spill files, no extension autoload, no secrets."""
+        if Path(os.fspath(path)).stem.lower() in RESERVED_NAMES:
+            raise InputError(
+                "DuckDB cannot tell a database of this name from a schema of its own.",
+                code="bad_name",
+                hint="Rename the file.",
+            )
         sweep_temp_directories()
         spill = Path(tempfile.mkdtemp(prefix=f"{_TEMP_PREFIX}{os.getpid()}-"))
         config: dict[str, str | bool | int | float | list[str]] = {
@@ -140,6 +147,10 @@ class Engine:
 
     def _execute(self, statement: exp.Expr | str, what: str, fetch: bool = False) -> Columns:
         text = statement if isinstance(statement, str) else statement.sql(dialect="duckdb")
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise _bad_unicode() from None
         self.say(text)
 
         def work() -> Columns:
@@ -288,15 +299,20 @@ class Engine:
             raise
 
     def begin(self) -> None:
-        """``BEGIN``, refused while the user has a transaction open."""
+        """``BEGIN``, refused while the user has a transaction open.
+
+        A refused BEGIN would abort that transaction, so it is looked for first: outside of one, each statement has a
+        transaction number of its own.
+        """
         try:
+            numbers = [
+                self.call(lambda: self._connection.execute("SELECT txid_current()").fetchall()[0][0]) for _ in range(2)
+            ]
+            if numbers[0] == numbers[1]:
+                raise _transaction_open()
             self.call(lambda: self._connection.execute("BEGIN TRANSACTION"))
         except duckdb.TransactionException:
-            raise InputError(
-                "The connection has a transaction open.",
-                code="transaction_open",
-                hint="COMMIT or ROLLBACK it first: anondb never ends a transaction of yours.",
-            ) from None
+            raise _transaction_open() from None
         except duckdb.Error as error:
             raise wrap(error, "begin") from None
 
@@ -316,7 +332,7 @@ def sweep_temp_directories() -> None:
 
 def _open_error(error: Exception) -> AnondbError:
     text = str(error)
-    if "lock" in text.lower():
+    if "Could not set lock" in text:
         return EngineError(
             "The database file is locked by another process.", code="locked", hint="Close it there first."
         )
@@ -327,6 +343,14 @@ def _open_error(error: Exception) -> AnondbError:
     if isinstance(error, duckdb.InvalidInputException | duckdb.BinderException | duckdb.ParserException):
         return InputError("DuckDB refused an option of the connection.", hint="Check --memory-limit and --threads.")
     return EngineError(f"The database could not be opened ({type(error).__name__}).", code="cannot_open")
+
+
+def _transaction_open() -> InputError:
+    return InputError(
+        "The connection has a transaction open.",
+        code="transaction_open",
+        hint="COMMIT or ROLLBACK it first: anondb never ends a transaction of yours.",
+    )
 
 
 def _bad_unicode() -> InputError:

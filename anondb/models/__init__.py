@@ -25,7 +25,8 @@ def check_count(name: str, value: Any, *, infinity: bool = False) -> int | float
         raise InputError(f"{name} must be {wanted}, not {value!r}.", code="bad_parameter")
     number = int(value)
     if not 1 <= number <= MAX_PARAMETER:
-        raise InputError(f"{name} must be {wanted}, not {number}.", code="bad_parameter")
+        shown = str(number) if abs(number) < 10**40 else "a number of more than 40 digits"
+        raise InputError(f"{name} must be {wanted}, not {shown}.", code="bad_parameter")
     return number
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,13 +14,16 @@ from anondb.engine import Columns, Engine, Table, load
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, released_part, suppressed_part
 from anondb.query.plan import ITEMS, ROWS, Plan
-from anondb.query.predicates import ALWAYS, NO_ITEM, ItemTest, item_sql, leaves, mentioned
+from anondb.query.predicates import ALWAYS, NO_ITEM, ItemTest, Labels, item_sql, leaves, mentioned
 from anondb.query.refusals import unsupported
 from anondb.query.rewriter import rewrite
-from anondb.release.objects import SchemaName, read_manifest
+from anondb.release.objects import SchemaName
 
 BOUNDS = ("lower_bound", "estimate", "upper_bound")
 MAX_BITS = 62
+_NAMED = exp.CountIf(this=exp.column("named")).as_("named")
+_CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
+"""Texts that DuckDB may cast to a number, boolean, date or UUID."""
 _NEEDED = frozenset({"transactions", "semantics", "suppression", "table", "id_column", "item_column"})
 Bounds = tuple[int, float, int]
 Row = tuple[Any, ...]
@@ -115,36 +119,40 @@ class _Release:
     def __init__(self, engine: Engine, schema: SchemaName) -> None:
         self.engine = engine
         try:
-            self.manifest = read_manifest(engine, schema)
+            found = engine.query(
+                "query/manifest",
+                {"manifest": schema.table("manifest"), "released_items": schema.table("released_items")},
+            )
         except AnondbError:
-            self.manifest = {}
+            found = {}
+        self.manifest = dict(zip(found["key"].tolist(), found["value"].tolist(), strict=True)) if found else {}
         if not self.manifest.keys() >= _NEEDED:
             raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
         if self.manifest["semantics"] != "set":
             raise unsupported("a release of bags", "Only releases with set semantics are answered.")
+        if self.manifest[""] != "0":  # then the choices of subsets are not independent of each other
+            raise unsupported("a release with overlapping released items", "Only global recodings are answered.")
         self.transactions = schema.table("transactions")
         self.members = schema.table("released_items")
         self.size = int(self.manifest["transactions"])
         self.suppressed = self.manifest["suppression"] != "none"
 
-    def check(self) -> None:
-        """Refuse a release whose released items overlap: the choices in it are not independent."""
-        if int(self.engine.scalar("query/overlaps", {"released_items": self.members})):
-            raise unsupported("a release with overlapping released items", "Only global recodings are answered.")
-
     # ---------------------------------------------------------------- items
 
-    def blocks(self, tests: Sequence[ItemTest]) -> tuple[dict[str, _Block], dict[str, int]]:
-        """The released items of which some member passes a test, and the sizes of all."""
+    def blocks(
+        self, tests: Sequence[ItemTest], labels: frozenset[str]
+    ) -> tuple[dict[str, _Block], dict[str, int], bool]:
+        """The released items of which a member passes a test, the sizes of all, and whether all labels are members."""
         column = exp.column("item", table="members")
         inner = exp.select(
             exp.column("released_item", table="members"),
             *(item_sql(t, column).as_(f"test_{n}") for n, t in enumerate(tests)),
+            item_sql(Labels(labels), column).as_("named"),
             copy=False,
         ).from_(_aliased(self.members, "members"))
         keys = ["released_item", *(f"test_{n}" for n in range(len(tests)))]
         tree = (
-            exp.select(*keys, exp.Count(this=exp.Star()).as_("members"), copy=False)
+            exp.select(*keys, exp.Count(this=exp.Star()).as_("members"), _NAMED.copy(), copy=False)
             .from_(exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("tested"))), copy=False)
             .group_by(*keys)
             .order_by(*keys)
@@ -158,7 +166,8 @@ class _Release:
             which = tuple(bool(p) for p in next(passed)) if passed is not None else ()
             if any(which):
                 passing.setdefault(released, []).append((which, members))
-        return {r: _Block(sizes[r], tuple(p)) for r, p in passing.items()}, sizes
+        known = int(found["named"].sum()) == len(labels)
+        return {r: _Block(sizes[r], tuple(p)) for r, p in passing.items()}, sizes, known
 
     def listed(self, tests: Sequence[ItemTest]) -> list[tuple[str, str, Passed]]:
         """Released item, original item and the tests that it passes, for every item that passes the first test."""
@@ -200,7 +209,8 @@ class _Release:
         )
         found = self._select(tree)
         missing = found["label"].tolist()
-        if missing and int(self._asked("query/other_writings", missing)):
+        doubtful = [label for label in missing if _CASTABLE.search(label)]
+        if doubtful and int(self._asked("query/other_writings", doubtful)):
             raise InputError(
                 "A literal may be another writing of an item that the release has.",
                 code="ambiguous_item",
@@ -266,7 +276,8 @@ class _Release:
         tables: dict[str, Table | exp.Query] = {"transactions": self.transactions, "weights": _weights(rows)}
         if classes.default is not None:
             return load("query/held_by_default").bind(tables, {"weight": weights[classes.default]})
-        return load("query/held_wide" if classes.wide else "query/held").bind(tables, {})
+        name = "held_wide" if classes.wide else "held_one" if len(rows) == 1 else "held"
+        return load(f"query/{name}").bind(tables, {})
 
 
 def _aliased(table: Table, name: str) -> exp.Expr:
@@ -321,8 +332,9 @@ def _scalar(release: _Release, plan: Plan) -> Bounds:
     question = Question.of(plan.condition, counted)
     if not question.tests:
         return _clip(*(release.size if plan.condition == ALWAYS else 0,) * 3)
-    blocks, sizes = release.blocks(question.tests)
-    outside = _outside(release, question, _labels(plan))
+    labels = _labels(plan)
+    blocks, sizes, known = release.blocks(question.tests, labels)
+    outside = _outside(release, question, frozenset() if known else labels)
     if counted is not None and plan.condition == ALWAYS:
         return _occurrences(release, question, blocks, outside)
     classes = release.classes(question, blocks, sizes)
@@ -376,8 +388,9 @@ def _by_item(release: _Release, plan: Plan) -> list[Row]:
     """GROUP BY item: one row for each original item that some released item stands for."""
     assert plan.test is not None
     question = Question.of(plan.condition)
-    blocks, sizes = release.blocks(question.tests)
-    outside = _outside(release, question, _labels(plan))
+    labels = _labels(plan)
+    blocks, sizes, known = release.blocks(question.tests, labels)
+    outside = _outside(release, question, frozenset() if known else labels)
     items = release.listed([plan.test, *question.tests])
     classes = release.classes(question, blocks, sizes)
 
@@ -455,7 +468,6 @@ def run(engine: Engine, schema: SchemaName, sql: str) -> Answer:
     """
     release = _Release(engine, schema)
     plan = rewrite(sql, release.manifest)
-    release.check()
     release.check_numbers(plan.numbers)
     if plan.counts == ITEMS:
         rows = _by_item(release, plan)

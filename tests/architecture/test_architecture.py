@@ -30,14 +30,19 @@ ROOMS: dict[str, set[str]] = {
     "verify": {"models", "engine", "errors"},
     "utility": {"data", "models", "recoding", "engine", "errors"},
     "release": {"data", "models", "recoding", "utility", "verify", "engine", "errors"},
+    "query": {"release", "engine", "errors"},
 }
 OUTSIDE = set(
     ROOMS
 )  # the modules at the top (policy, pipeline, the Python interface, the command line) may use any room
 MAY_IMPORT_DUCKDB = {Path("release/publish.py")}  # opens the sealed file; the Python interface accepts a connection
 PLAYS_THE_ANALYST = {Path("demo.py")}  # asks the sealed file as any DuckDB client would
-QUERY_ROOM = {"algorithms": {"itemsets"}, "verify": {"verify"}, "engine": set()}
+QUERY_ROOM = {"algorithms": {"itemsets", "coat", "transactions"}, "verify": {"verify"}, "engine": {"statements"}}
 LONG_FILES = {  # over 400 lines, and why
+    "query/answer.py": "one answer from the plan to its rows: the three ways to evaluate it stand side by side",
+    "query/conditions.py": "every condition that analysts may write, one function for each",
+    "query/predicates.py": "the algebra of predicates",
+    "query/rewriter.py": "every shape of a count, one function for each",
     "cli.py": "one function for each command of the contract",
     "pipeline.py": "the steps of each command, in order",
 }
@@ -85,7 +90,7 @@ def test_imports_follow_the_arrows(path: Path) -> None:
 
 def test_every_room_is_known() -> None:
     folders = {p.parts[0] for p in SOURCES if len(p.parts) > 1}
-    assert folders <= set(ROOMS) | {"query", "statements"}  # which lie above the pipeline
+    assert folders <= set(ROOMS) | {"statements"}  # which lie above the pipeline
 
 
 def test_the_arrows_have_no_cycle() -> None:
@@ -190,9 +195,11 @@ def test_headers_and_the_portable_subset(name: str) -> None:
 
 def test_every_query_is_used() -> None:
     used = {t for tree in SOURCES.values() for t in texts(tree)}
-    short = {t for path, tree in SOURCES.items() if room(path) == "verify" for t in texts(tree)}
+    short = {
+        (room(path), t) for path, tree in SOURCES.items() for t in texts(tree) if room(path) in ("verify", "query")
+    }
     for name in all_names():
-        assert name in used or (name.startswith("verify/") and name.removeprefix("verify/") in short), name
+        assert name in used or tuple(name.split("/")) in short, name
 
 
 def test_sql_files_hold_one_statement_each() -> None:

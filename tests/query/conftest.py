@@ -10,6 +10,6 @@ from anondb.engine import Engine
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
     """An owner's database in memory, for a whole module."""
-    engine = Engine.open(threads=2)
+    engine = Engine.open(threads=1)
     yield engine
     engine.close()

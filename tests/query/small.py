@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from release.cases import catalog, dataset, recoding
 
@@ -20,8 +21,6 @@ def release(
     **names: str,
 ) -> SchemaName:
     """The release of a recoding by blocks; items in no block are suppressed."""
-    from dataclasses import replace
-
     schema = release_schema(catalog(engine), name)
     with engine.transaction():
         data = replace(
@@ -34,3 +33,38 @@ def release(
 def untouched(transactions: Sequence[Collection[str]]) -> dict[str, list[str]]:
     """The recoding that changes nothing but the labels."""
     return {f"={item}": [item] for item in sorted({i for t in transactions for i in t})}
+
+
+def by_hand(engine: Engine, transactions: Sequence[Collection[str]], blocks: Mapping[str, Sequence[str]]) -> SchemaName:
+    """The same tables without freezing, which takes most of the time where there are many releases."""
+    schema = release_schema(catalog(engine), "by hand")
+    image = {item: label for label, members in blocks.items() for item in members}
+    published = [sorted({image[i] for i in t if i in image}) for t in transactions]
+    occurring = {label for t in published for label in t}
+    manifest = {
+        "release_id": "0",
+        "transactions": str(len(transactions)),
+        "semantics": "set",
+        "suppression": "some" if any(i not in image for t in transactions for i in t) else "none",
+        "table": "t",
+        "id_column": "tid",
+        "item_column": "item",
+    }
+    run = engine._connection.execute
+    run('CREATE SCHEMA IF NOT EXISTS "release_by hand"')
+    for name, columns, rows in (
+        (
+            "transactions",
+            "transaction_id INTEGER, item VARCHAR",
+            [(n, i) for n, t in enumerate(published, 1) for i in t],
+        ),
+        ("released_items", "released_item VARCHAR, item VARCHAR", [(g, i) for g in occurring for i in blocks[g]]),
+        ("manifest", "key VARCHAR, value VARCHAR", list(manifest.items())),
+    ):
+        run(f'CREATE OR REPLACE TABLE "release_by hand".{name} ({columns})')
+        if rows:
+            run(
+                f'INSERT INTO "release_by hand".{name} VALUES ' + ", ".join(["(?, ?)"] * len(rows)),
+                [v for r in rows for v in r],
+            )
+    return schema

@@ -112,7 +112,12 @@ EXAMPLES = [
             "nodes": ("node INTEGER, last INTEGER, family INTEGER", [(4, 4, 7), (2, 2, -1)]),
         },
     ),
-    Example("itemsets/followers", [(0, 10), (1, 7), (2, 4), (3, 2), (4, 0)], {"fresh": EXTENDED}, ordered=True),
+    Example(
+        "itemsets/partners",
+        [(0, 13), (1, 13), (2, 13), (3, 10), (4, 10)],
+        {"fresh": EXTENDED, "others": EXTENDED},
+        ordered=True,
+    ),
     Example(
         "itemsets/pairs_among", [(1, 4, 2), (2, 3, 2), (2, 4, 2), (3, 4, 2)], {"fresh": REACHABLE}, {"k": 3, **ALL}
     ),

@@ -1,0 +1,270 @@
+"""The state of COAT: generalized items ("blocks"), which transactions hold them, and what merging two would cost.
+
+Items are numbered 0..n-1 in code-point order of their labels, over everything that the data and the constraints name. A
+block has the number of one of its items. Occurrences lie in one array, transaction by transaction, so that a row of
+co-occurrence counts is one gather and one ``bincount`` over the transactions that hold a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Slots = npt.NDArray[np.int32]
+
+NEVER = 2**62  # when a dead block was born: after everything
+_FAR = 2**61  # a loss that no block reaches
+_NEAR = 1e-6  # logarithms closer than this are compared exactly
+
+
+class Weights(Protocol):
+    """w of generalized items (Definition 3.14): a number of each union of two blocks, and what the number is worth."""
+
+    def keys(self, block: int, others: Ints) -> Ints:
+        """A key for the union of ``block`` with each of the others (or, where equal, for the block itself)."""
+
+    def merge(self, kept: int, gone: int) -> None:
+        """``kept`` now stands for both blocks."""
+
+    def values(self, keys: Ints) -> npt.NDArray[np.float64]:
+        """The weights of keys, about."""
+
+    def exact(self, key: int) -> Fraction:
+        """The weight of a key."""
+
+
+class Blocks:
+    """Generalized items and their transactions.
+
+    Attributes:
+        n: number of items; block numbers are below it.
+        n_transactions: N.
+        support: transactions that hold each block.
+        size: original items of each block.
+        least: smallest item of each block, which orders blocks by their labels.
+        born: the clock when each block came to be what it is, 0 for untouched items, ``NEVER`` for dead ones.
+        clock: how many merges and suppressions there were.
+        block_of: block of each item, -1 if suppressed.
+        members: items of each block, in no order.
+        suppressed: items suppressed so far, in order.
+    """
+
+    def __init__(
+        self, n: int, n_transactions: int, tid: Slots, item: Slots, group: Ints, weights: Weights | None
+    ) -> None:
+        """
+        Args:
+            n, n_transactions: number of items; N.
+            tid, item: the occurrences, sorted by transaction; transactions are numbered from 0.
+            group: utility constraint of each item, numbered from 0.
+            weights: w, None for 1.
+        """
+        self.n, self.n_transactions = n, n_transactions
+        self.tid = tid
+        self.slot = item.copy()
+        self.length: Ints = np.bincount(tid, minlength=n_transactions).astype(np.int64)
+        self.start: Ints = np.cumsum(self.length) - self.length
+        order = np.argsort(item.astype(np.uint16) if n < 2**16 else item, kind="stable").astype(np.int32)
+        self.support: Ints = np.bincount(item, minlength=n).astype(np.int64)
+        self.position: list[Slots] = np.split(order, np.cumsum(self.support)[:-1]) if n else []
+        self.size: Ints = np.ones(n, dtype=np.int64)
+        self.least: Ints = np.arange(n, dtype=np.int64)
+        self.born: Ints = np.zeros(n, dtype=np.int64)
+        self.block_of: Ints = np.arange(n, dtype=np.int64)
+        self.members: list[list[int]] = [[i] for i in range(n)]
+        self.clock = 0
+        self.suppressed: list[int] = []
+        self.group = group
+        groups = int(group.max()) + 1 if n else 0
+        by_group = np.argsort(group, kind="stable")
+        bounds = np.cumsum(np.bincount(group, minlength=groups))[:-1] if groups else np.empty(0, np.int64)
+        self._items = np.split(by_group, bounds) if groups > 1 else []
+        self._alive: list[int] = np.bincount(group, minlength=groups).tolist() if groups else []
+        self._merged: list[set[int]] = [set() for _ in range(groups)]
+        self._weights = weights
+        self._single = self.support.copy()  # supports of untouched items, _FAR for all other blocks
+        sizes = np.arange(n + 1, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
+        self._seen = np.zeros(n_transactions, dtype=np.bool_)
+        self._mark = np.zeros(n + 1, dtype=np.bool_)
+        self._cached: tuple[int, int, Ints] = (-1, -1, np.empty(0, dtype=np.int64))
+
+    # ------------------------------------------------------------------ supports
+
+    def slots_of(self, block: int) -> tuple[Slots, Ints]:
+        """All occurrences in the transactions that hold a block, and where each of these transactions begins."""
+        tids = self.tid[self.position[block]]
+        length = self.length[tids]
+        ends = np.cumsum(length)
+        total = int(ends[-1]) if len(ends) else 0
+        begins = ends - length
+        index = np.repeat(self.start[tids] - begins, length)
+        index += np.arange(total)
+        return self.slot.take(index), begins
+
+    def row(self, block: int) -> Ints:
+        """How many transactions hold both the block and each other one, by block."""
+        if self._cached[:2] != (block, self.clock):
+            counts = np.bincount(self.slots_of(block)[0], minlength=self.n + 1)[: self.n]
+            self._cached = (block, self.clock, counts)
+        return self._cached[2]
+
+    def support_of(self, blocks: Collection[int]) -> int:
+        """In how many transactions all of the blocks occur."""
+        if not blocks:
+            return self.n_transactions
+        rarest = min(blocks, key=self.support.item)
+        if len(blocks) == 1 or not self.support[rarest]:
+            return int(self.support[rarest])
+        if len(blocks) == 2 and self._cached[1] == self.clock and self._cached[0] in blocks:
+            return int(self._cached[2][sum(blocks) - self._cached[0]])
+        wanted = list(blocks)
+        slots, begins = self.slots_of(rarest)
+        self._mark[wanted] = True
+        held = np.add.reduceat(self._mark[slots], begins, dtype=np.int32)
+        self._mark[wanted] = False
+        return int(np.count_nonzero(held == len(wanted)))
+
+    def holds(self, blocks: Sequence[int], whole: int, k: int) -> bool:
+        """Whether every non-empty part of ``blocks``, whose support is ``whole``, is held by no transaction or by at
+        least k (spec 1.3)."""
+        if not blocks or whole:
+            return not blocks or whole >= k
+        supports = self.support[list(blocks)]
+        if ((supports > 0) & (supports < k)).any():
+            return False
+        if len(blocks) < 3:
+            return True
+        return self._parts_hold([b for b in blocks if self.support[b]], k)
+
+    def _parts_hold(self, blocks: Sequence[int], k: int) -> bool:
+        """The check of ``holds`` on the parts themselves, as bit masks."""
+        tids = np.concatenate([self.tid[self.position[b]] for b in blocks] or [np.empty(0, dtype=np.int32)])
+        touched = np.unique(tids)
+        bits = np.zeros((len(touched), (len(blocks) + 7) // 8), dtype=np.uint8)
+        for i, block in enumerate(blocks):
+            bits[np.searchsorted(touched, self.tid[self.position[block]]), i // 8] |= np.uint8(1 << i % 8)
+        parts, copies = np.unique(bits, axis=0, return_counts=True)
+        few = parts[copies < k]
+        return all(int(copies[((parts & part) == part).all(axis=1)].sum()) >= k for part in few)
+
+    def image(self, items: Ints) -> list[int]:
+        """The blocks that stand for items, without the suppressed ones, by their labels."""
+        blocks = self.block_of[items]
+        found = np.unique(blocks[blocks >= 0])
+        return sorted(found.tolist(), key=self.least.item)
+
+    # ------------------------------------------------------------------ the choice of what to merge
+
+    def has_companion(self, block: int) -> bool:
+        """Whether the utility constraint of a block holds another one."""
+        return self._alive[int(self.group[block])] > 1
+
+    def companion(self, block: int) -> int:
+        """The block of the same utility constraint whose union with ``block`` has the least UL (tie: by label)."""
+        row, group = self.row(block), int(self.group[block])
+        merged = np.array([*self._merged[group]], dtype=np.int64)
+        merged = merged[merged != block]
+        hidden = self._single[block]
+        self._single[block] = _FAR
+        if self._weights is None:  # all untouched items have one size: the smallest union will do
+            if self._items:
+                inside = self._items[group]
+                together = self._single[inside] - row[inside]
+                best = int(together.argmin())
+                least, single = int(together[best]), int(inside[best])
+            else:
+                together = self._single - row
+                single = int(together.argmin())
+                least = int(together[single])
+            found = np.concatenate(([single], merged)) if least < _FAR // 2 else merged
+        else:
+            inside = self._items[group] if self._items else np.arange(self.n)
+            found = np.concatenate((inside[self._single[inside] < _FAR], merged))
+        self._single[block] = hidden
+        if len(found) == 1:
+            return int(found[0])
+        sizes = self.size[found] + self.size[block]
+        supports = self.support[found] + self.support[block] - row[found]
+        return int(found[self._cheapest(block, found, sizes, supports)])
+
+    def _cheapest(self, block: int, found: Ints, sizes: Ints, supports: Ints) -> int:
+        """The position of the least (2^size - 1) x w x support: by logarithms, and exactly where these are close."""
+        keys = None if self._weights is None else self._weights.keys(block, found)
+        with np.errstate(divide="ignore"):
+            losses = self._subsets_log2[sizes] + np.log2(supports)
+            if self._weights is not None and keys is not None:
+                losses += np.log2(self._weights.values(keys))
+        near = np.flatnonzero(losses <= losses.min() + _NEAR)
+        if len(near) == 1:
+            return int(near[0])
+        best: dict[tuple[int, int, int], int] = {}
+        for i in near[np.argsort(self.least[found[near]])].tolist():
+            best.setdefault((int(sizes[i]), int(supports[i]), -1 if keys is None else int(keys[i])), i)
+
+        def exact(entry: tuple[tuple[int, int, int], int]) -> tuple[Fraction | int, int]:
+            (size, support, key), i = entry
+            loss = ((1 << size) - 1) * support
+            return (loss if self._weights is None else loss * self._weights.exact(key)), int(self.least[found[i]])
+
+        return min(best.items(), key=exact)[1]
+
+    def loss(self, block: int) -> Fraction | int:
+        """UL of a block times N (2^M - 1), exact."""
+        loss = ((1 << int(self.size[block])) - 1) * int(self.support[block])
+        if self._weights is None:
+            return loss
+        return loss * self._weights.exact(int(self._weights.keys(block, np.array([block]))[0]))
+
+    # ------------------------------------------------------------------ the two operations
+
+    def merge(self, a: int, b: int) -> int:
+        """Generalize two blocks together (Algorithm 2); returns the number of the union."""
+        if len(self.position[a]) < len(self.position[b]):
+            a, b = b, a
+        ours, theirs = self.position[a], self.position[b]
+        tids, others = self.tid[ours], self.tid[theirs]
+        self._seen[tids] = True
+        double = self._seen[others]
+        self._seen[tids] = False
+        self.slot[theirs[double]] = self.n
+        fresh = theirs[~double]
+        self.slot[fresh] = a
+        self.clock += 1
+        self._leave(b)
+        self._merged[int(self.group[a])].add(a)
+        self.position[a] = np.concatenate((ours, fresh))
+        self.support[a] = len(self.position[a])
+        self.size[a] += self.size[b]
+        self.least[a] = min(self.least[a], self.least[b])
+        self.born[a] = self.clock
+        self._single[a] = _FAR
+        if self._weights is not None:
+            self._weights.merge(a, b)
+        self.block_of[self.members[b]] = a
+        self.members[a] += self.members[b]
+        self.members[b] = []
+        return a
+
+    def suppress(self, block: int) -> None:
+        """Remove a block from all transactions and constraints (Algorithm 3)."""
+        self.slot[self.position[block]] = self.n
+        self.clock += 1
+        self._leave(block)
+        self.block_of[self.members[block]] = -1
+        self.suppressed += sorted(self.members[block])
+        self.members[block] = []
+
+    def _leave(self, block: int) -> None:
+        group = int(self.group[block])
+        self._alive[group] -= 1
+        self._merged[group].discard(block)
+        self._single[block] = _FAR
+        self.position[block] = np.empty(0, dtype=np.int32)
+        self.born[block] = NEVER

@@ -1,0 +1,86 @@
+"""The weights w of COAT's utility loss (Definition 3.14): from a table of items, or from a taxonomy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.data.taxonomy import Taxonomy
+
+Ints = npt.NDArray[np.int64]
+
+
+class ItemWeights:
+    """w of a generalized item is the largest weight of its items; items without one weigh 1.
+
+    Args:
+        labels: label of each item, by number.
+        weights: weight of items, from 0 to 1.
+    """
+
+    def __init__(self, labels: Sequence[str], weights: Mapping[str, Fraction]) -> None:
+        of_item = [weights.get(label, Fraction(1)) for label in labels]
+        self._worth = sorted(set(of_item))
+        rank = {weight: i for i, weight in enumerate(self._worth)}
+        self._rank: Ints = np.array([rank[weight] for weight in of_item], dtype=np.int64)
+        self._about = np.array([float(weight) for weight in self._worth], dtype=np.float64)
+
+    def keys(self, block: int, others: Ints) -> Ints:
+        """The rank of the larger weight."""
+        return np.asarray(np.maximum(self._rank[others], self._rank[block]))
+
+    def merge(self, kept: int, gone: int) -> None:
+        """The larger weight stays."""
+        self._rank[kept] = max(self._rank[kept], self._rank[gone])
+
+    def values(self, keys: Ints) -> npt.NDArray[np.float64]:
+        """The weights of ranks."""
+        return np.asarray(self._about[keys])
+
+    def exact(self, key: int) -> Fraction:
+        """The weight of a rank."""
+        return self._worth[key]
+
+
+class TaxonomyWeights:
+    """w of a generalized item is the share of all leaves that lie below the lowest common ancestor of its items (the
+    normalized distance of Xu et al., KDD 2006, that the paper's section 6.1 cites); 1 where an item is in no leaf.
+
+    Args:
+        labels: label of each item, by number.
+        taxonomy: the tree that says which items are close.
+    """
+
+    def __init__(self, labels: Sequence[str], taxonomy: Taxonomy) -> None:
+        leaf = [taxonomy.node_of.get(label, -1) for label in labels]
+        leaf = [node if node >= 0 and taxonomy.is_leaf[node] else -1 for node in leaf]
+        self._first: Ints = np.array(leaf, dtype=np.int64)
+        self._last: Ints = self._first.copy()
+        self._taxonomy = taxonomy
+
+    def keys(self, block: int, others: Ints) -> Ints:
+        """The number of leaves below the lowest common ancestor: in preorder, the lowest node above the first leaf whose
+        subtree reaches the last."""
+        tree = self._taxonomy
+        first = np.minimum(self._first[others], self._first[block])
+        last = np.maximum(self._last[others], self._last[block])
+        node = np.where(first < 0, 0, first)
+        while (outside := tree.last[node] < last).any():
+            node = np.where(outside, tree.parent[node], node)
+        return np.asarray(np.where(first < 0, tree.n_leaves, tree.leaf_count[node]))
+
+    def merge(self, kept: int, gone: int) -> None:
+        """The span of leaves grows."""
+        self._first[kept] = min(self._first[kept], self._first[gone])
+        self._last[kept] = max(self._last[kept], self._last[gone])
+
+    def values(self, keys: Ints) -> npt.NDArray[np.float64]:
+        """The shares of numbers of leaves."""
+        return np.asarray(keys / self._taxonomy.n_leaves)
+
+    def exact(self, key: int) -> Fraction:
+        """The share of a number of leaves."""
+        return Fraction(key, self._taxonomy.n_leaves)

@@ -1,0 +1,369 @@
+"""COAT's privacy and utility constraints: sets of items, read from a table, a view, a file or a data frame, or made from a
+taxonomy (Loukides, Gkoulalas-Divanis and Malin, Definitions 3.3 and 3.7; section 5.2)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.data.sources import Source, open_source
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import ID_TYPES, Dataset
+from anondb.engine import Engine
+from anondb.errors import InputError
+from anondb.recoding import GlobalRecoding
+
+Ints = npt.NDArray[np.int64]
+REST = "(all other items)"
+_INTEGER = re.compile(r"-?\d{1,38}$")
+
+
+@dataclass(frozen=True)
+class ItemSets:
+    """Named sets of items. A table has no order of its own, so sets are ordered by their ids: as numbers if all are
+    integers, else by code point; sets given in Python keep their order.
+
+    Attributes:
+        ids: what each set is called.
+        labels: the distinct items that occur in any set, sorted.
+        start, member: set i is ``labels[member[start[i] : start[i + 1]]]``, each item once.
+        warnings: remarks for the owner.
+    """
+
+    ids: tuple[str, ...]
+    labels: tuple[str, ...]
+    start: Ints
+    member: Ints
+    warnings: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def items(self, i: int) -> tuple[str, ...]:
+        """The items of set i, sorted."""
+        return tuple(self.labels[j] for j in sorted(self.member[self.start[i] : self.start[i + 1]].tolist()))
+
+    def sets(self) -> list[tuple[str, ...]]:
+        """The items of every set."""
+        return [self.items(i) for i in range(len(self))]
+
+
+@dataclass(frozen=True)
+class PrivacyConstraints(ItemSets):
+    """Sets of items that are potentially linkable. Items that never occur are legal: their support is 0."""
+
+    @classmethod
+    def of(cls, sets: Iterable[Collection[str]], ids: Sequence[str] | None = None) -> PrivacyConstraints:
+        """Privacy constraints from Python, in the given order, numbered from 1 unless named.
+
+        Raises:
+            InputError: ``empty_constraint``, if a set is empty.
+        """
+        listed = [list(s) for s in sets]
+        names = [str(i) for i in range(1, len(listed) + 1)] if ids is None else list(ids)
+        return cls(*_checked("privacy", dict(zip(names, listed, strict=True)), merge_equal=True))
+
+
+@dataclass(frozen=True)
+class UtilityConstraints(ItemSets):
+    """Disjoint groups of items: items are generalized together only within a group. Items in no group form one more."""
+
+    @classmethod
+    def of(cls, groups: Iterable[Collection[str]], ids: Sequence[str] | None = None) -> UtilityConstraints:
+        """Utility constraints from Python, numbered from 1 unless named.
+
+        Raises:
+            InputError: ``empty_constraint``, or ``not_a_partition`` if groups overlap.
+        """
+        listed = [list(g) for g in groups]
+        names = [str(i) for i in range(1, len(listed) + 1)] if ids is None else list(ids)
+        return cls(*_partition(*_checked("utility", dict(zip(names, listed, strict=True)), merge_equal=False)))
+
+    def groups_of(self, labels: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
+        """The group of each label, by number, and the groups' names; the last, ``REST``, holds what no group names."""
+        group = {self.labels[j]: int(i) for i, j in zip(self._owners().tolist(), self.member.tolist(), strict=True)}
+        of_label = np.array([group.get(label, len(self)) for label in labels], dtype=np.int64)
+        return of_label, (*self.ids, REST)
+
+    def _owners(self) -> Ints:
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+
+# ---------------------------------------------------------------------- reading
+
+
+def load_privacy_constraints(engine: Engine, given: Any, dataset: Dataset | None = None) -> PrivacyConstraints:
+    """Privacy constraints from ``(constraint_id, item)``: a table, view, CSV or Parquet file, data frame, or the object
+    itself. The item column may be a LIST, one row a constraint.
+
+    Args:
+        engine: the engine, inside a transaction.
+        given: where they come from; a Python list of sets of items is taken as it is.
+        dataset: what unknown items are counted against.
+
+    Raises:
+        InputError: no such columns, NULLs, an empty constraint (``empty_constraint``), no constraint at all.
+    """
+    if isinstance(given, PrivacyConstraints):
+        return given
+    if isinstance(given, list | tuple):
+        made = PrivacyConstraints.of(given)
+    else:
+        sets, doubled = _read(engine, given, "privacy", "constraint_id")
+        made = PrivacyConstraints(*_checked("privacy", sets, merge_equal=True, doubled=doubled))
+    return _with(made, _unknown(made, dataset, "privacy"))
+
+
+def load_utility_constraints(engine: Engine, given: Any, dataset: Dataset | None = None) -> UtilityConstraints:
+    """Utility constraints from ``(group_id, item)``; otherwise as ``load_privacy_constraints``.
+
+    Raises:
+        InputError: as there; ``not_a_partition`` if an item is in two groups.
+    """
+    if isinstance(given, UtilityConstraints):
+        made = given
+    elif isinstance(given, list | tuple):
+        made = UtilityConstraints.of(given)
+    else:
+        sets, doubled = _read(engine, given, "utility", "group_id")
+        made = UtilityConstraints(*_partition(*_checked("utility", sets, merge_equal=False, doubled=doubled)))
+    if dataset is None:
+        return made
+    named = set(made.labels)
+    rest = sum(label not in named for label in dataset.labels)
+    remarks = _unknown(made, dataset, "utility")
+    if rest:
+        remarks.append(f"{rest} items of the data are in no utility constraint; they form one group of their own.")
+    return _with(made, remarks)
+
+
+def load_item_sets(engine: Engine, given: Any) -> ItemSets:
+    """Sets of items that must stay countable, from ``(set_id, item)``; otherwise as ``load_privacy_constraints``."""
+    if isinstance(given, ItemSets):
+        return given
+    if isinstance(given, list | tuple):
+        sets, doubled = {str(i): list(s) for i, s in enumerate(given, 1)}, 0
+    else:
+        sets, doubled = _read(engine, given, "countable", "set_id")
+    return ItemSets(*_checked("countable", sets, merge_equal=False, doubled=doubled))
+
+
+def load_weights(engine: Engine, given: Any) -> dict[str, Fraction]:
+    """Weights of items from ``(item, weight)``, exact, from 0 to 1; a mapping is checked and taken as it is.
+
+    Raises:
+        InputError: ``bad_weight`` for a weight outside [0, 1] or none; an item with two weights.
+    """
+    if isinstance(given, Mapping):
+        pairs = [(label, str(weight)) for label, weight in given.items()]
+        name = "the weights"
+    else:
+        with open_source(engine, given, "weights") as source:
+            labels, weights = _columns(engine, source, source.column("item", "item"), source.column("weight", "weight"))
+            pairs, name = list(zip(labels, weights, strict=True)), source.name
+    found: dict[str, Fraction] = {}
+    bad = twice = 0
+    for label, text in pairs:
+        try:
+            weight = Fraction(text)
+        except (TypeError, ValueError, ZeroDivisionError):
+            weight = Fraction(-1)
+        bad += label is None or not 0 <= weight <= 1
+        twice += found.setdefault(label, weight) != weight
+    if bad or twice:
+        raise InputError(
+            f"{bad} rows of {name} have no item or no weight from 0 to 1, {twice} another weight for an item.",
+            code="bad_weight",
+        )
+    return found
+
+
+def _columns(engine: Engine, source: Source, first: str, second: str) -> tuple[list[Any], list[Any]]:
+    """Two columns as text (or lists of text); None for NULL."""
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    nodes = []
+    for alias, name in (("c1", first), ("c2", second)):
+        column, kind = exp.column(exp.to_identifier(name, quoted=True)), source.columns[name]
+        text = exp.cast(column, "VARCHAR[]" if kind.endswith("]") else "VARCHAR", dialect="duckdb")
+        nodes.append(text.as_(alias))
+    found = engine.select(exp.select(*nodes).from_(inner), f"reading {source.name}")
+    return _nones(found["c1"]), _nones(found["c2"])
+
+
+def _nones(column: npt.NDArray[Any]) -> list[Any]:
+    if isinstance(column, np.ma.MaskedArray):
+        return [None if m else v for v, m in zip(column.data, np.ma.getmaskarray(column), strict=True)]
+    return list(column)
+
+
+def _read(engine: Engine, given: Any, what: str, id_column: str) -> tuple[dict[str, list[str]], int]:
+    """The rows as sets by id, ids in order, and how many rows repeated another."""
+    with open_source(engine, given, f"{what} constraints" if what != "countable" else "countable sets") as source:
+        id_name, item_name = source.column(id_column, id_column), source.column("item", "item")
+        kind = re.sub(r"\[\d*\]$", "", source.columns[item_name])
+        if not ID_TYPES.match(kind) or "ZONE" in kind.partition("(")[0]:
+            raise InputError(
+                f"The column {item_name!r} of {source.name} has a type that items cannot have.",
+                code="bad_type",
+                hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
+            )
+        ids, items = _columns(engine, source, id_name, item_name)
+        name = source.name
+    if None in ids:
+        raise InputError(f"{ids.count(None)} rows of {name} have no {id_name}.", code="null_id")
+    sets: dict[str, list[str]] = {}
+    nulls: Counter[str] = Counter()
+    for i, item in zip(ids, items, strict=True):
+        there = sets.setdefault(i, [])
+        if item is None:
+            nulls[i] += 1
+        elif isinstance(item, str):
+            there.append(item)
+        else:
+            entries = _nones(item)
+            nulls[i] += entries.count(None)
+            there.extend(e for e in entries if e is not None)
+    beside = sum(n for i, n in nulls.items() if sets[i])
+    if beside:
+        raise InputError(f"{beside} rows of {name} have a NULL item.", code="null_item", hint="Filter them out.")
+    numbers = all(_INTEGER.match(i) for i in sets)
+    order = sorted(sets, key=(lambda i: (int(i), i)) if numbers else (lambda i: (0, i)))
+    return {i: sets[i] for i in order}, sum(len(s) - len(set(s)) for s in sets.values())
+
+
+Sets = TypeVar("Sets", bound=ItemSets)
+Parts = tuple[tuple[str, ...], tuple[str, ...], Ints, Ints, tuple[str, ...]]
+
+
+def _checked(what: str, sets: Mapping[str, Sequence[str]], *, merge_equal: bool, doubled: int = 0) -> Parts:
+    """Sets as arrays: none empty, each item once, equal sets once where asked for."""
+    if not sets:
+        raise InputError(
+            f"There are no {what} constraints." if what != "countable" else "There are no countable sets.",
+            code="empty_constraints",
+            hint="Leave the option out if you want none.",
+        )
+    empty = [i for i, items in sets.items() if not items]
+    if empty:
+        raise InputError(
+            f"{len(empty)} of {len(sets)} {what} constraints hold no item.", code="empty_constraint", hint="Drop them."
+        )
+    labels = tuple(sorted({label for items in sets.values() for label in items}))
+    number = {label: i for i, label in enumerate(labels)}
+    kept: dict[str, Sequence[int]] = {}
+    seen: set[tuple[int, ...]] = set()
+    for i, items in sets.items():
+        members = tuple(sorted({number[label] for label in items}))
+        if not merge_equal or members not in seen:
+            seen.add(members)
+            kept[i] = members
+    remarks = []
+    if doubled:
+        remarks.append(f"{doubled} rows of the {what} constraints repeated an item of the same one and count once.")
+    if len(kept) < len(sets):
+        remarks.append(f"{len(sets) - len(kept)} {what} constraints repeated another and count once.")
+    sizes = np.fromiter((len(members) for members in kept.values()), dtype=np.int64, count=len(kept))
+    member = np.fromiter((j for members in kept.values() for j in members), dtype=np.int64)
+    return tuple(kept), labels, np.concatenate(([0], np.cumsum(sizes))), member, tuple(remarks)
+
+
+def _partition(
+    ids: tuple[str, ...], labels: tuple[str, ...], start: Ints, member: Ints, warnings: tuple[str, ...]
+) -> Parts:
+    overlapping = int((np.bincount(member, minlength=len(labels)) > 1).sum())
+    if overlapping:
+        raise InputError(
+            f"{overlapping} items are in more than one utility constraint.",
+            code="not_a_partition",
+            hint="Utility constraints must not overlap: put each item into one.",
+        )
+    return ids, labels, start, member, warnings
+
+
+def _unknown(made: ItemSets, dataset: Dataset | None, what: str) -> list[str]:
+    if dataset is None:
+        return []
+    known = set(dataset.labels)
+    unknown = sum(label not in known for label in made.labels)
+    return [f"{unknown} items of the {what} constraints never occur in the data."] * bool(unknown)
+
+
+def _with(made: Sets, remarks: Sequence[str]) -> Sets:
+    return type(made)(made.ids, made.labels, made.start, made.member, (*made.warnings, *remarks))
+
+
+# ---------------------------------------------------------------------- utility constraints from a taxonomy
+
+
+def utility_of_level(taxonomy: Taxonomy, level: int) -> UtilityConstraints:
+    """One group for each node at ``level`` (the root is level 0): the leaves below it. A leaf above that level is alone.
+
+    Raises:
+        InputError: ``bad_parameter``, if the taxonomy has no such level.
+    """
+    deepest = int(taxonomy.depth.max())
+    if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level <= deepest:
+        raise InputError(f"level must be an integer from 0 to {deepest}, not {level!r}.", code="bad_parameter")
+    tops = np.flatnonzero((taxonomy.depth == level) | ((taxonomy.depth < level) & taxonomy.is_leaf)).tolist()
+    groups = [[taxonomy.labels[leaf] for leaf in taxonomy.leaves(top).tolist()] for top in tops]
+    return UtilityConstraints.of(groups, [taxonomy.labels[top] for top in tops])
+
+
+def utility_of_siblings(taxonomy: Taxonomy, size: int) -> UtilityConstraints:
+    """Groups of ``size`` neighbouring leaves in the order of the tree (the paper's policies UP1 to UP4: "sibling items in
+    the hierarchy"); the last group takes what is left. Groups are numbered from 1.
+
+    Raises:
+        InputError: ``bad_parameter``, if size is no integer of at least 1.
+    """
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+        raise InputError(f"The size of groups must be an integer of at least 1, not {size!r}.", code="bad_parameter")
+    leaves = [taxonomy.labels[leaf] for leaf in taxonomy.leaves(0).tolist()]
+    return UtilityConstraints.of([leaves[i : i + size] for i in range(0, len(leaves), size)])
+
+
+# ---------------------------------------------------------------------- sets that must stay countable
+
+
+@dataclass(frozen=True)
+class Countable:
+    """Whether the number of transactions that hold any item of a set can be read off a release exactly.
+
+    Attributes:
+        set_id, items: the set, and how many items it has.
+        exact: Corollary 3.12 applies.
+        suppressed: items of the set that are suppressed.
+        mixed: items of the set whose released item stands for others as well.
+    """
+
+    set_id: str
+    items: int
+    exact: bool
+    suppressed: int
+    mixed: int
+
+
+def countable(sets: ItemSets, recoding: GlobalRecoding, dataset: Dataset) -> tuple[Countable, ...]:
+    """Check sets of items against a recoding (Corollary 3.12): the count of a set's union is exact if none of its items is
+    suppressed and each is generalized with items of the set only. Items that never occur do not matter."""
+    image = {label: int(r) for label, r in zip(dataset.labels, recoding.image.tolist(), strict=True)}
+    members: list[list[str]] = [[] for _ in recoding.labels]
+    for released, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True):
+        members[released].append(label)
+    report = []
+    for i, set_id in enumerate(sets.ids):
+        items = set(sets.items(i))
+        images = [image[label] for label in items if label in image]
+        clean = {r: items.issuperset(members[r]) for r in set(images) if r >= 0}
+        suppressed = sum(r < 0 for r in images)
+        mixed = sum(r >= 0 and not clean[r] for r in images)
+        report.append(Countable(set_id, len(items), not suppressed and not mixed, suppressed, mixed))
+    return tuple(report)

@@ -1,0 +1,31 @@
+"""The promise of COAT: the stated privacy constraints hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anondb.models import check_count
+
+
+@dataclass(frozen=True)
+class ConstraintAnonymity:
+    """Privacy constraint satisfaction (Loukides, Gkoulalas-Divanis and Malin, COAT, Definition 3.4; spec 1.3).
+
+    A privacy constraint is a set of original items that an attacker may know. Let q be the released items that stand for
+    them; suppressed items add nothing. The constraint is satisfied if q is empty, or at least k transactions hold all of
+    q, or none does and every proper non-empty subset of q is held by none or by at least k. Equivalently: whatever part of
+    q a transaction holds, at least k transactions hold. Itemsets that no constraint covers are not protected.
+
+    Raises:
+        InputError: k is no exact integer of at least 1.
+    """
+
+    k: int = 5
+    name = "constraints"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", int(check_count("k", self.k)))
+
+    def parameters(self) -> dict[str, int | str]:
+        """The parameters as they appear in JSON and in the manifest."""
+        return {"k": self.k}

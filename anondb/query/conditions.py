@@ -1,0 +1,480 @@
+"""Reading the conditions of a query: WHERE, ON, HAVING and FILTER, down to columns and literals."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.predicates import (
+    ALWAYS,
+    ANY_ITEM,
+    NEVER,
+    NO_ITEM,
+    Condition,
+    Constant,
+    ItemTest,
+    Labels,
+    Pattern,
+    at_least,
+    both,
+    close,
+    either,
+    item_all,
+    item_not,
+    negate,
+    on_item,
+    split,
+)
+from anondb.query.refusals import name_of, only, unsupported
+from anondb.query.relations import (
+    Column,
+    IdTerm,
+    IntegerTerm,
+    ItemsTerm,
+    ItemTerm,
+    ListTerm,
+    NumberTerm,
+    OptionalTerm,
+    Relation,
+    Scope,
+    Term,
+    TextTerm,
+    TruthTerm,
+    WrongForm,
+    bare,
+    operands,
+    whole,
+)
+
+
+class ConditionReader(ABC):
+    """Reads conditions and terms; subqueries are read by ``_relation``, which knows SELECT and FROM."""
+
+    def __init__(self, table: str, id_column: str, item_column: str, form: str) -> None:
+        self.table, self.id_column, self.item_column = lowered(table), lowered(id_column), lowered(item_column)
+        self.form = form
+        self.numbers: set[str] = set()
+        self._fresh = count(1)
+        self._same: dict[int, int] = {}
+
+    # ---------------------------------------------------------------- persons
+
+    def _root(self, person: int) -> int:
+        while person in self._same:
+            person = self._same[person]
+        return person
+
+    def _unite(self, left: int, right: int) -> None:
+        left, right = self._root(left), self._root(right)
+        if left != right:
+            self._same[left] = right
+
+    @abstractmethod
+    def _relation(
+        self, node: exp.Expr, env: Mapping[str, Relation], outer: Scope | None, *, exists: bool = False
+    ) -> Relation:
+        """A subquery as a relation."""
+
+    # ---------------------------------------------------------------- conditions
+
+    def _top(self, node: exp.Expr, scope: Scope) -> Condition:
+        """A condition whose equalities of ids, where they stand beside AND only, make two sources one person."""
+        node = bare(node)
+        if isinstance(node, exp.And):
+            return both(*(self._top(part, scope) for part in operands(node)))
+        if isinstance(node, exp.EQ):
+            one, two = bare(node.left), bare(node.right)
+            if isinstance(one, exp.Column) and isinstance(two, exp.Column):
+                left, right = self._column(one, scope), self._column(two, scope)
+                if isinstance(left, IdTerm) and isinstance(right, IdTerm):
+                    self._unite(left.person, right.person)
+                    return ALWAYS
+        return self._condition(node, scope)
+
+    def _condition(self, node: exp.Expr, scope: Scope) -> Condition:
+        """Any condition."""
+        node = bare(node)
+        if isinstance(node, exp.And):
+            return both(*(self._condition(p, scope) for p in operands(node)))
+        if isinstance(node, exp.Or):
+            return either(*(self._condition(p, scope) for p in operands(node)))
+        if isinstance(node, exp.Not):
+            return negate(self._condition(node.this, scope))
+        if isinstance(node, exp.Boolean):
+            return Constant(bool(node.this))
+        if isinstance(node, exp.Exists):
+            return self._exists(node, scope)
+        if isinstance(node, exp.In):
+            return self._in(node, scope)
+        if isinstance(node, exp.Is):
+            return self._is(node, scope)
+        if isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ | exp.NullSafeNEQ):
+            same = self._equal(node.left, node.right, scope, isinstance(node, exp.NEQ))
+            return negate(same) if isinstance(node, exp.NEQ | exp.NullSafeNEQ) else same
+        if isinstance(node, exp.GT | exp.GTE | exp.LT | exp.LTE):
+            return self._compare(node, scope)
+        if (found := self._matched(node, scope)) is not None:
+            return found
+        if (found := self._lists(node, scope)) is not None:
+            return found
+        if isinstance(node, exp.Column | exp.LogicalOr | exp.LogicalAnd):
+            term = self._term(node, scope)
+            if isinstance(term, TruthTerm):
+                return term.condition
+            raise unsupported("a column used as a condition")
+        if isinstance(node, exp.Between):
+            raise unsupported("BETWEEN on items or ids", "Items have no order here; list them with IN.")
+        if isinstance(node, exp.Xor | exp.BitwiseXor):
+            raise unsupported("XOR")
+        if isinstance(node, exp.Select | exp.Subquery):
+            raise unsupported("a scalar subquery")
+        raise unsupported(name_of(node))
+
+    def _count_people(self, scope: Scope | None) -> int:
+        """How many persons the sources of a scope, and of those around it, may belong to."""
+        people = set()
+        while scope is not None:
+            people |= {self._root(p) for p in scope.people}
+            scope = scope.outer
+        return len(people)
+
+    def _nested(self, node: exp.Expr, scope: Scope, *, exists: bool = False) -> Relation:
+        """A subquery of a condition: what it says about ids holds inside only, so it must not unite outer sources."""
+        before = self._count_people(scope)
+        relation = self._relation(node, scope.env, scope, exists=exists)
+        if self._count_people(scope) != before:
+            raise unsupported("a subquery that compares ids of the outer query with each other")
+        return relation
+
+    def _exists(self, node: exp.Exists, scope: Scope) -> Condition:
+        only(node, "this")
+        relation = self._nested(node.this, scope, exists=True)
+        if not relation.linked:
+            raise unsupported("EXISTS without the outer id", "Compare the id with the one of the outer query.")
+        return close(relation.condition, relation.rows)
+
+    def _subquery_of_ids(self, node: exp.Expr, scope: Scope, what: str) -> Condition:
+        relation = self._nested(node, scope)
+        if len(relation.columns) != 1 or not isinstance(relation.columns[0][1], IdTerm):
+            raise unsupported(f"{what} of something else than ids")
+        return close(relation.condition, relation.rows)
+
+    def _in(self, node: exp.In, scope: Scope) -> Condition:
+        only(node, "this", "expressions", "query", "field")
+        if isinstance(bare(node.this), exp.Tuple):
+            raise unsupported("IN with several columns")
+        query, field_node = node.args.get("query"), node.args.get("field")
+        left = self._term(node.this, scope)
+        if query is not None:
+            if isinstance(left, IdTerm):
+                return self._subquery_of_ids(query, scope, "IN with a subquery")
+            raise unsupported("IN with a subquery on another column than the id")
+        if field_node is not None:
+            lists = self._term(field_node, scope)
+            if isinstance(left, TextTerm | IntegerTerm) and isinstance(lists, ItemsTerm):
+                return at_least(1, item_all(lists.test, Labels(frozenset({self._label(left)}))))
+            if isinstance(lists, ItemTerm):
+                raise WrongForm
+            raise unsupported("IN with a column")
+        labels = [self._term(e, scope) for e in node.expressions]
+        if isinstance(left, IdTerm):
+            raise unsupported("a condition on the values of the id column", "A release has no original ids.")
+        if not isinstance(left, ItemTerm | ItemsTerm):
+            raise unsupported("IN on another column than the item")
+        if isinstance(left, ItemsTerm):
+            raise WrongForm
+        return on_item(left.row, Labels(frozenset(self._label(x) for x in labels)))
+
+    def _is(self, node: exp.Is, scope: Scope) -> Condition:
+        only(node, "this", "expression")
+        right = bare(node.expression)
+        if isinstance(right, exp.Boolean):
+            inner = self._condition(node.this, scope)
+            return inner if right.this else negate(inner)
+        if not isinstance(right, exp.Null):
+            raise unsupported("IS with something else than NULL, TRUE or FALSE")
+        term = self._term(node.this, scope)
+        if isinstance(term, OptionalTerm):
+            return negate(term.present)
+        return NEVER  # ids, items and lists of a release's original are never NULL
+
+    def _equal(self, left_node: exp.Expr, right_node: exp.Expr, scope: Scope, differs: bool) -> Condition:
+        """``left = right``; with ``differs`` the caller negates, so that ``<> ALL`` is the negation of ``= ANY``."""
+        left_node, right_node = bare(left_node), bare(right_node)
+        if isinstance(left_node, exp.Any):
+            left_node, right_node = right_node, left_node
+        many = None
+        if isinstance(right_node, exp.All if differs else exp.Any):
+            many = bare(right_node.this)
+        elif differs and isinstance(right_node, exp.Anonymous) and lowered(right_node.name) == "all":
+            many = bare(right_node.expressions[0])
+        if many is not None:
+            left = self._term(left_node, scope)
+            if isinstance(many, exp.Subquery | exp.Select | exp.SetOperation):
+                if isinstance(left, IdTerm):
+                    return self._subquery_of_ids(many, scope, "ANY with a subquery")
+                raise unsupported("ANY with a subquery on another column than the id")
+            right = self._term(many, scope)
+            if isinstance(left, ItemTerm) and isinstance(right, ListTerm):
+                return on_item(left.row, Labels(right.labels))
+            if isinstance(left, TextTerm | IntegerTerm) and isinstance(right, ItemsTerm):
+                return at_least(1, item_all(right.test, Labels(frozenset({self._label(left)}))))
+            if isinstance(left, TextTerm | IntegerTerm) and isinstance(right, ItemTerm):
+                raise WrongForm
+            raise unsupported("ANY with these operands")
+        if isinstance(left_node, exp.Subquery) or isinstance(right_node, exp.Subquery):
+            raise unsupported("a scalar subquery")
+        left, right = self._term(left_node, scope), self._term(right_node, scope)
+        if isinstance(left, TextTerm | IntegerTerm) and not isinstance(right, TextTerm | IntegerTerm):
+            left, right = right, left
+        if isinstance(left, IdTerm) and isinstance(right, IdTerm):
+            if self._root(left.person) == self._root(right.person):
+                return ALWAYS
+            raise unsupported("a comparison of ids other than = beside AND")
+        if isinstance(left, IdTerm):
+            raise unsupported("a condition on the values of the id column", "A release has no original ids.")
+        if isinstance(left, ItemTerm) and isinstance(right, TextTerm | IntegerTerm):
+            return on_item(left.row, Labels(frozenset({self._label(right)})))
+        if isinstance(left, ItemTerm) and isinstance(right, ItemTerm):
+            if left == right:
+                return ALWAYS
+            raise unsupported("a comparison of the items of two copies")
+        if isinstance(left, ItemsTerm) and isinstance(right, TextTerm | IntegerTerm):
+            raise WrongForm
+        if isinstance(left, NumberTerm) and isinstance(right, IntegerTerm):
+            return both(at_least(right.value, left.test), negate(at_least(right.value + 1, left.test)))
+        if isinstance(left, TextTerm | IntegerTerm) and type(left) is type(right):
+            return Constant(left == right)
+        raise unsupported("a comparison of these operands")
+
+    def _compare(self, node: exp.Expr, scope: Scope) -> Condition:
+        kind: type[exp.Expr] = type(node)
+        left, right = self._term(node.args["this"], scope), self._term(node.args["expression"], scope)
+        flipped: dict[type[exp.Expr], type[exp.Expr]] = {
+            exp.GT: exp.LT,
+            exp.LT: exp.GT,
+            exp.GTE: exp.LTE,
+            exp.LTE: exp.GTE,
+        }
+        if isinstance(left, IntegerTerm) and isinstance(right, NumberTerm):
+            left, right, kind = right, left, flipped[kind]
+        if isinstance(left, NumberTerm) and isinstance(right, IntegerTerm):
+            least = right.value + (1 if kind in (exp.GT, exp.LTE) else 0)
+            reached = at_least(least, left.test)
+            return reached if kind in (exp.GT, exp.GTE) else negate(reached)
+        symbols: dict[type[exp.Expr], str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
+        if isinstance(left, ItemTerm) and isinstance(right, ItemTerm):
+            raise unsupported("a comparison of the items of two copies")
+        raise unsupported(f"{symbols[kind]} on items or ids", "Items have no order here; list them with IN.")
+
+    def _matched(self, node: exp.Expr, scope: Scope) -> Condition | None:
+        """LIKE and the other patterns."""
+        kind, negated = None, False
+        if isinstance(node, exp.Like | exp.ILike | exp.Glob):
+            kind, negated = node.key, bool(node.args.get("negate"))
+            only(node, "this", "expression", "negate")
+        elif isinstance(node, exp.StartsWith | exp.EndsWith | exp.Contains):
+            only(node, "this", "expression")
+            kind = {exp.StartsWith: "starts_with", exp.EndsWith: "ends_with", exp.Contains: "contains"}[type(node)]
+        elif isinstance(node, exp.Anonymous) and lowered(node.name) in ("prefix", "suffix"):
+            kind = {"prefix": "starts_with", "suffix": "ends_with"}[lowered(node.name)]
+        elif isinstance(node, exp.Escape):
+            raise unsupported("ESCAPE")
+        if kind is None:
+            return None
+        sides = node.expressions if isinstance(node, exp.Anonymous) else [node.this, node.expression]
+        if len(sides) != 2:
+            raise unsupported(name_of(node))
+        left, right = self._term(sides[0], scope), self._term(sides[1], scope)
+        if isinstance(left, ItemsTerm):
+            if kind == "contains" and isinstance(right, TextTerm | IntegerTerm):
+                return at_least(1, item_all(left.test, Labels(frozenset({self._label(right)}))))
+            raise WrongForm
+        if not isinstance(left, ItemTerm) or not isinstance(right, TextTerm):
+            raise unsupported(f"{kind.upper()} with other operands than the item column and a text")
+        test: ItemTest = Pattern(kind, right.label)
+        if kind == "like" and not set(right.label) & set("%_\\"):
+            test = Labels(frozenset({right.label}))
+        return on_item(left.row, item_not(test) if negated else test)
+
+    def _lists(self, node: exp.Expr, scope: Scope) -> Condition | None:
+        """list_contains, list_has_all, list_has_any and their other names and operators."""
+        kinds: dict[type[exp.Expr], str] = {
+            exp.ArrayContains: "one",
+            exp.ArrayContainsAll: "all",
+            exp.ArrayOverlaps: "any",
+            exp.ArrayContainedBy: "within",
+        }
+        names = {"list_has_all": "all", "array_has_all": "all", "list_has_any": "any", "array_has_any": "any"}
+        if isinstance(node, exp.Anonymous):
+            kind, sides = names.get(lowered(node.name)), node.expressions
+        else:
+            kind, sides = kinds.get(type(node)), [node.args.get("this"), node.args.get("expression")]
+        if kind is None:
+            return None
+        if not isinstance(node, exp.Anonymous):
+            only(node, "this", "expression", "null_safe", "ensure_variant", "check_null")
+        if len(sides) != 2:
+            raise unsupported(name_of(node))
+        left, right = self._term(sides[0], scope), self._term(sides[1], scope)
+        if isinstance(left, ItemTerm) or isinstance(right, ItemTerm):
+            if kind == "one" and isinstance(left, ListTerm) and isinstance(right, ItemTerm):
+                return on_item(right.row, Labels(left.labels))
+            raise WrongForm
+        if kind == "one" and isinstance(left, ItemsTerm) and isinstance(right, TextTerm | IntegerTerm):
+            return at_least(1, item_all(left.test, Labels(frozenset({self._label(right)}))))
+        if isinstance(left, ListTerm) and isinstance(right, ItemsTerm) and kind != "one":
+            kind = {"all": "within", "within": "all", "any": "any"}[kind]
+            left, right = right, left
+        if not isinstance(left, ItemsTerm) or not isinstance(right, ListTerm) or kind == "one":
+            raise unsupported(f"{name_of(node)} with these operands")
+        if kind == "within":
+            return negate(at_least(1, item_all(left.test, item_not(Labels(right.labels)))))
+        inside = item_all(left.test, Labels(right.labels))
+        return at_least(1 if kind == "any" else len(right.labels), inside)
+
+    # ---------------------------------------------------------------- terms
+
+    def _label(self, term: Term) -> str:
+        if isinstance(term, TextTerm):
+            return term.label
+        if isinstance(term, IntegerTerm):
+            self.numbers.add(str(term.value))
+            return str(term.value)
+        raise unsupported("something else than a literal for an item")
+
+    def _term(self, node: exp.Expr, scope: Scope) -> Term:
+        node = bare(node)
+        if isinstance(node, exp.Literal):
+            return TextTerm(node.name) if node.is_string else IntegerTerm(whole(node))
+        if isinstance(node, exp.RawString):
+            return TextTerm(node.name)
+        if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal) and not node.this.is_string:
+            return IntegerTerm(-whole(node.this))
+        if isinstance(node, exp.Array):
+            only(node, "expressions", "bracket_notation")
+            return ListTerm(frozenset(self._label(self._term(e, scope)) for e in node.expressions))
+        if isinstance(node, exp.Column):
+            if scope.group is not None:
+                name = lowered(node.name)
+                chosen = scope.aliases.get(name) if not node.table else None
+                if chosen is not None and not any(name in columns for _, columns in scope.sources):
+                    return self._aggregate(bare(chosen), scope)
+            return self._column(node, scope)
+        if isinstance(node, exp.Null):
+            raise unsupported("NULL in a comparison", "Write IS NULL.")
+        if isinstance(node, exp.Boolean):
+            raise unsupported("a boolean compared with another value")
+        if isinstance(node, exp.Placeholder | exp.Parameter):
+            raise unsupported("a parameter", "Write the value itself.")
+        if isinstance(node, exp.Cast | exp.TryCast):
+            raise unsupported("CAST", "Items are compared as texts.")
+        if isinstance(node, exp.Subquery | exp.Select):
+            raise unsupported("a scalar subquery")
+        if isinstance(node, exp.Length):
+            raise unsupported("len of the list of items", "Ask which items it has.")
+        if isinstance(node, exp.Window):
+            raise unsupported("a window function")
+        return self._aggregate(node, scope)
+
+    def _aggregate(self, node: exp.Expr, scope: Scope) -> Term:
+        """An aggregate over the rows of one person."""
+        group = scope.group
+        if isinstance(node, exp.Column):
+            return self._column(node, scope)
+        if group is None:
+            raise unsupported(name_of(node))
+        extra: ItemTest = ANY_ITEM
+        filtered = False
+        if isinstance(node, exp.Filter):
+            only(node, "this", "expression")
+            extra, filtered, node = self._test(node.expression.this, scope), True, node.this
+        if isinstance(node, exp.LogicalOr | exp.LogicalAnd) and not filtered:
+            only(node, "this")
+            _, seen = self._row_of(scope)
+            test = self._test(node.this, scope)
+            if isinstance(node, exp.LogicalOr):
+                return TruthTerm(at_least(1, item_all(seen, test)))
+            return TruthTerm(negate(at_least(1, item_all(seen, item_not(test)))))
+        if isinstance(node, exp.CountIf) and not filtered:
+            only(node, "this")
+            _, seen = self._row_of(scope)
+            return NumberTerm(item_all(seen, self._test(node.this, scope)))
+        if not isinstance(node, exp.Count):
+            raise unsupported(name_of(node))
+        only(node, "this", "big_int")
+        what = node.this
+        if isinstance(what, exp.Distinct):
+            only(what, "expressions")
+            if len(what.expressions) != 1:
+                raise unsupported("count(DISTINCT ...) of several columns")
+            inner = bare(what.expressions[0])
+            column = self._column(inner, scope) if isinstance(inner, exp.Column) else None
+            if not isinstance(column, ItemTerm):
+                raise unsupported("count(DISTINCT ...) of another column than the item in a group")
+            if group.mixed:
+                raise unsupported("an aggregate after OR between an item and other conditions")
+            return NumberTerm(item_all(group.tests.get(column.row, ANY_ITEM), extra))
+        if isinstance(what, exp.Star):
+            only(what)
+        elif isinstance(what, exp.Column):
+            self._column(what, scope)
+        elif what is not None and not isinstance(what, exp.Literal):
+            raise unsupported("count of an expression")
+        _, seen = self._row_of(scope)
+        return NumberTerm(item_all(seen, extra))
+
+    def _row_of(self, scope: Scope) -> tuple[int, ItemTest]:
+        """The only row of a group, and the test that its items pass already."""
+        group = scope.group
+        assert group is not None
+        if group.mixed:
+            raise unsupported("an aggregate after OR between an item and other conditions")
+        if len(group.rows) != 1:
+            raise unsupported("an aggregate over the rows of a join", "Count DISTINCT items of one copy.")
+        (row,) = group.rows
+        return row, group.tests.get(row, ANY_ITEM)
+
+    def _test(self, node: exp.Expr, scope: Scope) -> ItemTest:
+        """A condition on the item of a group's only row."""
+        row, _ = self._row_of(scope)
+        tests, person, mixed = split(self._condition(node, replace(scope, group=None)))
+        if mixed or person not in (ALWAYS, NEVER) or set(tests) - {row}:
+            raise unsupported("an aggregate of something else than the item")
+        return tests.get(row, ANY_ITEM) if person == ALWAYS else NO_ITEM
+
+    def _column(self, node: exp.Column, scope: Scope) -> Column:
+        """What a name means, in the innermost scope that knows it."""
+        only(node, "this", "table")
+        if not isinstance(node.this, exp.Identifier):
+            raise unsupported(name_of(node.this))
+        name, table = lowered(node.name), lowered(node.table)
+        at: Scope | None = scope
+        while at is not None:
+            found = [
+                column
+                for alias, columns in at.sources
+                if not table or alias == table
+                for column in columns.get(name, ())
+            ]
+            firm: list[Column] = [c for c in found if not isinstance(c, OptionalTerm)]
+            if len(firm) == 1 and all(isinstance(c, IdTerm) for c in firm):
+                found = firm
+            if len(found) == 1:
+                return found[0]
+            if found:
+                if not table and all(isinstance(c, IdTerm) for c in found):
+                    return found[0]
+                raise unsupported(f"the ambiguous column {node.name!r}", "Write table.column.")
+            if table and any(alias == table for alias, _ in at.sources):
+                break
+            at = at.outer
+        raise unsupported(
+            f"the column {node.name!r}",
+            "The release has the id and item columns of the original, and no relational attributes.",
+        )

@@ -1,0 +1,201 @@
+"""What the parts of a query are while it is read: terms, relations, the scope of a SELECT; and helpers on trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.predicates import (
+    ANY_ITEM,
+    Condition,
+    ItemTest,
+)
+from anondb.query.refusals import only, unsupported
+
+
+class WrongForm(Exception):
+    """The item column is used as a value where the form has a list, or the other way round."""
+
+
+# --- what an expression can be --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class IdTerm:
+    """The id of a person; persons that an equality of ids unites are the same."""
+
+    person: int
+
+
+@dataclass(frozen=True)
+class ItemTerm:
+    """The item of one row."""
+
+    row: int
+
+
+@dataclass(frozen=True)
+class ItemsTerm:
+    """The list of a person's items that pass a test."""
+
+    person: int
+    test: ItemTest = ANY_ITEM
+
+
+@dataclass(frozen=True)
+class NumberTerm:
+    """How many items of the person pass a test; never less than one where the group has a row for each."""
+
+    test: ItemTest
+
+
+@dataclass(frozen=True)
+class TruthTerm:
+    """A condition under a name."""
+
+    condition: Condition
+
+
+@dataclass(frozen=True)
+class TextTerm:
+    """A text literal."""
+
+    label: str
+
+
+@dataclass(frozen=True)
+class IntegerTerm:
+    """A whole number."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class ListTerm:
+    """A list of literals."""
+
+    labels: frozenset[str]
+
+
+@dataclass(frozen=True)
+class OptionalTerm:
+    """A column of the right side of a LEFT JOIN: NULL where ``present`` does not hold."""
+
+    present: Condition
+
+
+Column = IdTerm | ItemTerm | ItemsTerm | NumberTerm | TruthTerm | OptionalTerm
+Term = Column | TextTerm | IntegerTerm | ListTerm
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Rows of one person: ``condition`` over ``rows``; ``exact`` where the number of rows is known."""
+
+    columns: tuple[tuple[str, Column], ...]
+    rows: frozenset[int]
+    condition: Condition
+    person: int
+    linked: bool = False
+    exact: bool = True
+
+
+@dataclass
+class Group:
+    """The rows of one person under GROUP BY: what aggregates look at."""
+
+    tests: Mapping[int, ItemTest]
+    rows: frozenset[int]
+    mixed: bool
+
+
+@dataclass
+class Scope:
+    """The FROM clause of one SELECT while it is read."""
+
+    outer: Scope | None
+    env: Mapping[str, Relation]
+    sources: list[tuple[str, dict[str, list[Column]]]] = field(default_factory=list)
+    people: list[int] = field(default_factory=list)
+    rows: set[int] = field(default_factory=set)
+    conditions: list[Condition] = field(default_factory=list)
+    exact: bool = True
+    optional: list[Condition] = field(default_factory=list)
+    group: Group | None = None
+    aliases: dict[str, exp.Expr] = field(default_factory=dict)
+
+
+# --- small helpers --------------------------------------------------------------------------------------------------
+
+
+def bare(node: exp.Expr) -> exp.Expr:
+    """An expression without parentheses around it."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def operands(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of a chain of AND or OR, from left to right, without recursion."""
+    kind, found, todo = type(node), [], [node]
+    while todo:
+        top = bare(todo.pop())
+        if type(top) is kind:
+            todo += [top.args["expression"], top.args["this"]]
+        else:
+            found.append(top)
+    return found
+
+
+def whole(node: exp.Literal) -> int:
+    """The value of a literal that is a whole number."""
+    if not (node.name.isascii() and node.name.isdigit()) or len(node.name) > 38:
+        raise unsupported("a number that is not whole", "Write items as texts.")
+    return int(node.name)
+
+
+def function_name(node: exp.Expr) -> str:
+    """What a table function is called."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.name)
+    return node.sql_names()[0] if isinstance(node, exp.Func) else node.key.upper()
+
+
+def aliased(tree: exp.Select, node: exp.Column) -> exp.Column | None:
+    """The column that an unqualified name means as an alias of the SELECT."""
+    for selected in tree.expressions:
+        if isinstance(selected, exp.Alias) and not node.table and lowered(selected.alias) == lowered(node.name):
+            inner = bare(selected.this)
+            return inner if isinstance(inner, exp.Column) else None
+    return None
+
+
+def with_names(relation: Relation, alias: exp.Expr) -> Relation:
+    """The relation with the column names of an alias such as ``a(x, y)``."""
+    only(alias, "this", "columns")
+    names = [lowered(c.name) for c in alias.args.get("columns") or ()]
+    if len(names) > len(relation.columns):
+        raise unsupported("more column names than columns")
+    kept = relation.columns[len(names) :]
+    renamed_columns = tuple((n, c) for n, (_, c) in zip(names, relation.columns, strict=False))
+    return replace(relation, columns=renamed_columns + kept)
+
+
+def by_name(columns: Sequence[tuple[str, Column]]) -> dict[str, list[Column]]:
+    """The columns of each name."""
+    found: dict[str, list[Column]] = {}
+    for name, column in columns:
+        found.setdefault(name, []).append(column)
+    return found
+
+
+def moved(column: Column, rows: Mapping[int, int], person: int) -> Column:
+    """A column of a relation whose rows and person have new numbers."""
+    if isinstance(column, IdTerm):
+        return IdTerm(person)
+    if isinstance(column, ItemTerm):
+        return ItemTerm(rows[column.row])
+    return ItemsTerm(person, column.test) if isinstance(column, ItemsTerm) else column

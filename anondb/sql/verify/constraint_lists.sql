@@ -1,0 +1,6 @@
+-- reads: images(constraint_id, item, support)
+-- params: none
+-- returns: constraint_id, items
+-- grain: constraint_id
+-- The same as one list for each constraint, the rarest item first.
+SELECT constraint_id, list(item ORDER BY support, item) AS items FROM images GROUP BY constraint_id

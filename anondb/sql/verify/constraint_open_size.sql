@@ -1,0 +1,8 @@
+-- reads: open_lists(item, part), basket_items(basket, item)
+-- params: none
+-- returns: parts, rows_
+-- grain: one row
+-- How many parts there are, and how many occurrences in all.
+SELECT coalesce(max(open_lists.part) + 1, 0) AS parts, count(basket_items.basket) AS rows_
+FROM open_lists
+JOIN basket_items ON basket_items.item = open_lists.item

@@ -1,0 +1,6 @@
+-- reads: lists(items)
+-- params: none
+-- returns: id, items
+-- grain: id
+-- The different lists, numbered: after generalization many constraints look alike.
+SELECT CAST(row_number() OVER (ORDER BY items) AS INTEGER) AS id, items FROM (SELECT DISTINCT items FROM lists) AS shapes

@@ -1,0 +1,172 @@
+"""Accuracy of a release on a log of real analyst queries: each is run on the source and answered from the release."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb import pipeline
+from anondb.engine import Engine, own
+from anondb.errors import InputError
+from anondb.query import Answer
+from anondb.release import ledger
+
+UNANSWERED = ("unsupported_query", "query_too_complex", "ambiguous_item", "bad_sql")
+
+
+@dataclass(frozen=True)
+class Logged:
+    """One count of the log: which statement and group, truth, lower bound, estimate, upper bound."""
+
+    query: str
+    truth: int
+    lower_bound: int
+    estimate: float
+    upper_bound: int
+
+    @property
+    def error(self) -> float | None:
+        """|truth - estimate| / truth; None where the truth is 0."""
+        return abs(self.truth - self.estimate) / self.truth if self.truth else None
+
+
+@dataclass(frozen=True)
+class LogAccuracy:
+    """Accuracy on a log.
+
+    Attributes:
+        counts: the counts that were compared, one for each group of each answered statement.
+        refused: for each statement that cannot be answered soundly, its number and why.
+        unlisted: groups of the source that the release cannot list (items that no released item stands for).
+    """
+
+    counts: tuple[Logged, ...]
+    refused: tuple[tuple[int, str], ...]
+    unlisted: int
+
+    @property
+    def average_relative_error(self) -> float | None:
+        """The mean error over counts whose truth is not 0; None without such."""
+        errors = [c.error for c in self.counts if c.error is not None]
+        return math.fsum(errors) / len(errors) if errors else None
+
+    @property
+    def skipped(self) -> int:
+        """Counts whose truth is 0."""
+        return sum(c.truth == 0 for c in self.counts)
+
+    @property
+    def outside(self) -> int:
+        """Counts whose truth lies outside the bounds: 0 unless the source changed or repeats rows."""
+        return sum(not c.lower_bound <= c.truth <= c.upper_bound for c in self.counts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures that the command line prints."""
+        return {
+            "queries": len(self.counts),
+            "average_relative_error": self.average_relative_error,
+            "skipped": self.skipped,
+            "outside": self.outside,
+            "unlisted": self.unlisted,
+            "refused": [{"statement": number, "reason": reason} for number, reason in self.refused],
+        }
+
+
+def measure_log(engine: Engine, name: str, path: str | Path) -> LogAccuracy:
+    """Run the SELECTs of a file on the owner's tables and on a release; answers go to ``anondb.accuracy``.
+
+    Args:
+        engine: the engine, outside a transaction.
+        name: the release.
+        path: a file of COUNT queries as analysts wrote them for the original table.
+
+    Raises:
+        InputError: no such file or release; a statement that is no SELECT, or that does not run on the source.
+    """
+    text = _read(Path(path))
+    catalog = pipeline.current_catalog(engine)
+    counts: list[Logged] = []
+    refused: list[tuple[int, str]] = []
+    unlisted = 0
+    with engine.transaction():
+        schema = pipeline.find_release(engine, name)
+        pipeline.check_writable(engine, catalog)
+        entry = ledger.find(engine, catalog, name)
+        try:
+            statements = own.split(engine, text)
+        except own.OwnError as error:
+            raise _placed(error, 1) from None
+        for number, statement in enumerate(statements, 1):
+            if not statement.is_select:
+                raise InputError(
+                    f"Statement {number} of the log is no SELECT.", code="bad_workload", hint="Leave it out."
+                )
+            engine.progress(f"query {number} of {len(statements)}")
+            try:
+                answer = pipeline.answer(engine, schema, statement.text)
+            except InputError as error:
+                if error.code not in UNANSWERED:
+                    raise
+                refused.append((number, str(error)))
+                continue
+            try:
+                truth = own.run(engine, statement.text)
+            except own.OwnError as error:
+                raise _placed(error, number) from None
+            found, missing = _compare(number, answer, truth)
+            counts += found
+            unlisted += missing
+        if entry is not None:
+            _record(engine, catalog, entry, Path(path).name, counts)
+    return LogAccuracy(tuple(counts), tuple(refused), unlisted)
+
+
+def _read(path: Path) -> str:
+    if not path.is_file():
+        raise InputError(f"The workload file {path.name!r} does not exist.", code="no_such_file")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"The workload file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
+
+
+def _placed(error: own.OwnError, number: int) -> InputError:
+    return InputError(f"Statement {number} of the log, line {error.line}: {error.error}", code=error.error.code)
+
+
+def _compare(number: int, answer: Answer, truth: own.OwnResult) -> tuple[list[Logged], int]:
+    """The counts of one statement on both sides; groups are matched by their values as text."""
+    names = [c.lower() for c in truth.columns]
+    at = [names.index(c.lower()) for c in answer.columns if c.lower() in names]
+    if len(at) != len(answer.columns):
+        at = list(range(len(answer.columns)))
+    counted = next((i for i in range(len(names)) if i not in at), len(names) - 1)
+    known = {tuple(str(row[i]) for i in at): int(row[counted]) for row in truth.rows}
+    found = []
+    for *groups, lower, estimate, upper in answer.rows:
+        key = tuple(str(g) for g in groups)
+        label = f"{number}" + (f": {', '.join(key)}" if key else "")
+        found.append(Logged(label, known.pop(key, 0), int(lower), float(estimate), int(upper)))
+    return found, len(known)
+
+
+def _record(engine: Engine, catalog: str, entry: ledger.LedgerEntry, called: str, counts: list[Logged]) -> None:
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "query_id": ("VARCHAR", [c.query for c in counts]),
+        "truth": ("BIGINT", [c.truth for c in counts]),
+        "estimate": ("DOUBLE", [c.estimate for c in counts]),
+        "lower_bound": ("BIGINT", [c.lower_bound for c in counts]),
+        "upper_bound": ("BIGINT", [c.upper_bound for c in counts]),
+        "relative_error": ("DOUBLE", [math.nan if c.error is None else c.error for c in counts]),
+    }
+    table = engine.put("log", columns)
+    relative = exp.func("nullif", exp.column("relative_error"), exp.cast(exp.Literal.string("nan"), "DOUBLE"))
+    kept = [exp.column(c) for c in columns if c != "relative_error"]
+    items = exp.cast(exp.null(), "VARCHAR[]", dialect="duckdb").as_("items")
+    query = exp.select(*kept, relative.as_("relative_error"), items).from_(table.expression())
+    answers = engine.create("log_answers", query)
+    ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, answers, f"log {called}")

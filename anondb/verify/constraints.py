@@ -1,0 +1,198 @@
+"""The verifier of COAT's privacy and utility constraints (Loukides, Gkoulalas-Divanis and Malin, Definitions 3.4 and 3.8;
+spec 1.3, 1.4).
+
+A privacy constraint is checked in its equivalent polynomial form: let q be the released items that stand for its
+items; whatever part of q a transaction holds, at least k transactions hold that part. If k transactions hold all of q,
+every part of q has them too; if some but fewer do, q itself is the violation; only where none does, the parts are
+looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.engine import Engine, Table
+from anondb.models.constraints import ConstraintAnonymity
+from anondb.verify import work as limits
+from anondb.verify.work import Work, bound, check_budget, work
+
+
+@dataclass(frozen=True)
+class ConstraintWitness:
+    """An unsatisfied privacy constraint: its id, labels of a part of its image, and how many transactions hold that."""
+
+    constraint_id: str
+    items: tuple[str, ...]
+    support: int
+
+
+@dataclass(frozen=True)
+class ConstraintVerification:
+    """Whether the privacy constraints hold, re-derived from the definition on the published rows.
+
+    Attributes:
+        model: the promise that was checked.
+        verified: whether it holds, which is ``violations == 0``.
+        violations: how many privacy constraints are unsatisfied.
+        constraints: how many were checked.
+        witnesses: the first unsatisfied ones by id, at most as many as asked for; data, not for messages or logs.
+    """
+
+    model: ConstraintAnonymity
+    verified: bool
+    violations: int
+    constraints: int
+    witnesses: tuple[ConstraintWitness, ...] = ()
+
+    def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
+        """The verification as JSON values; with the key ``witnesses`` only when they are asked for."""
+        found: dict[str, Any] = {
+            "model": {"name": self.model.name, **self.model.parameters()},
+            "verified": self.verified,
+            "violations": self.violations,
+            "constraints": self.constraints,
+        }
+        if witnesses:
+            found["witnesses"] = [
+                {"constraint_id": w.constraint_id, "items": list(w.items), "support": w.support} for w in self.witnesses
+            ]
+        return found
+
+
+@dataclass(frozen=True)
+class UtilityVerification:
+    """Whether the utility constraints hold.
+
+    Attributes:
+        verified: no released item reaches beyond one utility constraint, and not too many items are suppressed.
+        mixed: released items that stand for items of several utility constraints.
+        suppressed, items: how many of how many items are suppressed.
+        within_limit: whether that is at most the stated share.
+    """
+
+    verified: bool
+    mixed: int
+    suppressed: int
+    items: int
+    within_limit: bool
+
+    @property
+    def violations(self) -> int:
+        """The released items that reach too far, and one more if too much is suppressed."""
+        return self.mixed + (not self.within_limit)
+
+
+def verify_constraints(
+    engine: Engine,
+    transactions: Table,
+    items: Table,
+    released_items: Table,
+    constraints: Table,
+    model: ConstraintAnonymity,
+    *,
+    witnesses: int = 0,
+) -> ConstraintVerification:
+    """Check privacy constraints on published transactions, from the definition.
+
+    Args:
+        engine: the engine, inside a transaction; work tables are dropped before the return.
+        transactions: ``(tid INTEGER, item INTEGER)``, each pair once.
+        items: ``(item INTEGER, label VARCHAR)``, the released items.
+        released_items: ``(released_item VARCHAR, item VARCHAR)``, the image map: labels of released items and of the
+            original items that each stands for.
+        constraints: ``(constraint_id VARCHAR, item VARCHAR)``, original items; any of them may be unknown.
+        model: k; ``k = 1`` holds trivially.
+        witnesses: how many unsatisfied constraints to return at most.
+
+    Raises:
+        BudgetExceeded: the check would need too much memory or time; the message has the estimated number of rows.
+    """
+    with work(engine) as place:
+        checked = _distinct(place, constraints)
+        if model.k == 1:
+            return ConstraintVerification(model, True, 0, checked)
+        tables = {"constraints": constraints, "released_items": released_items, "items": items}
+        images = place.table("images", "constraint_images", {**tables, "transactions": transactions})
+        lists = place.table("lists", "constraint_lists", {"images": images})
+        shapes = place.table("shapes", "constraint_shapes", {"lists": lists})
+        found = _violations(place, transactions, shapes, model.k)
+        named = {"found": found, "shapes": shapes, "lists": lists}
+        violations = int(engine.scalar("verify/constraint_count", named))
+        seen: list[ConstraintWitness] = []
+        if violations and witnesses:
+            rows = engine.query("verify/constraint_witnesses", {**named, "items": items}, how_many=witnesses)
+            for name, labels, support in zip(rows["constraint_id"], rows["labels"], rows["support"], strict=True):
+                seen.append(ConstraintWitness(str(name), tuple(str(x) for x in labels), int(support)))
+    return ConstraintVerification(model, violations == 0, violations, checked, tuple(seen))
+
+
+def _distinct(place: Work, constraints: Table) -> int:
+    """How many constraints there are."""
+    names = exp.select(exp.column("constraint_id").as_("value")).distinct().from_(constraints.expression())
+    return int(place.engine.scalar("verify/constraint_size", {"found": names}))
+
+
+def _violations(place: Work, transactions: Table, shapes: Table, k: int) -> Table:
+    """The violating parts ``(id, items, support)`` of the constraints' images."""
+    baskets = place.table("baskets", "constraint_baskets", {"transactions": transactions})
+    basket_items = place.table("basket_items", "constraint_basket_items", {"baskets": baskets})
+    content = {"baskets": baskets, "basket_items": basket_items}
+    shape_items = place.table("shape_items", "constraint_shape_items", {"shapes": shapes})
+    candidates = place.table("holders", "constraint_candidates", {"shapes": shapes, "basket_items": basket_items})
+    named = {"shapes": shapes, "shape_items": shape_items, "candidates": candidates}
+    whole = place.table("whole", "constraint_whole", {**named, **content})
+    place.drop(candidates)
+    open_lists = place.table(
+        "open",
+        "constraint_open",
+        {"shapes": shapes, "whole": whole, "basket_items": basket_items},
+        chunk=limits.CHUNK_ROWS,
+    )
+    size = place.row("constraint_open_size", {"open_lists": open_lists, "basket_items": basket_items})
+    check_budget(size["rows_"], limits.MAX_JOINED_ROWS, "parts of privacy constraints")
+    parts: list[Table | exp.Query] = [bound("constraint_rare", {"shapes": shapes, "whole": whole}, k=k)]
+    for part in range(size["parts"]):
+        traces = place.table("traces", "constraint_traces", {"open_lists": open_lists, **content}, part=part)
+        parts.append(place.table(f"few_{part}", "constraint_few", {"traces": traces}, k=k))
+        place.drop(traces)
+    columns = ("id", "items", "support")
+    selects = [
+        exp.select(*columns).from_(p.expression() if isinstance(p, Table) else p.subquery("part")) for p in parts
+    ]
+    return place.table("found", selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False))
+
+
+def verify_utility(
+    engine: Engine,
+    originals: Table,
+    released_items: Table,
+    groups: Table,
+    *,
+    items: int,
+    max_suppression: Fraction | int = 100,
+) -> UtilityVerification:
+    """Check utility constraints: each released item lies inside one of them, and at most s percent are suppressed.
+
+    Args:
+        engine: the engine, inside a transaction.
+        originals: ``(item INTEGER, label VARCHAR)``, the items of the original data.
+        released_items: ``(released_item VARCHAR, item VARCHAR)``, the image map.
+        groups: ``(group_id VARCHAR, item VARCHAR)``, disjoint; items in none form one more group.
+        items: |I|, the number of items of the data and of the constraints.
+        max_suppression: s, in percent.
+    """
+    mixed = bound("constraint_mixed", {"released_items": released_items, "groups": groups})
+    gone = bound("constraint_suppressed", {"originals": originals, "released_items": released_items})
+    count = "verify/constraint_size"
+    n_mixed = int(engine.scalar(count, {"found": _value("released_item").from_(mixed.subquery("mixed"))}))
+    n_gone = int(engine.scalar(count, {"found": _value("label").from_(gone.subquery("gone"))}))
+    within = 100 * n_gone <= Fraction(max_suppression) * items
+    return UtilityVerification(within and not n_mixed, n_mixed, n_gone, items, within)
+
+
+def _value(column: str) -> exp.Select:
+    return exp.select(exp.column(column).as_("value"))

@@ -1,0 +1,59 @@
+"""Accuracy on a log of analyst queries: the same statements on the source and on the release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import anondb
+from anondb.database import Database
+from anondb.demo import make_shop
+from anondb.statements.log import measure_log
+
+LOG = """
+SELECT count(DISTINCT tid) FROM sales WHERE item = 'aspirin';  -- a comment; with a semicolon
+SELECT item, count(*) AS n FROM sales GROUP BY item;
+SELECT avg(tid) FROM sales;
+SELECT count(*) AS n, item FROM sales WHERE item IN ('milk', 'bread') GROUP BY item;
+SELECT count(DISTINCT tid) FROM sales WHERE item = 'no such item'
+"""
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    database = anondb.connect(tmp_path_factory.mktemp("log") / "shop.duckdb")
+    make_shop(database)
+    database.anonymize("sales", taxonomy="food", name="spring", queries=1)
+    return database
+
+
+def test_truth_and_bounds_of_every_count(shop: Database, tmp_path: Path) -> None:
+    path = tmp_path / "log.sql"
+    path.write_text(LOG)
+    found = measure_log(shop.engine, "spring", path)
+    connection = shop.engine.connection
+    truth = dict(connection.sql("SELECT item, count(*) FROM sales GROUP BY item").fetchall())
+    listed = {c.query: c for c in found.counts}
+    assert {f"2: {item}": n for item, n in truth.items()} == {q: c.truth for q, c in listed.items() if q[0] == "2"}
+    assert listed["1"].truth == truth["aspirin"] and listed["4: milk"].truth == truth["milk"]
+    assert [number for number, _ in found.refused] == [3] and "AVG" in found.refused[0][1]
+    assert found.outside == 0 and found.skipped == 1 and found.unlisted == 0
+    errors = [abs(c.truth - c.estimate) / c.truth for c in found.counts if c.truth]
+    assert found.average_relative_error == pytest.approx(sum(errors) / len(errors))
+    kept = "SELECT query_id, truth, relative_error FROM anondb.accuracy WHERE workload = 'spring: log log.sql'"
+    assert len(connection.sql(kept).fetchall()) == len(found.counts)
+    assert connection.sql(kept + " AND truth = 0").fetchall() == [("5", 0, None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("DROP TABLE sales", "bad_workload"), ("SELECT count(DISTINCT tid) FROM", "syntax_error")],
+)
+def test_what_is_no_log(shop: Database, tmp_path: Path, text: str, code: str) -> None:
+    path = tmp_path / "log.sql"
+    path.write_text(text)
+    with pytest.raises(anondb.InputError) as caught:
+        measure_log(shop.engine, "spring", path)
+    assert caught.value.code == code
+    assert shop.engine.connection.sql("SELECT count(*) > 0 FROM sales").fetchall() == [(True,)]
