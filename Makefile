@@ -33,5 +33,16 @@ check: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/main_job.py
 
+# The dbt project is built where dbt is installed: pip install "dbt-core>=1.10,<2" dbt-duckdb
+examples: $(STAMP)
+	rm -rf anondb-examples
+	$(BIN)/anondb demo anondb-examples
+	$(BIN)/anondb run anondb-examples/shop.duckdb examples/policy.sql
+	$(BIN)/anondb verify anondb-examples/shop.duckdb --release weekly --against-source
+	$(BIN)/anondb explain anondb-examples/shop.duckdb --release weekly --item saffron
+	$(BIN)/python examples/notebook.py
+	if command -v dbt >/dev/null; then cd examples/dbt_project && dbt build --profiles-dir .; fi
+	rm -rf anondb-examples
+
 clean:
 	rm -rf $(VENV) anondb-demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import duckdb
+from sqlglot import exp
 
 from anondb.engine.engine import Engine, wrap
 from anondb.errors import AnondbError, InputError
@@ -147,8 +148,9 @@ def _described(engine: Engine, text: str, error: duckdb.Error) -> OwnError:
 def _byte_position(engine: Engine, text: str) -> int | None:
     """Where DuckDB's parser stops, as an offset in characters; None where it does not say."""
     try:
-        found = json.loads(str(engine.scalar("statements/parse_error", text=text)))
-        place = int(found["position"])
+        call = exp.Anonymous(this="json_serialize_sql", expressions=[exp.convert(text)])
+        found = engine.select(exp.select(call.as_("found")))["found"][0]
+        place = int(json.loads(str(found))["position"])
     except (AnondbError, KeyError, ValueError):  # the extension json may be missing
         return None
     content = text.encode("utf-8")
