@@ -31,7 +31,7 @@ check: $(STAMP)
 	$(BIN)/python -m pytest -n 2
 
 bench: $(STAMP)
-	-$(BIN)/python benchmarks/queries.py
+	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/main_job.py
 
 # The dbt project is built where dbt is installed: pip install "dbt-core>=1.10,<2" dbt-duckdb

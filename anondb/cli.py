@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,6 +34,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+PLANNED_COMMANDS = ("inspect", "attack", "compare")
 
 Source = Annotated[str, typer.Argument(help="A DuckDB file, or a data file (.dat, .csv, .parquet) for a one-shot run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
@@ -93,6 +96,7 @@ def _database(
             threads=threads,
             memory_limit=memory_limit,
             read_only=read_only and not one_shot,
+            one_shot=one_shot,
             on_statement=(lambda text: typer.echo(text + ";", err=True)) if show_sql else None,
             on_progress=say,
         )
@@ -235,6 +239,10 @@ def verify(
         return make_model(model, k=own.k if k is None else k, m=own.m if m is None else m)
 
     default = promised(make_model(model))
+    if transactions is not None and (release is not None or against_source):
+        raise InputError(
+            "--transactions and --release each say what to check.", code="bad_usage", hint="Give one of them."
+        )
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
@@ -725,6 +733,17 @@ def _fail(error: AnondbError) -> NoReturn:
     raise SystemExit(error.exit_code)
 
 
+def _planned(said: str) -> str | None:
+    """What to say of an option or command of the contract that is not there yet."""
+    from anondb.policy import OPTIONS
+
+    known = {f"--{name.replace('_', '-')}" for name in OPTIONS} | {"--proof", "--allow-overlap"}
+    for word in re.findall(r"[\w-]+", said):
+        if (word in known and "No such option" in said) or (word in PLANNED_COMMANDS and "No such command" in said):
+            return f"{word} is planned, but not there yet. See anondb --help for what is."
+    return None
+
+
 def main() -> None:
     """Entry point: typed errors become a message and an exit code (design 2.1)."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra here: its threads only cost start-up time
@@ -737,18 +756,15 @@ def main() -> None:
     except typer.Exit as done:
         code = done.exit_code
     except TyperException as error:
-        _json_error("bad_usage", "The command line is not understood.")
-        show = getattr(error, "show", None)
-        if show is not None:
-            show()
-        else:
-            typer.echo(f"anondb: {error}", err=True)
+        said = _planned(str(error)) or str(error)
+        _json_error("bad_usage", said)
+        typer.echo(f"anondb: {said}", err=True)
         raise SystemExit(2) from None
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
     if code == 130:  # Typer turns KeyboardInterrupt into this code without a word
-        _json_error("interrupted", "interrupted; nothing was changed")
-        typer.echo("anondb: interrupted; nothing was changed", err=True)
+        _json_error("interrupted", "interrupted; the step that ran was undone")
+        typer.echo("anondb: interrupted; the step that ran was undone", err=True)
     raise SystemExit(code if isinstance(code, int) else 0)
 
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from anondb import pipeline
 from anondb.engine import Engine
-from anondb.errors import InputError
+from anondb.errors import AnondbError, InputError
 from anondb.models import KmAnonymity, Model, check_count
 from anondb.policy import Policy, Workload
 from anondb.query import Answer
@@ -205,7 +205,13 @@ class Database:
         release = Release(self, report.release, report)
         if publish is not None:
             begun = time.perf_counter()
-            file = release.publish(publish, replace=replace)
+            try:
+                file = release.publish(publish, replace=replace)
+            except AnondbError as error:
+                kept = (
+                    f"The release {report.release!r} was made and is kept; only publishing it failed: publish it again."
+                )
+                raise type(error)(f"{error} {kept}", code=error.code) from None
             release.report = pipeline.published(report, file, time.perf_counter() - begun)
         return release
 
@@ -331,6 +337,7 @@ def connect(
     read_only: bool = False,
     on_statement: Callable[[str], None] | None = None,
     on_progress: Callable[[str], None] | None = None,
+    one_shot: bool = False,
 ) -> Database:
     """Open a database for anonymization.
 
@@ -340,6 +347,7 @@ def connect(
         read_only: open the file read-only (for verification).
         on_statement: called with the text of every SQL statement before it runs.
         on_progress: called with a few words on what long work is at.
+        one_shot: for a single run over files: no ledger is kept.
 
     Raises:
         InputError: the file is no DuckDB database, or options that cannot apply.
@@ -364,5 +372,6 @@ def connect(
         memory_limit=memory_limit,
         on_statement=on_statement,
         on_progress=on_progress,
+        one_shot=one_shot,
     )
     return Database(engine)

@@ -28,7 +28,15 @@ from anondb.query import run as run_query
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
 from anondb.release.freeze import FrozenRelease, coded_release, freeze
-from anondb.release.objects import SEALED_SCHEMA, TABLES, SchemaName, find_schema, read_manifest, release_schema
+from anondb.release.objects import (
+    SEALED_SCHEMA,
+    TABLES,
+    SchemaName,
+    find_schema,
+    read_manifest,
+    release_schema,
+    unexpected_objects,
+)
 from anondb.release.publish import PublishedFile, publish
 from anondb.utility import (
     Accuracy,
@@ -238,6 +246,12 @@ def sealed_schema(engine: Engine) -> SchemaName | None:
     schema = SchemaName(current_catalog(engine), SEALED_SCHEMA)
     if not all(engine.exists(schema.table(name)) for name in TABLES):
         return None
+    if unexpected_objects(engine, schema):
+        raise InputError(
+            "The file holds other objects than a sealed release.",
+            code="not_a_release",
+            hint="Get it from its publisher.",
+        )
     return schema
 
 

@@ -25,7 +25,7 @@ Columns = dict[str, npt.NDArray[Any]]
 _T = TypeVar("_T")
 _WORK_PREFIX = "_anondb_"
 _TEMP_PREFIX = "anondb-tmp-"
-RESERVED_NAMES = ("information_schema", "pg_catalog")
+RESERVED_NAMES = ("information_schema",)
 
 
 class Engine:
@@ -69,6 +69,7 @@ class Engine:
         memory_limit: str | None = None,
         on_statement: Callable[[str], None] | None = None,
         on_progress: Callable[[str], None] | None = None,
+        one_shot: bool = False,
     ) -> Engine:
         """Open a database of our own: private 0700 directory for spill files, no extension autoload, no secrets."""
         if Path(os.fspath(path)).stem.lower() in RESERVED_NAMES:
@@ -96,12 +97,12 @@ class Engine:
             shutil.rmtree(spill, ignore_errors=True)
             raise _open_error(error) from None
         engine = cls(connection, owned=True, on_statement=on_statement, on_progress=on_progress, temp_directory=spill)
-        engine._one_shot = os.fspath(path) == ":memory:"
+        engine._one_shot = one_shot
         return engine
 
     @property
     def one_shot(self) -> bool:
-        """Whether this is an in-memory database of our own, made for one run over files: it keeps nothing."""
+        """Whether this is a database made for one run over files, which keeps no ledger."""
         return self._one_shot
 
     @property
@@ -160,14 +161,20 @@ class Engine:
             result.fetchall()
             return {}
 
+        return self.guarded(work, lambda error: wrap(error, what))
+
+    def guarded(self, work: Callable[[], _T], describe: Callable[[duckdb.Error], Exception]) -> _T:
+        """Run ``work`` in the worker thread; an error of DuckDB's becomes one without its text, in its chain too."""
+        failure: BaseException
         try:
             return self.call(work)
         except duckdb.InterruptException:
-            raise KeyboardInterrupt from None
+            failure = KeyboardInterrupt()
         except UnicodeError:
-            raise _bad_unicode() from None
+            failure = _bad_unicode()
         except duckdb.Error as error:
-            raise wrap(error, what) from None
+            failure = describe(error)
+        raise failure  # outside of the handler: the error that was handled would stay in its context
 
     # ------------------------------------------------------------------ queries and tables
 
@@ -230,10 +237,8 @@ class Engine:
 
     def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
         """A tree as a relation of the connection, for the user."""
-        try:
-            return self._connection.sql(query.sql(dialect="duckdb"))
-        except duckdb.Error as error:
-            raise wrap(error, "reading a release") from None
+        text = query.sql(dialect="duckdb")
+        return self.guarded(lambda: self._connection.sql(text), lambda error: wrap(error, "reading a release"))
 
     @contextlib.contextmanager
     def registered(self, source: Any) -> Iterator[Table]:
@@ -304,17 +309,16 @@ class Engine:
         A refused BEGIN would abort that transaction, so it is looked for first: outside of one, each statement has a
         transaction number of its own.
         """
-        try:
-            numbers = [
-                self.call(lambda: self._connection.execute("SELECT txid_current()").fetchall()[0][0]) for _ in range(2)
-            ]
-            if numbers[0] == numbers[1]:
-                raise _transaction_open()
-            self.call(lambda: self._connection.execute("BEGIN TRANSACTION"))
-        except duckdb.TransactionException:
-            raise _transaction_open() from None
-        except duckdb.Error as error:
-            raise wrap(error, "begin") from None
+
+        def describe(error: duckdb.Error) -> AnondbError:
+            return _transaction_open() if isinstance(error, duckdb.TransactionException) else wrap(error, "begin")
+
+        def number() -> int:
+            return int(self._connection.execute("SELECT txid_current()").fetchall()[0][0])
+
+        if self.guarded(number, describe) == self.guarded(number, describe):
+            raise _transaction_open()
+        self.guarded(lambda: self._connection.execute("BEGIN TRANSACTION"), describe)
 
 
 def sweep_temp_directories() -> None:

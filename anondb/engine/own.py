@@ -116,14 +116,16 @@ def relation(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | None:
 
 
 def _guarded(engine: Engine, text: str, work: Callable[[], _T]) -> _T:
+    failure: BaseException
     try:
         return engine.call(work)
     except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
+        failure = KeyboardInterrupt()
     except UnicodeError:
-        raise OwnError(InputError("A text is not valid Unicode.", code="bad_unicode")) from None
+        failure = OwnError(InputError("A text is not valid Unicode.", code="bad_unicode"))
     except duckdb.Error as error:
-        raise _described(engine, text, error) from None
+        failure = _described(engine, text, error)
+    raise failure  # outside of the handler: the error that was handled would stay in its context
 
 
 def _described(engine: Engine, text: str, error: duckdb.Error) -> OwnError:

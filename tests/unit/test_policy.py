@@ -79,8 +79,8 @@ def test_defaults() -> None:
 def test_algorithms() -> None:
     for name in ALGORITHMS["km"]:
         assert policy(algorithm=name).algorithm == name
-    for wrong in ("coat", "MHGHS", "", 5, ["hghs"]):
-        assert "mhghs, hghs" in refused(lambda wrong=wrong: policy(algorithm=wrong), "unknown_algorithm")
+    for wrong in ("caot", "MHGHS", 5, ["hghs"]):
+        assert "mhghs, hghs, coat" in refused(lambda wrong=wrong: policy(algorithm=wrong), "unknown_algorithm")
 
 
 def test_models_and_columns() -> None:
@@ -89,7 +89,10 @@ def test_models_and_columns() -> None:
     for column in ("id", "item"):
         for wrong in ("", None, 5):
             refused(lambda column=column, wrong=wrong: policy(**{column: wrong}), "empty_name")
-    refused(lambda: policy(taxonomy=None), "no_taxonomy")
+    assert policy(taxonomy=None).algorithm == "coat"
+    for name in ("mhghs", "hghs"):
+        refused(lambda name=name: policy(taxonomy=None, algorithm=name), "no_taxonomy")
+        refused(lambda name=name: policy(algorithm=name, literal=True), "bad_usage")
 
 
 @pytest.mark.parametrize(
