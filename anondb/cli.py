@@ -756,9 +756,13 @@ def main() -> None:
     except typer.Exit as done:
         code = done.exit_code
     except TyperException as error:
-        said = _planned(str(error)) or str(error)
-        _json_error("bad_usage", said)
-        typer.echo(f"anondb: {said}", err=True)
+        planned = _planned(str(error))
+        _json_error("bad_usage", planned or str(error))
+        show = getattr(error, "show", None)
+        if planned is None and show is not None:
+            show()
+        else:
+            typer.echo(f"anondb: {planned or error}", err=True)
         raise SystemExit(2) from None
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))

@@ -34,6 +34,7 @@ from anondb.release.objects import (
 
 _BUILD_PREFIX = ".anondb-build-"
 _BUILD_NAME = "release.duckdb"
+DATA_SUFFIXES = (".csv", ".dat", ".parquet", ".tree", ".txt", ".sql", ".json")
 Check = Callable[[Engine, SchemaName], None]
 
 
@@ -237,7 +238,12 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) ->
             raise InputError(
                 f"The file {shown} exists already.", code="target_exists", hint="Choose another name, or replace it."
             )
-        _check_is_release(target)
+        if target.suffix.lower() in DATA_SUFFIXES:
+            raise InputError(
+                f"{shown} is a data file, which a release never replaces.",
+                code="target_in_use",
+                hint="Choose another name.",
+            )
     if os.path.lexists(_wal(target)):
         raise InputError(
             f"A write-ahead log lies beside {shown}, which DuckDB would mix into the new file.",
@@ -245,22 +251,6 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) ->
             hint="Open and close its database, or remove it.",
         )
     return target
-
-
-def _check_is_release(target: Path) -> None:
-    """Only a sealed release gives way to another: whatever else the file holds, it may be all there is of it."""
-    try:
-        open_release(target)
-    except AnondbError:
-        foreign = True
-    else:
-        foreign = False
-    if foreign:
-        raise InputError(
-            f"The file {target.name!r} is not a sealed release, so it is not replaced.",
-            code="target_exists",
-            hint="Choose another name, or remove it yourself.",
-        )
 
 
 def _host() -> str:

@@ -40,7 +40,7 @@ def test_a_foreign_object_makes_it_no_release(tmp_path: Path) -> None:
     assert caught.value.code == "not_a_release"
 
 
-def test_only_a_release_gives_way_to_a_release(tmp_path: Path) -> None:
+def test_a_data_file_never_gives_way(tmp_path: Path) -> None:
     victim = tmp_path / "precious.csv"
     victim.write_text("tid,item\n1,a\n")
     with anondb.connect() as database:
@@ -48,7 +48,7 @@ def test_only_a_release_gives_way_to_a_release(tmp_path: Path) -> None:
         release = database.anonymize(source, queries=1, name="s")
         with pytest.raises(anondb.InputError) as caught:
             release.publish(victim, replace=True)
-        assert caught.value.code == "target_exists" and victim.read_text().startswith("tid")
+        assert caught.value.code == "target_in_use" and victim.read_text().startswith("tid")
         release.publish(tmp_path / "s.duckdb")
         release.publish(tmp_path / "s.duckdb", replace=True)
 
