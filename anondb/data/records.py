@@ -170,7 +170,9 @@ def _check_names(columns: list[str], id_column: str) -> None:
     lowered = {c.lower() for c in columns}
     if id_column.lower() in lowered:
         raise InputError(
-            f"{id_column!r} is the id of the records, a direct identifier.", code="direct_identifier", hint="Leave it out."
+            f"{id_column!r} is the id of the records, a direct identifier.",
+            code="direct_identifier",
+            hint="Leave it out.",
         )
     made = {c.lower() + end for c in columns for end in ("_lo", "_hi", "_null")}
     clashing = sorted(lowered & (made | set(RESERVED)))
