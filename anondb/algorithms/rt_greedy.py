@@ -66,7 +66,7 @@ def diversity_recoder(
             failing = state.run()
             if not failing:
                 return state.recoding(found, marks, lost)
-            finer = [s.recoding(found, marks, lost) for s in state.all_recodings() if not s.violation()[1]]
+            finer = [s.recoding(found, marks, lost) for s in state.all_recodings() if s.violation()[1] is None]
             if finer:
                 return min(finer, key=lambda r: (ul_exact(r.profile), r.block.tolist()))
             lost |= set(sensitive[kept[failing]].tolist())

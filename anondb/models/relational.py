@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from anondb.models import check_count
 
@@ -23,7 +24,7 @@ class KkmAnonymity:
 
     k: int = 5
     m: int | float = 2
-    name = "kkm"
+    name: ClassVar[str] = "kkm"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", int(check_count("k", self.k)))
@@ -32,6 +33,11 @@ class KkmAnonymity:
     def parameters(self) -> dict[str, int | str]:
         """The parameters as they appear in JSON and in the manifest: ``m`` is an integer or the text ``inf``."""
         return {"k": self.k, "m": "inf" if self.m == math.inf else int(self.m)}
+
+    @property
+    def promise(self) -> str:
+        """The promise in a few words."""
+        return f"({self.k},{self.k}^{self.parameters()['m']})-anonymity"
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class KlmDiversity:
     k: int = 5
     l: int = 2  # noqa: E741
     m: int | float = 2
-    name = "klm"
+    name: ClassVar[str] = "klm"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", int(check_count("k", self.k)))
@@ -60,3 +66,8 @@ class KlmDiversity:
     def parameters(self) -> dict[str, int | str]:
         """The parameters as they appear in JSON and in the manifest: ``m`` is an integer or the text ``inf``."""
         return {"k": self.k, "l": self.l, "m": "inf" if self.m == math.inf else int(self.m)}
+
+    @property
+    def promise(self) -> str:
+        """The promise in a few words."""
+        return f"({self.k},{self.l}^{self.parameters()['m']})-diversity"

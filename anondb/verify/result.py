@@ -10,13 +10,15 @@ from anondb.models import Model
 
 @dataclass(frozen=True)
 class Witness:
-    """One violating itemset: its labels in code-point order, and in how many transactions it occurs.
+    """One violating itemset: its labels in code-point order, and in how many transactions it occurs; for l^m-diversity
+    also the sensitive item that is too sure there, and in how many they occur together.
 
     Labels are released data: they belong in a report for the owner, never in an error message or a log.
     """
 
     items: tuple[str, ...]
     support: int
+    sensitive: str | None = None
 
 
 @dataclass(frozen=True)
@@ -44,5 +46,9 @@ class Verification:
             "violations": self.violations,
         }
         if witnesses:
-            found["witnesses"] = [{"items": list(w.items), "support": w.support} for w in self.witnesses]
+            found["witnesses"] = [
+                {"items": list(w.items), "support": w.support}
+                | ({} if w.sensitive is None else {"sensitive": w.sensitive})
+                for w in self.witnesses
+            ]
         return found
