@@ -20,7 +20,8 @@ from anondb.policy import Policy, Workload
 from anondb.query import Answer
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
-from anondb.release.publish import PublishedFile, check_target
+from anondb.release.paths import check_target
+from anondb.release.publish import PublishedFile
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 

@@ -107,8 +107,8 @@ def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Q
     return tree
 
 
-def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -> None:
-    """Create ``baskets`` and ``count_bounds(items)`` of a global recoding over the tables of ``schema``.
+def view_and_macro(schema: SchemaName, release_id: str) -> tuple[exp.Create, exp.Create]:
+    """The statements that create ``baskets`` and ``count_bounds(items)`` of a global recoding over the tables of ``schema``.
 
     ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
     transactions hold all items. Its bounds hold for every original that the release may come from, and are attained by
@@ -135,13 +135,19 @@ def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -
             expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
         ),
     )
+    return view, macro
+
+
+def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -> None:
+    """Create the view and the macro of a release in the owner's database."""
+    view, macro = view_and_macro(schema, release_id)
     engine.run(view, "creating the view baskets")
     engine.run(macro, "creating the macro count_bounds")
 
 
-def allowed_objects(schema: str) -> set[tuple[str, str, str, str, str]]:
+def allowed_objects(schema: str) -> set[tuple[str, ...]]:
     """All that a release of a global recoding has, as ``release/objects`` has it: schema, kind, name, part, detail."""
-    allowed = {(schema, "schema", "", "", "")}
+    allowed: set[tuple[str, ...]] = {(schema, "schema", "", "", "")}
     for kind, relations in (("table", TABLES), ("view", VIEWS)):
         for name, columns in relations.items():
             allowed.add((schema, kind, name, "", ""))
@@ -150,19 +156,22 @@ def allowed_objects(schema: str) -> set[tuple[str, str, str, str, str]]:
     return allowed
 
 
-def listed_objects(engine: Engine, catalog: str, *, macros: bool = True) -> set[tuple[str, str, str, str, str]]:
-    """Everything that the catalog of a database holds, in the same form; looking macros up takes most of the time."""
-    listed: set[tuple[str, str, str, str, str]] = set()
+def listed_objects(engine: Engine, catalog: str, *, macros: bool = True) -> dict[tuple[str, ...], str]:
+    """Everything that the catalog of a database holds, in the same form, with the text of views and macros ('' else).
+
+    Looking macros up takes most of the time.
+    """
+    listed: dict[tuple[str, ...], str] = {}
     for name in ("release/objects", "release/macros") if macros else ("release/objects",):
         found = engine.query(name, catalog_name=catalog)
         columns = (found[c].tolist() for c in ("schema_name", "kind", "name", "part", "detail"))
-        listed.update(zip(*columns, strict=True))
+        listed.update(zip(zip(*columns, strict=True), found["text"].tolist(), strict=True))
     return listed
 
 
 def unexpected_objects(engine: Engine, schema: SchemaName, *, macros: bool = True) -> list[tuple[str, ...]]:
     """What a release has and must not have, or lacks; a sealed file may have nothing beside its schema ``main``."""
-    found, allowed = listed_objects(engine, schema.catalog, macros=macros), allowed_objects(schema.name)
+    found, allowed = set(listed_objects(engine, schema.catalog, macros=macros)), allowed_objects(schema.name)
     if schema.name != SEALED_SCHEMA:
         found = {o for o in found if o[0] == schema.name}
     if not macros:

@@ -20,7 +20,7 @@ from anondb.pipeline import Report
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, find_schema, read_manifest, release_schema
-from anondb.release.publish import check_target
+from anondb.release.paths import check_target
 from anondb.statements.parser import base_tables
 from anondb.statements.results import Check, Created, Dropped, Refreshed, Shown
 from anondb.statements.statement import CreateView
