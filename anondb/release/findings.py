@@ -16,13 +16,14 @@ from sqlglot import exp
 
 from anondb.engine import Engine
 from anondb.release.objects import (
+    GLOBAL,
     MANIFEST_KEYS,
-    TABLES,
+    Kind,
     SchemaName,
     allowed_objects,
+    definitions,
     listed_objects,
     read_manifest,
-    view_and_macro,
 )
 
 _HEADER, _CHECKSUM = 4_096, 8  # bytes of a header, and of the checksum that each begins with
@@ -63,13 +64,13 @@ def file_findings(path: Path) -> list[Finding]:
     return found
 
 
-def storage_findings(engine: Engine) -> list[Finding]:
+def storage_findings(engine: Engine, kind: Kind) -> list[Finding]:
     """Compressed segments, whose gaps cannot be read, and free blocks, which keep what was deleted."""
     found = []
     free = int(engine.scalar("release/free_blocks"))
     if free:
         found.append(Finding("bytes", f"{free} free blocks may hold deleted rows"))
-    segments = [exp.select(exp.convert(name).as_("name"), "compression").from_(_segments(name)) for name in TABLES]
+    segments = [exp.select(exp.convert(name).as_("name"), "compression").from_(_segments(name)) for name in kind.tables]
     kinds = engine.select(exp.union(*segments, distinct=True), "looking up how tables are stored")
     plain = [kind in _PLAIN_STORAGE for kind in kinds["compression"].tolist()]
     compressed = {name for name, is_plain in zip(kinds["name"].tolist(), plain, strict=True) if not is_plain}
@@ -81,12 +82,12 @@ def _segments(table: str) -> exp.Table:
     return exp.Table(this=exp.Anonymous(this="pragma_storage_info", expressions=[exp.Literal.string(table)]))
 
 
-def catalog_findings(engine: Engine, schema: SchemaName, release_id: str) -> list[Finding]:
+def catalog_findings(engine: Engine, schema: SchemaName, kind: Kind, release_id: str) -> list[Finding]:
     """Objects, types, comments and defaults that are not on the list, and texts with literals that are not ours."""
-    listed, allowed = listed_objects(engine, schema.catalog), allowed_objects(schema.name)
+    listed, allowed = listed_objects(engine, schema.catalog), allowed_objects(schema.name, kind)
     found = [Finding("catalog", f"not allowed: {_described(one)}") for one in sorted(listed.keys() - allowed)]
     found += [Finding("catalog", f"missing: {_described(one)}") for one in sorted(allowed - listed.keys())]
-    ours = {literal.this for tree in view_and_macro(schema, release_id) for literal in tree.find_all(exp.Literal)}
+    ours = {literal.this for tree in definitions(schema, release_id) for literal in tree.find_all(exp.Literal)}
     for one, text in sorted(listed.items()):
         strange = len({literal[1:-1].replace("''", "'") for literal in _LITERAL.findall(text)} - ours)
         if strange and one in allowed:
@@ -101,9 +102,11 @@ def _described(one: tuple[str, ...]) -> str:
     return f"{kind} {named}" + (f" ({detail})" if detail else "")
 
 
-def content_findings(engine: Engine, schema: SchemaName) -> list[Finding]:
+def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
     """Rows that do not belong together: ids that are not 1..N, items without members, a manifest with other keys."""
-    tables = {name: schema.table(name) for name in TABLES}
+    if not kind.tables.keys() >= GLOBAL.tables.keys():
+        return []
+    tables = {name: schema.table(name) for name in GLOBAL.tables}
     found = [
         Finding("rows", f"{int(column[0])} {name.replace('_', ' ')}")
         for name, column in engine.query("release/sealed_rows", tables).items()
@@ -138,18 +141,20 @@ def order_figures(engine: Engine, schema: SchemaName) -> tuple[int, dict[str, fl
     return len(number), figures
 
 
-def order_findings(engine: Engine, schema: SchemaName) -> list[Finding]:
-    """Correlations of the stored order with the content, and rows that are not stored in the order of their numbers."""
+def order_findings(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, dict[str, float], list[Finding]]:
+    """N and the figures of ``order_figures``, and what they say; rows out of the order of their numbers are found too."""
+    if not kind.tables.keys() >= GLOBAL.tables.keys():
+        return 0, {}, []
+    found = []
     n, figures = order_figures(engine, schema)
-    found = [
-        Finding("order", f"the order is not random: {name}, rho = {rho:.3f}")
-        for name, rho in figures.items()
-        if n and abs(rho) >= RHO_LIMIT / n**0.5
-    ]
-    unsorted = engine.scalar("release/unsorted_rows", {"transactions": schema.table("transactions")})
-    if unsorted:
-        found.append(Finding("order", f"{unsorted} rows are not stored in the order of their numbers"))
-    return found
+    for name, rho in figures.items():
+        if n and abs(rho) >= RHO_LIMIT / n**0.5:
+            found.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
+    for table in kind.rows:
+        unsorted = engine.scalar("release/unsorted_rows", {"transactions": schema.table(table)})
+        if unsorted:
+            found.append(Finding("order", f"{unsorted} rows of {table} are not stored in the order of their numbers"))
+    return n, figures, found
 
 
 def _ranks(values: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
@@ -168,10 +173,10 @@ def _correlation(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> floa
     return float((a * b).sum()) / scale if scale else 0.0
 
 
-def stored_statistics(engine: Engine) -> dict[tuple[str, ...], int]:
+def stored_statistics(engine: Engine, kind: Kind) -> dict[tuple[str, ...], int]:
     """The statistics that the file keeps of every stored segment, with how often each occurs."""
     counted: dict[tuple[str, ...], int] = {}
-    for table in TABLES:
+    for table in kind.tables:
         statistics = exp.cast(exp.column("stats"), "VARCHAR").as_("stats")
         columns = ("column_name", "segment_type", "compression", exp.column("count"), statistics)
         found = engine.select(exp.select(*columns).from_(_segments(table)), "looking up statistics")
@@ -180,7 +185,7 @@ def stored_statistics(engine: Engine) -> dict[tuple[str, ...], int]:
     return counted
 
 
-def rows_as_stored(schema: SchemaName, table: str) -> exp.Query:
+def rows_as_stored(schema: SchemaName, kind: Kind, table: str) -> exp.Query:
     """The rows of a table in the order in which they are stored."""
-    columns = (exp.column(c) for c in TABLES[table])
+    columns = (exp.column(exp.to_identifier(c, quoted=True)) for c in kind.tables[table])
     return exp.select(*columns).from_(schema.table(table).expression()).order_by("rowid")

@@ -15,12 +15,14 @@ from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.recoding import GlobalRecoding
 from anondb.release.objects import (
-    TABLES,
+    GLOBAL,
+    Kind,
     SchemaName,
     create_view_and_macro,
     find_schema,
     new_release_id,
     read_manifest,
+    release_kind,
     unexpected_objects,
 )
 
@@ -63,7 +65,7 @@ def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | Non
     those bytes. Whoever lacks the key learns nothing from a number. The key comes from the operating system unless a test
     injects it; it is in no statement and no table, and nothing keeps it.
     """
-    tids = engine.query("release/tids", {"ids": ids})["tid"]
+    tids = np.unique(engine.query("release/tids", {"ids": ids})["tid"])
     stream = hashlib.shake_256(os.urandom(KEY_BYTES) if key is None else key).digest(8 * len(tids))
     order = np.argsort(np.frombuffer(stream, dtype="<u8"), kind="stable")
     numbers = np.empty(len(tids), dtype=np.int32)
@@ -133,7 +135,8 @@ def drop_schema(engine: Engine, schema: SchemaName) -> None:
     Raises:
         InputError: ``not_a_release``: it holds something else than a release, which is not ours to drop.
     """
-    if unexpected_objects(engine, schema):
+    kind = release_kind(engine, schema)
+    if kind is None or unexpected_objects(engine, schema, kind):
         raise InputError(
             f"The schema {schema.name!r} holds other objects than a release's.",
             code="not_a_release",
@@ -230,9 +233,13 @@ def freeze(
     )
 
 
-def table_counts(engine: Engine, schema: SchemaName) -> dict[str, int]:
+def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:
     """The number of rows of each table of a release."""
-    found = engine.query("release/table_counts", {n: schema.table(n) for n in TABLES})
+    counts = [
+        exp.select(exp.Count(this=exp.Star())).from_(schema.table(n).expression()).subquery().as_(n)
+        for n in kind.tables
+    ]
+    found = engine.select(exp.select(*counts), "counting the rows of a release")
     return {name: int(column[0]) for name, column in found.items()}
 
 

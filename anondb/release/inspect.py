@@ -17,13 +17,13 @@ from anondb.release.findings import (
     catalog_findings,
     content_findings,
     file_findings,
-    order_figures,
     order_findings,
     rows_as_stored,
     storage_findings,
     stored_statistics,
 )
-from anondb.release.objects import TABLES, SchemaName, listed_objects, read_manifest
+from anondb.release.freeze import table_counts
+from anondb.release.objects import GLOBAL, Kind, SchemaName, listed_objects, read_manifest, release_kind
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
 from anondb.release.reader import sealed_engine
 
@@ -75,69 +75,57 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
     engine, schema, place = sealed_engine(path)
     try:
         found = file_findings(place)
-        objects = listed_objects(engine, schema.catalog)
-        figures = {"catalog": f"{len(objects)} objects", "wal": "none"}
-        size = place.stat().st_size
-        manifest: dict[str, str] = {}
-        release_id = _release_id(engine, schema, objects)
-        wrong = catalog_findings(engine, schema, release_id)
-        if not wrong:  # else what is called like a table of ours may be anything
-            manifest = read_manifest(engine, schema)
-            found += storage_findings(engine) + content_findings(engine, schema) + order_findings(engine, schema)
-            n, rhos = order_figures(engine, schema)
-            largest = max((abs(r) for r in rhos.values()), default=0.0)
-            figures["rows"] = ", ".join(f"{name} {count:,}" for name, count in _counts(engine, schema).items())
-            figures["order"] = f"largest |rho| {largest:.4f}, limit {RHO_LIMIT / max(n, 1) ** 0.5:.4f}"
-            compared, differing = _rebuild(engine, schema, place, release_id)
-            found += differing
-            figures["bytes"] = f"{size:,}, {compared}"
-        else:
-            figures["bytes"] = f"{size:,}, not compared: the catalog is not a release's"
-        if any(f.check == "wal" for f in found):
-            figures["wal"] = "present"
-        return Inspection(place, manifest, figures, tuple(wrong + found))
+        figures = {
+            "catalog": f"{len(listed_objects(engine, schema.catalog))} objects",
+            "wal": "present" if found and found[0].check == "wal" else "none",
+        }
+        size = f"{place.stat().st_size:,}"
+        kind = release_kind(engine, schema)
+        manifest = {} if kind is None else read_manifest(engine, schema)
+        release_id = manifest.get("release_id", "")
+        found += catalog_findings(engine, schema, kind or GLOBAL, release_id)
+        if kind is None or any(
+            f.check == "catalog" for f in found
+        ):  # else what is called like our table may be anything
+            return Inspection(place, {}, {**figures, "bytes": f"{size}, not compared"}, tuple(found))
+        found += storage_findings(engine, kind) + content_findings(engine, schema, kind)
+        counts = table_counts(engine, schema, kind)
+        figures["rows"] = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        n, rhos, disorder = order_findings(engine, schema, kind)
+        found += disorder
+        largest = max((abs(r) for r in rhos.values()), default=0.0)
+        figures["order"] = f"largest |rho| {largest:.4f}, limit {RHO_LIMIT / max(n, 1) ** 0.5:.4f}"
+        compared, differing = _rebuild(engine, schema, kind, place, release_id)
+        return Inspection(place, manifest, {**figures, "bytes": f"{size}, {compared}"}, tuple(found + differing))
     finally:
         engine.close()
 
 
-def _release_id(engine: Engine, schema: SchemaName, objects: dict[tuple[str, ...], str]) -> str:
-    """The manifest's number, where the manifest is a table."""
-    if (schema.name, "table", "manifest", "", "") not in objects:
-        return ""
-    columns = {one[3] for one in objects if one[:3] == (schema.name, "column", "manifest")}
-    return read_manifest(engine, schema).get("release_id", "") if {"key", "value"} <= columns else ""
-
-
-def _counts(engine: Engine, schema: SchemaName) -> dict[str, int]:
-    found = engine.query("release/table_counts", {name: schema.table(name) for name in TABLES})
-    return {name: int(column[0]) for name, column in found.items()}
-
-
-def _rebuild(engine: Engine, schema: SchemaName, place: Path, release_id: str) -> tuple[str, list[Finding]]:
+def _rebuild(engine: Engine, schema: SchemaName, kind: Kind, place: Path, release_id: str) -> tuple[str, list[Finding]]:
     """Write the visible rows anew in a clean process, and compare bytes, statistics and the catalog's texts."""
     with tempfile.TemporaryDirectory(prefix=f"anondb-tmp-{os.getpid()}-") as private:
         build = Path(private)
         with clean_writer(build) as writer:
-            for name in TABLES:
-                hand_over_table(engine, rows_as_stored(schema, name), build / rows_file(name))
-            writer.write(BUILD_NAME, build_statements(release_id))
+            for name in kind.tables:
+                hand_over_table(engine, rows_as_stored(schema, kind, name), build / rows_file(name))
+            writer.write(BUILD_NAME, build_statements(kind, release_id))
         twin = build / BUILD_NAME
         if _header_texts(place) != _header_texts(twin):
             return "written by another version of DuckDB, so not compared with a rebuilt file", []
         found = []
         reader, twin_schema, _ = sealed_engine(twin)
         try:
-            if stored_statistics(reader) != stored_statistics(engine):
+            if stored_statistics(reader, kind) != stored_statistics(engine, kind):
                 found.append(Finding("statistics", "the stored statistics are not those of the rows"))
             texts = [set(listed_objects(e, s.catalog).values()) for e, s in ((reader, twin_schema), (engine, schema))]
             if texts[0] != texts[1]:
-                found.append(Finding("catalog", "the text of the view or the macro is not anondb's"))
+                found.append(Finding("catalog", "the text of a view or a macro is not anondb's"))
         finally:
             reader.close()
-        same = _same_bodies(place, twin)
-    if not same:
+        if _same_bodies(place, twin):
+            return "identical to a rebuilt file", found
         found.append(Finding("bytes", "the blocks differ from those of a file rebuilt from the same rows"))
-    return "identical to a rebuilt file" if same else "different from a rebuilt file", found
+        return "different from a rebuilt file", found
 
 
 def _header_texts(path: Path) -> bytes:

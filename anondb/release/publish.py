@@ -17,10 +17,11 @@ from anondb.release.findings import catalog_findings, file_findings, storage_fin
 from anondb.release.freeze import number_transactions, table_counts
 from anondb.release.objects import (
     SEALED_SCHEMA,
-    TABLES,
+    Kind,
     SchemaName,
+    definitions,
     read_manifest,
-    view_and_macro,
+    release_kind,
 )
 from anondb.release.paths import build_directory, check_target, described, sweep_builds, sync
 
@@ -67,7 +68,8 @@ def publish(
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
         EngineError: the disk is full, memory ran out, or writing failed.
     """
-    if not all(engine.exists(release_schema.table(name)) for name in TABLES):
+    kind = release_kind(engine, release_schema)
+    if kind is None:
         raise InputError(
             f"The schema {release_schema.name!r} does not hold a release.", code="not_a_release", hint="Check the name."
         )
@@ -75,12 +77,12 @@ def publish(
     sweep_builds(target.parent)
     with build_directory(target.parent) as build, clean_writer(build) as writer:
         manifest = read_manifest(engine, release_schema)
-        _hand_over(engine, release_schema, build, key)
+        _hand_over(engine, release_schema, kind, build, key)
         limit = engine.scalar("release/memory_limit")
-        writer.write(BUILD_NAME, build_statements(manifest["release_id"]), memory_limit=limit)
+        writer.write(BUILD_NAME, build_statements(kind, manifest["release_id"]), memory_limit=limit)
         built = build / BUILD_NAME
-        counts = table_counts(engine, release_schema)
-        _check_sealed(built, manifest, counts, check)
+        counts = table_counts(engine, release_schema, kind)
+        _check_sealed(built, kind, manifest, counts, check)
         try:
             os.chmod(built, 0o600)
             sync(built)
@@ -89,35 +91,40 @@ def publish(
             sync(target.parent)
         except OSError as error:
             raise described(error) from None
-    return PublishedFile(target, manifest["release_id"], counts["transaction_ids"], counts["transactions"], size)
+    transactions = int(manifest["transactions"])
+    return PublishedFile(target, manifest["release_id"], transactions, sum(counts[n] for n in kind.rows), size)
 
 
 # ---------------------------------------------------------------------- the rows that cross
 
 
-def _hand_over(engine: Engine, schema: SchemaName, build: Path, key: bytes | None) -> None:
+def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, key: bytes | None) -> None:
     """Write the released rows under fresh numbers into ``build``, one file for each table; work tables are dropped again.
 
     Rows are sorted by all their columns, the fresh numbers first.
     """
-    ids = schema.table("transaction_ids")
-    old_numbers = exp.select(exp.column("transaction_id").as_("tid")).from_(ids.expression())
+    old_numbers = exp.select(exp.column(kind.number).as_("tid")).from_(schema.table(kind.numbered).expression())
     try:
         numbered = number_transactions(engine, old_numbers, key)
-        for name, columns in TABLES.items():
+        for name, columns in kind.tables.items():
             rows = exp.select().from_(exp.alias_(schema.table(name).expression(), "frozen", table=True))
-            if "transaction_id" in columns:
+            if kind.number in columns:
                 rows = rows.join(
                     exp.alias_(numbered.expression(), "numbered", table=True),
-                    on=exp.column("transaction_id", "frozen").eq(exp.column("tid", "numbered")),
+                    on=exp.column(kind.number, "frozen").eq(exp.column("tid", "numbered")),
                 )
             for column in columns:
-                rows = rows.select(exp.column(column, "numbered" if column == "transaction_id" else "frozen"))
+                fresh = exp.column("transaction_id", "numbered").as_(column)
+                rows = rows.select(fresh if column == kind.number else _column(column, "frozen"))
             rows = rows.order_by(*(exp.Literal.number(n) for n in range(1, len(columns) + 1)))
             hand_over_table(engine, rows, build / rows_file(name))
     finally:
         with contextlib.suppress(AnondbError):  # in a failed transaction nothing can be dropped, nor need it be
             engine.drop(engine.work_table("release_numbers"))
+
+
+def _column(name: str, table: str | None = None) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table)
 
 
 def hand_over_table(engine: Engine, rows: exp.Query, file: Path) -> None:
@@ -138,36 +145,38 @@ def rows_file(table: str) -> str:
     return f"{table}.parquet"
 
 
-def build_statements(release_id: str) -> list[exp.Expr]:
-    """What the clean process runs: the tables of a release, filled from the files beside it, its view and its macro."""
+def build_statements(kind: Kind, release_id: str) -> list[exp.Expr]:
+    """What the clean process runs: the tables of a release, filled from the files beside it, its views and its macros."""
     schema = SchemaName(Path(BUILD_NAME).stem, SEALED_SCHEMA)
     statements: list[exp.Expr] = []
-    for name, columns in TABLES.items():
-        definitions = [
-            exp.ColumnDef(this=exp.to_identifier(c), kind=exp.DataType.build(t, dialect="duckdb"))
+    for name, columns in kind.tables.items():
+        fields = [
+            exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=exp.DataType.build(t, dialect="duckdb"))
             for c, t in columns.items()
         ]
         table = schema.table(name).expression()
-        statements.append(exp.Create(this=exp.Schema(this=table, expressions=definitions), kind="TABLE"))
+        statements.append(exp.Create(this=exp.Schema(this=table, expressions=fields), kind="TABLE"))
         rows = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
-        source = exp.select(*(exp.column(c) for c in columns)).from_(rows)
+        source = exp.select(*(_column(c) for c in columns)).from_(rows)
         statements.append(exp.Insert(this=table.copy(), expression=source))
-    return [*statements, *view_and_macro(schema, release_id)]
+    return [*statements, *definitions(schema, release_id)]
 
 
-def _check_sealed(built: Path, manifest: dict[str, str], counts: dict[str, int], check: Check | None) -> None:
+def _check_sealed(
+    built: Path, kind: Kind, manifest: dict[str, str], counts: dict[str, int], check: Check | None
+) -> None:
     """Read the finished file again: it holds what a release may hold, all of it, and nothing else."""
     if file_findings(built):
         raise InternalError("The sealed file was not closed cleanly.")
     reader = Engine.open(built, read_only=True)
     try:
         schema = SchemaName(built.stem, SEALED_SCHEMA)
-        wrong = catalog_findings(reader, schema, manifest["release_id"])
+        wrong = catalog_findings(reader, schema, kind, manifest["release_id"])
         if wrong:
             raise InternalError(f"The sealed file has {len(wrong)} objects or texts too many or too few.")
-        if storage_findings(reader):
+        if storage_findings(reader, kind):
             raise InternalError("The sealed file is not stored as it should be.")
-        if table_counts(reader, schema) != counts or read_manifest(reader, schema) != manifest:
+        if table_counts(reader, schema, kind) != counts or read_manifest(reader, schema) != manifest:
             raise InternalError("The sealed file differs from the frozen release.")
         if check is not None:
             check(reader, schema)

@@ -11,7 +11,14 @@ from anondb.engine import Engine
 from anondb.engine.locked import open_locked
 from anondb.errors import InputError
 from anondb.release.findings import catalog_findings
-from anondb.release.objects import MANIFEST_KEYS, SEALED_SCHEMA, SchemaName, read_manifest, unexpected_objects
+from anondb.release.objects import (
+    MANIFEST_KEYS,
+    SEALED_SCHEMA,
+    SchemaName,
+    read_manifest,
+    release_kind,
+    unexpected_objects,
+)
 from anondb.release.paths import valid_path
 
 
@@ -38,11 +45,12 @@ def read_sealed_manifest(path: str | os.PathLike[str]) -> dict[str, str]:
     """
     engine, schema, place = sealed_engine(path)
     try:
+        kind = release_kind(engine, schema)
         foreign = InputError(f"The file {place.name!r} is not a sealed release.", code="not_a_release")
-        if unexpected_objects(engine, schema):  # looked at first: what is called like a table of ours may be anything
+        if kind is None or unexpected_objects(engine, schema, kind):
             raise foreign
         manifest = read_manifest(engine, schema)
-        if not manifest.keys() >= MANIFEST_KEYS or catalog_findings(engine, schema, manifest["release_id"]):
+        if not manifest.keys() >= MANIFEST_KEYS or catalog_findings(engine, schema, kind, manifest["release_id"]):
             raise foreign
         return manifest
     finally:

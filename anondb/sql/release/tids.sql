@@ -1,6 +1,6 @@
 -- reads: ids(tid)
 -- params: none
 -- returns: tid
--- grain: tid
--- The transactions to be numbered, in order.
-SELECT tid FROM ids ORDER BY tid ASC
+-- grain: row of ids
+-- What is to be numbered.
+SELECT tid FROM ids
