@@ -226,7 +226,15 @@ def _check(
     recoded = engine.create(
         "recoded", "statements/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
     )
-    verification = checks.verify_rows(engine, recoded, codes, model, witnesses)
+    verification = checks.verify_rows(
+        engine,
+        recoded,
+        codes,
+        model,
+        witnesses,
+        privacy=ledger.privacy_of(engine, stored.current_catalog(engine), entry.release_id),
+        released_items=released,
+    )
     engine.drop(recoded, codes, images)
     missing = _images(engine, dataset, schema) == 0
     return Check(
