@@ -82,6 +82,7 @@ class LocalRecoding:
             ``atomic``: each of the ``copies`` stands for one occurrence of a member, and no two copies of a transaction
             for the same occurrence.
         decisions: the chosen steps, in order; may be empty.
+        remarks: what the owner should know about how the algorithm went about it, in sentences without data values.
     """
 
     transactions: Table
@@ -91,6 +92,7 @@ class LocalRecoding:
     member_labels: tuple[str, ...]
     semantics: Literal["set", "atomic"] = "set"
     decisions: tuple[Decision, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> Ints:
