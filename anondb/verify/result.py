@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from anondb.models import KmAnonymity
-from anondb.models.transactional import TransactionalK
+from anondb.models import Model
 
 
 @dataclass(frozen=True)
@@ -28,12 +27,12 @@ class Verification:
         model: the promise that was checked.
         verified: whether it holds, which is ``violations == 0``.
         violations: how many violations there are; what is counted depends on the model (k^m with finite m: minimal
-            threats; m infinite: distinct published transactions with fewer than k supersets; transactional
-            k-anonymity: classes of equal transactions with fewer than k members).
+            threats; m infinite: distinct published transactions with fewer than k supersets; transactional k-anonymity:
+            classes of equal transactions with fewer than k members).
         witnesses: the first violations by size and labels, at most as many as asked for.
     """
 
-    model: KmAnonymity | TransactionalK
+    model: Model
     verified: bool
     violations: int
     witnesses: tuple[Witness, ...] = ()
