@@ -30,7 +30,9 @@ Flags = npt.NDArray[np.bool_]
 
 FINAL = -1
 MASK_BITS = 40  # children of a node that are told apart by the bits of a number
-TABLE_SHARE = 16  # classes are numbered in a table if that has at most so many cells a transaction; else they are sorted
+TABLE_SHARE = (
+    16  # classes are numbered in a table if that has at most so many cells a transaction; else they are sorted
+)
 
 
 def partition(
@@ -287,7 +289,9 @@ class _Groups:
         first_column = np.append(first, 0)  # of FINAL: any
         column = first_column[goes] + offset[self.column]
         touched, below = attempt.touched, self.column_group[self.column[attempt.touched]]
-        column[touched] = np.where(split[below], first_column[goes[touched]] + n_kept[below] + attempt.rank, column[touched])
+        column[touched] = np.where(
+            split[below], first_column[goes[touched]] + n_kept[below] + attempt.rank, column[touched]
+        )
         alive = goes >= 0
         alive[touched] &= again[below] | (split[below] & ~self.taxonomy.is_leaf[attempt.child])
         grown = touched[alive[touched] & split[below]]
