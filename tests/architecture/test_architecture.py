@@ -24,7 +24,7 @@ ROOMS: dict[str, set[str]] = {
     "errors": set(),
     "engine": {"errors"},
     "models": {"errors"},
-    "recoding": set(),
+    "recoding": {"engine"},
     "data": {"engine", "errors", "models", "recoding"},
     "algorithms": {"data", "models", "recoding", "engine", "errors"},
     "verify": {"models", "engine", "errors"},
