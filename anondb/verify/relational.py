@@ -17,7 +17,7 @@ from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.verify import work as limits
 from anondb.verify.km import verify_km
-from anondb.verify.result import Verification, Witness
+from anondb.verify.result import SensitiveWitness, Verification, Witness
 from anondb.verify.work import Work, check_budget, work
 
 
@@ -52,7 +52,9 @@ def verify_kkm(
     """
     with work(engine) as place:
         small = place.table("few_records", "few_records", {"classes": classes}, k=model.k)
-        found = [Witness((), int(n)) for n in engine.query("verify/record_counts", {"small": small})["records"]]
+        found: list[Witness] = [
+            Witness((), int(n)) for n in engine.query("verify/record_counts", {"small": small})["records"]
+        ]
         violations = len(found)
         codes, coded = _coded(place, "class", transactions, classes, items, sensitive, small)
         labels = place.table("class_labels", "class_labels", {"codes": codes})
@@ -71,12 +73,18 @@ def verify_kkm(
             more = _exposed(place, coded, labels, classes, holding, model, witnesses)
             violations += more[0]
             found += more[1]
-    found.sort(key=lambda w: (len(w.items), w.items, w.sensitive or ""))
+    found.sort(key=lambda w: (len(w.items), w.items, w.sensitive if isinstance(w, SensitiveWitness) else ""))
     return Verification(model, violations == 0, violations, tuple(found[:witnesses]))
 
 
 def _coded(
-    place: Work, name: str, transactions: Table, classes: Table, items: Table, sensitive: Table, small: Table | exp.Query
+    place: Work,
+    name: str,
+    transactions: Table,
+    classes: Table,
+    items: Table,
+    sensitive: Table,
+    small: Table | exp.Query,
 ) -> tuple[Table, Table]:
     """The codes of nonsensitive items in classes, and the records in codes, but for the classes in ``small``."""
     tables = {"transactions": transactions, "classes": classes, "sensitive": sensitive, "small": small}
@@ -96,7 +104,7 @@ def _exposed(
     """
     found = place.engine.query("verify/exposed_by_class", {"classes": classes, "holding": holding}, ell=model.l)
     columns = (found[c].tolist() for c in ("sensitive", "support"))
-    exposed = [Witness((), int(n), str(z)) for z, n in zip(*columns, strict=True)]
+    exposed: list[Witness] = [SensitiveWitness((), int(n), str(z)) for z, n in zip(*columns, strict=True)]
     count = len(exposed)
     lengths = place.engine.query("verify/class_lengths", {"coded": coded})
     pairs = list(zip(lengths["length"].tolist(), lengths["transactions"].tolist(), strict=True))
@@ -110,7 +118,7 @@ def _exposed(
             shown = exp.select("*").from_(table.expression()).order_by("labels", "sensitive").limit(wanted)
             rows = place.engine.select(shown, "witnesses")
             for items, z, n in zip(rows["labels"], rows["sensitive"], rows["support"], strict=True):
-                exposed.append(Witness(tuple(sorted(str(i) for i in items)), int(n), str(z)))
+                exposed.append(SensitiveWitness(tuple(sorted(str(i) for i in items)), int(n), str(z)))
         count += number
         place.drop(table)
     return count, exposed[: max(wanted, 0)]

@@ -10,15 +10,28 @@ from anondb.models import Model
 
 @dataclass(frozen=True)
 class Witness:
-    """One violating itemset: its labels in code-point order, and in how many transactions it occurs; for l^m-diversity
-    also the sensitive item that is too sure there, and in how many they occur together.
+    """One violating itemset: its labels in code-point order, and in how many transactions it occurs.
 
     Labels are released data: they belong in a report for the owner, never in an error message or a log.
     """
 
     items: tuple[str, ...]
     support: int
-    sensitive: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The witness as JSON values."""
+        return {"items": list(self.items), "support": self.support}
+
+
+@dataclass(frozen=True)
+class SensitiveWitness(Witness):
+    """A set of nonsensitive items whose holders are too sure of a sensitive item: ``support`` is of both together."""
+
+    sensitive: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The witness as JSON values."""
+        return {**super().to_json(), "sensitive": self.sensitive}
 
 
 @dataclass(frozen=True)
@@ -47,9 +60,5 @@ class Verification:
             "violations": self.violations,
         }
         if witnesses:
-            found["witnesses"] = [
-                {"items": list(w.items), "support": w.support}
-                | ({} if w.sensitive is None else {"sensitive": w.sensitive})
-                for w in self.witnesses
-            ]
+            found["witnesses"] = [w.to_json() for w in self.witnesses]
         return found

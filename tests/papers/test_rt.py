@@ -15,6 +15,7 @@ from rt_cases import item_sets, records_of
 
 from anondb.algorithms.btd import BtdOrder, TumOrder
 from anondb.algorithms.cluster import cluster
+from anondb.algorithms.rt import gray_chunks
 from anondb.algorithms.rt_bounds import VARIANTS, BoundViolated, rum_bound, tum_bound
 from anondb.algorithms.rt_items import ClusterRecoding, Ints, ItemSets, Recoder, ul_exact
 from anondb.algorithms.rt_sets import partition
@@ -22,6 +23,7 @@ from anondb.data.generalization import Generalization
 from anondb.engine import Engine, Table
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.verify import verify_kkm
+from anondb.verify.result import SensitiveWitness
 
 GOLDEN = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "golden.json"
 CASES: list[dict[str, Any]] = json.loads(GOLDEN.read_text("utf-8"))["cases"] if GOLDEN.exists() else []
@@ -209,9 +211,9 @@ def test_rt_verify(engine: Engine, inputs: Any, expected: Any) -> None:
             assert diverse.verified == expected["kl_m_diverse_l2"]
             more = naive.klm_violations(rows, inputs["l"], m, inputs["sensitive"])
             assert diverse.violations == found.violations + len(more)
-            assert sorted((w.items, w.sensitive) for w in diverse.witnesses if w.sensitive) == sorted(
-                (tuple(sorted(x)), z) for _, x, z in more
-            )
+            assert sorted(
+                (w.items, w.sensitive) for w in diverse.witnesses if isinstance(w, SensitiveWitness)
+            ) == sorted((tuple(sorted(x)), z) for _, x, z in more)
         if "violating" in expected:
             ids = [r["id"] for r in inputs["records"]]
             shown = [[ids[i], sorted(x), naive.class_support(rows, v, x)] for i, (v, t) in enumerate(rows)
@@ -244,6 +246,17 @@ def test_lm_diversity(engine: Engine, inputs: Any, expected: Any) -> None:
         kept = put_rows(engine, rows, inputs["sensitive"])
         found = verify_kkm(engine, *kept, KlmDiversity(1, inputs["l"], inputs["m"]), witnesses=100)
     assert found.violations == len(expected["violations"])
-    assert [[list(w.items), w.sensitive, w.support] for w in found.witnesses] == [v[:3] for v in expected["violations"]]
+    assert [[list(w.items), getattr(w, "sensitive", None), w.support] for w in found.witnesses] == [
+        v[:3] for v in expected["violations"]
+    ]
     naive_found = naive.klm_violations(rows, inputs["l"], inputs["m"], inputs["sensitive"])
     assert {(tuple(x), z) for x, z, *_ in expected["violations"]} == {(tuple(sorted(x)), z) for _, x, z in naive_found}
+
+
+@pytest.mark.parametrize(("inputs", "expected"), cases("lra"))
+def test_gray_order(inputs: Any, expected: Any) -> None:
+    """TFIRST takes the records in the order of LRA; the goldens' leaves are in the order of their labels."""
+    items, _ = item_sets([frozenset(t) for _, t in inputs["transactions"]])
+    names = [tid for tid, _ in inputs["transactions"]]
+    order = [names[r] for chunk in gray_chunks(items, 1) for r in chunk.tolist()]
+    assert order == [tid for chunk in expected["chunks"] for tid in chunk["tids"]]
