@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
     from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.km import KmAnonymity
+    from anondb.models.relational import KkmAnonymity, KlmDiversity
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,8 @@ __all__ = [
     "InfeasibleError",
     "InputError",
     "InternalError",
+    "KkmAnonymity",
+    "KlmDiversity",
     "KmAnonymity",
     "Release",
     "VerificationFailed",
@@ -40,6 +43,7 @@ __all__ = [
 _LAZY = {
     **dict.fromkeys(("Database", "Release", "connect"), "database"),
     "KmAnonymity": "models.km",
+    **dict.fromkeys(("KkmAnonymity", "KlmDiversity"), "models.relational"),
     "ConstraintAnonymity": "models.constraints",
 }
 

@@ -11,9 +11,10 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InternalError
 from anondb.policy import Workload
-from anondb.release.objects import SchemaName
+from anondb.release.objects import SchemaName, release_kind
 from anondb.utility import Accuracy, measure, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
+from anondb.utility.relational import measure_relational
 
 
 def queries_of(engine: Engine, dataset: Dataset, workload: Workload, pool: Any) -> Queries:
@@ -62,10 +63,18 @@ def measure_on(
     Raises:
         InternalError: a true count lies outside of its bounds: a bug; nothing is kept.
     """
+    kind = release_kind(engine, schema)
+    if kind is not None and kind.attributes is not None:
+        tables = (schema.table(name) for name in ("transactions", "transaction_ids", "released_items"))
+        return _held(measure_relational(engine, dataset, queries, *tables), must_hold)
     released = of_release(
         engine, schema.table("transactions"), schema.table("released_items"), suppressed=suppression == "some"
     )
-    accuracy = measure(engine, dataset, released, queries)
+    return _held(measure(engine, dataset, released, queries), must_hold)
+
+
+def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:
+    """Refuse a release whose bounds do not hold."""
     if must_hold and accuracy.outside:
         raise InternalError(f"{accuracy.outside} true counts lie outside their bounds; nothing was kept.")
     return accuracy

@@ -18,13 +18,16 @@ from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
+from anondb.models.relational import KkmAnonymity, KlmDiversity
 
-MODELS: Mapping[str, Callable[..., Model]] = {"km": KmAnonymity, "constraints": ConstraintAnonymity}
-PLANNED_MODELS = ("k", "hkp", "anatomy", "kkm", "klm")
-PLANNED_ALGORITHMS = (
-    *("clump", "partition", "multi_anatomy", "apriori", "lra", "vpa", "mm", "pcta", "rfirst", "tfirst"),
-    *(f"{bound}_bound_{order}" for bound in ("rum", "tum") for order in ("r", "t", "rt")),
-)
+MODELS: Mapping[str, Callable[..., Model]] = {
+    "km": KmAnonymity,
+    "constraints": ConstraintAnonymity,
+    "kkm": KkmAnonymity,
+    "klm": KlmDiversity,
+}
+PLANNED_MODELS = ("k", "hkp", "anatomy")
+PLANNED_ALGORITHMS = (*("clump", "partition", "multi_anatomy", "apriori", "lra", "vpa", "mm", "pcta"),)
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,9 @@ class Algorithm:
     options: tuple[str, ...] = ()
 
 
+_RELATIONAL_NEEDS = ("records", "quasi_identifiers")
+_RELATIONAL_OPTIONS = ("taxonomy", "hierarchies", "sensitive", "infeasible", "max_suppression")
+
 # In the order in which they are chosen where the owner names none: the first whose needs are met.
 ALGORITHMS: Mapping[str, Algorithm] = {
     "mhghs": Algorithm(("km",), needs=("taxonomy",), options=("max_suppression",)),
@@ -53,6 +59,15 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "literal",
         ),
     ),
+    **{
+        f"{bound}_bound_{order}": Algorithm(
+            ("kkm", "klm"), needs=_RELATIONAL_NEEDS, options=(*_RELATIONAL_OPTIONS, "delta")
+        )
+        for bound in ("rum", "tum")
+        for order in ("rt", "r", "t")
+    },
+    "rfirst": Algorithm(("kkm", "klm"), needs=_RELATIONAL_NEEDS, options=_RELATIONAL_OPTIONS),
+    "tfirst": Algorithm(("kkm", "klm"), needs=_RELATIONAL_NEEDS, options=_RELATIONAL_OPTIONS),
 }
 # Options that state a model's promise together with its parameters; other models do not take them.
 OF_MODEL: Mapping[str, tuple[str, ...]] = {"constraints": ("privacy_constraints",)}

@@ -16,10 +16,12 @@ from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
+from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.release import ledger
 from anondb.release.freeze import coded_release
 from anondb.release.objects import SchemaName, read_manifest
-from anondb.verify import Verification, verify_km
+from anondb.release.relational import coded_records
+from anondb.verify import Verification, verify_kkm, verify_km
 from anondb.verify.constraints import verify_constraints
 
 
@@ -79,6 +81,11 @@ def verify_release(
 ) -> Verification:
     """Check the frozen or sealed rows of a release against a model; ``privacy`` as in ``verify_rows``."""
     transactions, items = coded_release(engine, schema)
+    if isinstance(model, KkmAnonymity | KlmDiversity):
+        classes, sensitive = coded_records(engine, schema, items)
+        checked = verify_kkm(engine, transactions, classes, items, sensitive, model, witnesses=witnesses)
+        engine.drop(transactions, items, classes, sensitive)
+        return checked
     released = schema.table("released_items")
     found = verify_rows(engine, transactions, items, model, witnesses, privacy=privacy, released_items=released)
     engine.drop(transactions, items)

@@ -12,6 +12,8 @@ from anondb import __version__
 from anondb.accuracy import called, measure_on, queries_of
 from anondb.checks import verify_release
 from anondb.constrained import ConstraintReport, check_constraints
+from anondb.data.records import load_records
+from anondb.data.sensitive import load_items
 from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
 from anondb.data.taxonomy import load_taxonomy
@@ -21,10 +23,12 @@ from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
 from anondb.policy import Policy
 from anondb.recode import Loaded, loss_of, recode, remarks
+from anondb.recoding import GlobalRecoding, RelationalRecoding
 from anondb.release import ledger
 from anondb.release.freeze import FrozenRelease, freeze
-from anondb.release.objects import SchemaName, find_schema, release_schema
+from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
 from anondb.release.publish import PublishedFile
+from anondb.release.relational import freeze_relational
 from anondb.stored import check_writable, current_catalog
 from anondb.utility import Accuracy, Loss, generalized_items
 from anondb.verify import Verification
@@ -69,6 +73,7 @@ class Report:
     warnings: tuple[str, ...]
     seconds: dict[str, float]
     published: str | None = None
+    relational: dict[str, Any] | None = None
     constraints: ConstraintReport | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -87,6 +92,7 @@ class Report:
             "released_items": self.frozen.released_items,
             "constraints": None if self.constraints is None else self.constraints.to_json(),
             "loss": self.loss.to_json(),
+            "relational": self.relational,
             "accuracy": self.accuracy.to_json(),
             "seconds": self.seconds,
             "published": self.published,
@@ -130,7 +136,12 @@ def anonymize(
         with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
             recoding = recode(engine, policy, loaded)
         with clock.step(engine, "freeze", "freezing the release"):
-            frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
+            if isinstance(recoding, RelationalRecoding):
+                frozen = freeze_relational(
+                    engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace
+                )
+            else:
+                frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
             loss = loss_of(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "verify", "verifying the frozen rows"):
             verification = verify_release(engine, schema, policy.model, privacy=loaded.stated.privacy)
@@ -139,9 +150,11 @@ def anonymize(
                     f"The frozen release has {verification.violations} violations of {policy.model.name}; nothing was kept."
                     " This is a bug of anondb's: please report it."
                 )
-            constraints = check_constraints(engine, policy, loaded, recoding, schema)
+            constraints = None
+            if isinstance(recoding, GlobalRecoding):
+                constraints = check_constraints(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "accuracy", "measuring accuracy"):
-            queries = queries_of(engine, dataset, policy.workload, generalized_items(recoding))
+            queries = queries_of(engine, dataset, policy.workload, _pool(recoding))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
         if constraints is not None:  # also where only the sealed file stays: it is verified again
             ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
@@ -166,6 +179,7 @@ def anonymize(
         warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, frozen)),
         seconds=clock.report(),
         constraints=constraints,
+        relational=recoding.summary() if isinstance(recoding, RelationalRecoding) else None,
     )
 
 
@@ -189,10 +203,33 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         weights=policy.weights,
         countable=policy.countable,
     )
-    return Loaded(dataset, taxonomy, stated)
+    if policy.model.name not in RELATIONAL:
+        return Loaded(dataset, taxonomy, stated)
+    if policy.sensitive is None and policy.model.name == "klm":
+        raise InputError(
+            "(k,l^m)-diversity protects sensitive items, and none were named.",
+            code="no_sensitive",
+            hint="Name them with --sensitive TABLE|FILE.",
+        )
+    sensitive = frozenset() if policy.sensitive is None else load_items(engine, policy.sensitive)
+    relational = load_records(
+        engine,
+        policy.records,
+        dataset,
+        quasi_identifiers=policy.quasi_identifiers,
+        hierarchies=policy.hierarchies,
+    )
+    return Loaded(dataset, taxonomy, stated, relational, sensitive)
 
 
 # ---------------------------------------------------------------------- parts of the steps
+
+
+def _pool(recoding: GlobalRecoding | RelationalRecoding) -> Any:
+    """The items that are generalized, for workloads that draw from these."""
+    if isinstance(recoding, GlobalRecoding):
+        return generalized_items(recoding)
+    return recoding.generalized
 
 
 def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:

@@ -67,6 +67,7 @@ class Options(TypedDict, total=False):
     candidates: int | None
     objective: str | None
     delta: Any
+    infeasible: str | None
     literal: bool
     spread: bool
 
@@ -98,7 +99,8 @@ class Policy:
         columns: for multi_anatomy: their number, or a table or file (column_id, item).
         empty_values, empty_transactions: whether an empty value counts; what becomes of few empty transactions.
         candidates, objective: for clump: how many clusters are tried, and what is minimized.
-        delta: the bound of rum_bound and tum_bound.
+        delta: the bound of rum_bound and tum_bound, from 0 to 1.
+        infeasible: for kkm and klm: what becomes of a cluster of records that generalizing its items does not help.
         literal: for coat: follow the printed algorithm.
         spread: for multi_anatomy: take records round-robin from the most frequent values.
 
@@ -130,6 +132,7 @@ class Policy:
     candidates: int | None = None
     objective: str | None = None
     delta: Any = None
+    infeasible: str | None = None
     literal: bool = False
     spread: bool = False
 
@@ -180,7 +183,9 @@ def _percent(value: Any) -> Fraction | None:
 _TEXT, _INTEGER, _NUMBER, _BOOLEAN = "a text", "an integer", "a number", "true or false"
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("id", "item", "taxonomy", "records", "quasi_identifiers", "hierarchies", "sensitive"), (_TEXT,)),
-    **dict.fromkeys(("model", "algorithm", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)),
+    **dict.fromkeys(
+        ("model", "algorithm", "infeasible", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)
+    ),
     "weights": (_TEXT, _INTEGER),
     "countable": (_TEXT,),
     **dict.fromkeys(("empty_values", "empty_transactions", "draw", "workload", "publish"), (_TEXT,)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from anondb.data.records import Records
 from anondb.data.stated import Stated
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
@@ -12,8 +13,9 @@ from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InternalError
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
+from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.policy import Policy
-from anondb.recoding import GlobalRecoding
+from anondb.recoding import GlobalRecoding, RelationalRecoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
 from anondb.utility import Loss, global_loss, ul_a_log2
@@ -29,25 +31,30 @@ class Loaded:
         dataset: the transactions.
         taxonomy: of their items, if the policy names one.
         stated: constraints, weights and countable sets.
+        records: the quasi-identifiers, for models of relational and transaction data.
+        sensitive: the sensitive items of such models.
     """
 
     dataset: Dataset
     taxonomy: Taxonomy | None = None
     stated: Stated = field(default_factory=Stated)
+    records: Records | None = None
+    sensitive: frozenset[str] = frozenset()
 
 
-def recode(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
+def recode(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding | RelationalRecoding:
     """Run the policy's algorithm, and hold it to the limit of suppression.
 
     Raises:
         InfeasibleError: more would be suppressed than allowed, or everything.
     """
     recoding = _run(engine, policy, loaded)
-    _check_suppression(recoding, loaded.stated.items(loaded.dataset), policy.max_suppression)
+    suppressed = recoding.lost_items if isinstance(recoding, RelationalRecoding) else int((recoding.image < 0).sum())
+    _check_suppression(suppressed, loaded.dataset.n_items, loaded.stated.items(loaded.dataset), policy.max_suppression)
     return recoding
 
 
-def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
+def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding | RelationalRecoding:
     """The algorithms are imported when they run: a command needs one of them."""
     match policy.algorithm, policy.model, loaded:
         case "mhghs", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
@@ -71,10 +78,28 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
                 max_suppression=policy.max_suppression,
                 literal=policy.literal,
             )
+        case str() as algorithm, KkmAnonymity() | KlmDiversity() as model, Loaded(
+            dataset, taxonomy, _, Records() as records
+        ):
+            from anondb.algorithms.rt import relational
+
+            return relational(
+                engine,
+                dataset,
+                records,
+                model,
+                algorithm,
+                delta=policy.delta,
+                taxonomy=taxonomy,
+                sensitive=loaded.sensitive,
+                infeasible=policy.infeasible or "suppress",
+            )
     raise InternalError(f"The algorithm {policy.algorithm} has no case here.")
 
 
-def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: GlobalRecoding, schema: SchemaName) -> Loss:
+def loss_of(
+    engine: Engine, policy: Policy, loaded: Loaded, recoding: GlobalRecoding | RelationalRecoding, schema: SchemaName
+) -> Loss:
     """What a frozen release costs, in the measures that its model has.
 
     Args:
@@ -82,6 +107,8 @@ def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: GlobalReco
         policy, loaded, recoding: how the release came about.
         schema: where it is frozen.
     """
+    if isinstance(recoding, RelationalRecoding):
+        return Loss(ncp=float(recoding.rum), ul=recoding.tum)
     if policy.algorithm not in SET_BASED:
         return global_loss(loaded.dataset, recoding, loaded.taxonomy)
     items = loaded.stated.items(loaded.dataset)
@@ -100,9 +127,8 @@ def _ul_log2(
     return ul_a_log2(sizes, supports, dataset.n_transactions, items) if sizes else None
 
 
-def _check_suppression(recoding: GlobalRecoding, items: int, limit: Fraction | None) -> None:
+def _check_suppression(suppressed: int, occurring: int, items: int, limit: Fraction | None) -> None:
     """Refuse what suppresses more than ``limit`` percent of the items, or everything unless 100 percent are allowed."""
-    suppressed = int((recoding.image < 0).sum())
     if not suppressed:
         return
     if limit is not None and Fraction(100 * suppressed, items) > limit:
@@ -111,7 +137,7 @@ def _check_suppression(recoding: GlobalRecoding, items: int, limit: Fraction | N
             code="too_much_suppression",
             hint="Raise --max-suppression, or lower k or m.",
         )
-    if suppressed == len(recoding.image) and limit != 100:
+    if suppressed == occurring and limit != 100:
         raise InfeasibleError(
             "Every item would have to be suppressed.",
             code="all_suppressed",
@@ -127,7 +153,11 @@ def remarks(policy: Policy, loaded: Loaded, frozen: FrozenRelease) -> list[str]:
         remarks.append("k = 1 promises nothing: every item is released as it is.")
     if dataset.n_items and not frozen.released_items:
         remarks.append("Everything was suppressed: the release holds no item.")
-    if policy.algorithm in SET_BASED:
+    if loaded.records is not None:
+        remarks += loaded.records.warnings
+        if not loaded.sensitive & set(dataset.labels) and isinstance(policy.model, KlmDiversity):
+            remarks.append("No sensitive item occurs in the data: (k,l^m)-diversity is (k,k^m)-anonymity here.")
+    if policy.algorithm in SET_BASED or loaded.records is not None:
         return remarks
     if (
         taxonomy is not None

@@ -143,6 +143,8 @@ class RelationalRecoding:
         largest: records of the largest cluster.
         clusters: how many clusters there are; several may have the same relational values.
         suppressed: clusters in which generalization alone did not do.
+        lost_items: items of the data of which nothing is published.
+        generalized: items of the data that are generalized with others in some cluster, by number.
     """
 
     items: LocalRecoding
@@ -154,11 +156,23 @@ class RelationalRecoding:
     largest: int
     clusters: int
     suppressed: int
+    lost_items: int
+    generalized: Ints
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """The chosen steps."""
         return self.items.decisions
+
+    def summary(self) -> dict[str, int | float | str]:
+        """What the owner's report says beside the losses; Rum is exact."""
+        return {
+            "rum": str(self.rum),
+            "tum": self.tum,
+            "clusters": self.clusters,
+            "largest_cluster": self.largest,
+            "suppressed_clusters": self.suppressed,
+        }
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -1,14 +1,14 @@
 """T by a taxonomy, and T for l^m-diversity: raise what violates, one step at a time (spec 4.8, 5.1).
 
-This is the l^m-diversity version of Apriori anonymization that the paper names (Terrovitis et al., VLDB J. 2011), inside a
-cluster: while a set of at most m generalized items is held by fewer than k records, or by records of which more than one in l
-holds a sensitive item, the cheapest of its items gives way to its parent (full-subtree). The smallest violating set goes
-first, of equal sizes that of the first nodes. Without a taxonomy the rarest of its items is united with the companion of
-least UL instead, as in PCTA.
+This is the l^m-diversity version of Apriori anonymization that the paper names (Terrovitis et al., VLDB J. 2011), inside
+a cluster: while a set of at most m generalized items is held by fewer than k records, or by records of which more than one
+in l holds a sensitive item, the cheapest of its items gives way to its parent (full-subtree). The smallest violating set
+goes first, of equal sizes that of the first nodes. Without a taxonomy the rarest of its items is united with the companion
+of least UL instead, as in PCTA.
 
-Unlike k^m-anonymity, l^m-diversity is not monotone: the loop may end at the root although a finer recoding was valid. Then all
-recodings of a small cluster are tried, the one of least UL is taken, and failing that the sensitive items that violate are
-suppressed in the cluster, as are those that more than one in l of all its records hold, which no recoding can help.
+Unlike k^m-anonymity, l^m-diversity is not monotone: the loop may end at the root although a finer recoding was valid. Then
+all recodings of a small cluster are tried, the one of least UL is taken, and failing that the sensitive items that violate
+are suppressed in the cluster, as are those that more than one in l of all its records hold, which no recoding can help.
 """
 
 from __future__ import annotations

@@ -36,6 +36,10 @@ ModelName = Annotated[
     str | None, typer.Option("--model", help="The promise: km (k^m-anonymity) or constraints.", metavar="NAME")
 ]
 K = Annotated[int | None, typer.Option(help="Every known combination leaves at least k candidates (default 5).")]
+L = Annotated[
+    int | None,
+    typer.Option("--l", help="For klm: at most one in l of any candidates holds a sensitive item (default 2)."),
+]
 M = Annotated[str | None, typer.Option(help="Items that an attacker may know: an integer (default 2), or inf.")]
 PrivacyConstraints = Annotated[
     str | None,

@@ -12,6 +12,7 @@ from anondb.cli.app import (
     ItemColumn,
     Json,
     K,
+    L,
     M,
     MemoryLimit,
     ModelName,
@@ -40,6 +41,7 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    l: L = None,  # noqa: E741
     privacy_constraints: PrivacyConstraints = None,
     release: ReleaseName = None,
     against_source: Annotated[
@@ -57,7 +59,7 @@ def verify(
 
     def promised(own: Model | None) -> Model:
         """The model asked for; what is not said is that of ``own``."""
-        return model_from(model, own, k=k, m=m)
+        return model_from(model, own, k=k, m=m, l=l)
 
     default = promised(None)
     if transactions is not None and (release is not None or against_source):

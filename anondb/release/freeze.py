@@ -92,7 +92,8 @@ def _check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
             raise InternalError("A released item does not stand for an item that it replaces.")
 
 
-def _manifest(dataset: Dataset, model: Model, release_id: str, suppression: str) -> dict[str, str]:
+def manifest_of(dataset: Dataset, model: Model, release_id: str, suppression: str) -> dict[str, str]:
+    """What a release says about itself."""
     from anondb import __version__
 
     return {
@@ -109,7 +110,7 @@ def _manifest(dataset: Dataset, model: Model, release_id: str, suppression: str)
     }
 
 
-def _make_room(engine: Engine, schema: SchemaName, replace: bool) -> None:
+def make_room(engine: Engine, schema: SchemaName, replace: bool) -> None:
     """Create the schema; a release of the same name gives way if that is wanted, another schema never does."""
     if schema.catalog.casefold() == schema.name.casefold():
         raise InputError(
@@ -174,7 +175,7 @@ def freeze(
         InternalError: the recoding is not one of this dataset, or not a global recoding.
     """
     _check_recoding(dataset, recoding)
-    _make_room(engine, release_schema, replace)
+    make_room(engine, release_schema, replace)
     release_id = new_release_id() if release_id is None else release_id
 
     image = engine.put(
@@ -210,7 +211,7 @@ def freeze(
         release_schema.table("released_items"),
         {"released_item": ("VARCHAR", [r for r, _ in members]), "item": ("VARCHAR", [i for _, i in members])},
     )
-    manifest = _manifest(dataset, model, release_id, suppression)
+    manifest = manifest_of(dataset, model, release_id, suppression)
     engine.put(
         release_schema.table("manifest"),
         {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},

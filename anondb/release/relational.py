@@ -1,55 +1,115 @@
-"""The relational part of a release: ``records``, ``released_values``, and conditions on them in ``count_bounds``."""
+"""Freezing a release of relational and transaction data: the item sets, and the values of each record beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlglot import exp
 
 from anondb.engine import Engine, Table
+from anondb.errors import InputError, InternalError
+from anondb.models import Model
 from anondb.recoding import PublishedAttribute, RelationalRecoding
+from anondb.release.conditions import VALUES, ReleasedAttribute
+from anondb.release.freeze import FrozenRelease, make_room, manifest_of, number_transactions, table_counts
+from anondb.release.objects import (
+    SchemaName,
+    create_view_and_macro,
+    new_release_id,
+    read_manifest,
+    relational_kind,
+    release_kind,
+)
 
-VALUES = {"attribute": "VARCHAR", "released_value": "VARCHAR", "value": "VARCHAR"}
-_DAY = 86_400_000_000  # microseconds
-_WIDE = "DECIMAL(38, 18)"  # holds every number that an attribute may have, and what analysts ask for, exactly
-
-
-@dataclass(frozen=True)
-class ReleasedAttribute:
-    """A published attribute as the columns of ``records`` show it: its name, the type of its ends where it is published in
-    ranges, and whether it has a column that says where NULL is a value."""
-
-    name: str
-    ends: str | None
-    has_null: bool
-
-
-def released_attributes(columns: Mapping[str, str]) -> list[ReleasedAttribute]:
-    """The attributes of a ``records`` table, from the types of its columns."""
-    made = {name + end for name in columns for end in ("_lo", "_hi", "_null")}
-    return [
-        ReleasedAttribute(name, columns.get(name + "_lo"), name + "_null" in columns)
-        for name in columns
-        if name != "transaction_id" and name not in made
-    ]
+if TYPE_CHECKING:
+    from anondb.data.transactions import Dataset
 
 
-def record_columns(attributes: list[ReleasedAttribute]) -> dict[str, str]:
-    """The columns of ``records`` and their types."""
-    columns = {"transaction_id": "INTEGER"}
-    for attribute in attributes:
-        columns[attribute.name] = "VARCHAR"
-        if attribute.ends is not None:
-            columns |= {attribute.name + "_lo": attribute.ends, attribute.name + "_hi": attribute.ends}
-            if attribute.has_null:
-                columns[attribute.name + "_null"] = "BOOLEAN"
-    return columns
+def freeze_relational(
+    engine: Engine,
+    dataset: Dataset,
+    recoding: RelationalRecoding,
+    model: Model,
+    *,
+    release_schema: SchemaName,
+    release_id: str | None = None,
+    key: bytes | None = None,
+    replace: bool = False,
+) -> FrozenRelease:
+    """Write the release of a recoding with relational values; arguments as in ``freeze.freeze``.
+
+    The manifest also names the sensitive items (``sensitive``, a JSON list): whoever verifies the promise needs them.
+
+    Raises:
+        InputError: the schema exists, or DuckDB could not tell it from its database.
+        InternalError: the recoding says something untrue of these data.
+    """
+    items = recoding.items
+    members = engine.put(
+        "release_members", {"released": ("INTEGER", items.member_of), "label": ("VARCHAR", list(items.member_labels))}
+    )
+    sources = {"recoded": items.transactions, "transactions": dataset.transactions, "items": dataset.items}
+    found = engine.query("release/relational_lost", {**sources, "members": members, "incomplete": items.incomplete})
+    lost_items, lost, hidden, invented = (int(column[0]) for column in found.values())
+    if hidden or invented or len(set(items.labels)) != len(items.labels):
+        raise InternalError("A recoding does not fit the transactions of its data.")
+    make_room(engine, release_schema, replace)
+    release_id = new_release_id() if release_id is None else release_id
+    numbered = number_transactions(engine, dataset.ids, key)
+    labels = engine.put(
+        "release_labels",
+        {"released": ("INTEGER", np.arange(len(items.labels))), "label": ("VARCHAR", list(items.labels))},
+    )
+    engine.create(
+        release_schema.table("transactions"),
+        "release/relational_rows",
+        {"recoded": items.transactions, "numbered": numbered, "released": labels},
+    )
+    engine.create(
+        release_schema.table("transaction_ids"),
+        "release/relational_ids",
+        {"numbered": numbered, "incomplete": items.incomplete},
+    )
+    pairs = sorted(
+        (items.labels[r], label) for r, label in zip(items.member_of.tolist(), items.member_labels, strict=True)
+    )
+    engine.put(
+        release_schema.table("released_items"),
+        {"released_item": ("VARCHAR", [r for r, _ in pairs]), "item": ("VARCHAR", [i for _, i in pairs])},
+    )
+    write_records(engine, recoding, numbered, release_schema.table("records"), release_schema.table("released_values"))
+    engine.drop(members, labels, numbered)
+    suppression = "some" if recoding.suppressed else "none"
+    manifest = manifest_of(dataset, model, release_id, suppression)
+    manifest["sensitive"] = json.dumps(list(recoding.sensitive), ensure_ascii=False)
+    engine.put(
+        release_schema.table("manifest"),
+        {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
+    )
+    kind = relational_kind([_released(attribute) for attribute in recoding.attributes])
+    create_view_and_macro(engine, release_schema, release_id, kind)
+    counts = table_counts(engine, release_schema, kind)
+    if counts["transaction_ids"] != dataset.n_transactions or counts["records"] != dataset.n_transactions:
+        raise InternalError("The frozen release lost a transaction.")
+    return FrozenRelease(
+        schema=release_schema,
+        release_id=release_id,
+        transactions=counts["transaction_ids"],
+        rows=counts["transactions"],
+        released_items=len(items.labels),
+        suppressed_items=lost_items,
+        suppressed_occurrences=lost,
+        suppression=suppression,
+        manifest=read_manifest(engine, release_schema),
+    )
 
 
-# ---------------------------------------------------------------------- writing
+def _released(attribute: PublishedAttribute) -> ReleasedAttribute:
+    if attribute.low is None:
+        return ReleasedAttribute(attribute.name, None, False)
+    return ReleasedAttribute(attribute.name, attribute.sql_type, attribute.has_null)
 
 
 def write_records(
@@ -144,27 +204,35 @@ def _typed(value: exp.Expr, attribute: PublishedAttribute) -> exp.Expr:
     return exp.cast(exp.Mul(this=whole, expression=unit), attribute.sql_type, dialect="duckdb")
 
 
-# ---------------------------------------------------------------------- asking
+def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Table, Table]:
+    """The relational classes and the sensitive items of frozen rows, for a verifier: ``(tid, class)`` and ``(item)``.
 
+    Args:
+        engine: inside a transaction.
+        schema: the release; ``main`` in a sealed file.
+        items: ``(item, label)`` of ``freeze.coded_release``.
 
-def condition_tables(attributes: list[ReleasedAttribute]) -> list[tuple[str, dict[str, exp.Expr], dict[str, str]]]:
-    """For each attribute, the query that judges its condition, that query's values, and the columns that it reads."""
-    found: list[tuple[str, dict[str, exp.Expr], dict[str, str]]] = []
-    for attribute in attributes:
-        asked = exp.column(exp.to_identifier(attribute.name, quoted=True))
-        if attribute.ends is None:
-            values: dict[str, exp.Expr] = {"asked": asked, "attribute": exp.Literal.string(attribute.name)}
-            found.append(("release/judged_category", values, {"shown": attribute.name}))
-            continue
-        dated = attribute.ends in ("DATE", "TIMESTAMP")
-        typed = exp.cast(asked, f"{'TIMESTAMP' if dated else _WIDE}[]", dialect="duckdb")
-        counts = exp.convert(attribute.ends in ("BIGINT", "DATE"))
-        found.append(
-            (
-                "release/judged_range",
-                {"asked": typed, "counts": counts},
-                {"low": attribute.name + "_lo", "high": attribute.name + "_hi"}
-                | ({"has_null": attribute.name + "_null"} if attribute.has_null else {}),
-            )
-        )
-    return found
+    Raises:
+        InputError: it is no release with relational values, or its list of sensitive items cannot be read.
+    """
+    kind = release_kind(engine, schema)
+    if kind is None or kind.attributes is None:
+        raise InputError("The release has no relational values.", code="not_a_release", hint="Name another model.")
+    try:
+        sensitive = [str(label) for label in json.loads(read_manifest(engine, schema)["sensitive"])]
+    except (KeyError, ValueError, TypeError):
+        raise InputError("The manifest of the release is incomplete.", code="not_a_release") from None
+    columns: list[exp.Expr] = [
+        exp.column(exp.to_identifier(c, quoted=True)) for c in kind.tables["records"] if c != kind.number
+    ]
+    number = exp.Window(
+        this=exp.Anonymous(this="dense_rank"),
+        order=exp.Order(expressions=[exp.Ordered(this=c) for c in columns or [exp.convert(1)]]),
+    )
+    rows = exp.select(exp.column("transaction_id").as_("tid"), exp.cast(number, "INTEGER").as_("class")).from_(
+        schema.table("records").expression()
+    )
+    labels = engine.put("frozen_sensitive_labels", {"label": ("VARCHAR", sensitive)})
+    found = engine.create("frozen_sensitive", "release/sensitive", {"items": items, "sensitive": labels})
+    engine.drop(labels)
+    return engine.create("frozen_classes", rows), found

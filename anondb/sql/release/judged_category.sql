@@ -6,14 +6,14 @@
 -- and how likely that is. NULL is none of them.
 SELECT
     records.transaction_id,
-    listed.list IS NULL OR coalesce(stands_for.n_asked = stands_for.n_values, false) AS must,
-    listed.list IS NULL OR coalesce(stands_for.n_asked > 0, false) AS may,
+    listed.stated IS NULL OR coalesce(stands_for.n_asked = stands_for.n_values, false) AS must,
+    listed.stated IS NULL OR coalesce(stands_for.n_asked > 0, false) AS may,
     CASE
-        WHEN listed.list IS NULL THEN CAST(1 AS DOUBLE)
+        WHEN listed.stated IS NULL THEN CAST(1 AS DOUBLE)
         ELSE coalesce(CAST(stands_for.n_asked AS DOUBLE) / stands_for.n_values, 0)
     END AS chance
 FROM records
-CROSS JOIN (SELECT CAST(getvariable('asked') AS TEXT[]) AS list) AS listed
+CROSS JOIN (SELECT CAST(getvariable('asked') AS TEXT[]) AS stated) AS listed
 LEFT JOIN (
     SELECT
         released_values.released_value AS stood_for,
