@@ -176,7 +176,7 @@ def anonymize(
         frozen=frozen,
         loss=loss,
         accuracy=accuracy,
-        warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, frozen)),
+        warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, recoding, frozen)),
         seconds=clock.report(),
         constraints=constraints,
         relational=recoding.summary() if isinstance(recoding, RelationalRecoding) else None,

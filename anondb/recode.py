@@ -15,7 +15,7 @@ from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.policy import Policy
-from anondb.recoding import GlobalRecoding, RelationalRecoding
+from anondb.recoding import GlobalRecoding, Recoding, RelationalRecoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
 from anondb.utility import Loss, global_loss, ul_a_log2
@@ -145,7 +145,7 @@ def _check_suppression(suppressed: int, occurring: int, items: int, limit: Fract
         )
 
 
-def remarks(policy: Policy, loaded: Loaded, frozen: FrozenRelease) -> list[str]:
+def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> list[str]:
     """What the owner should know about a release beyond its figures."""
     remarks = []
     dataset, taxonomy = loaded.dataset, loaded.taxonomy
@@ -155,6 +155,13 @@ def remarks(policy: Policy, loaded: Loaded, frozen: FrozenRelease) -> list[str]:
         remarks.append("Everything was suppressed: the release holds no item.")
     if loaded.records is not None:
         remarks += loaded.records.warnings
+        if isinstance(recoding, RelationalRecoding):
+            remarks += recoding.remarks
+            if recoding.suppressed:
+                remarks.append(
+                    f"In {recoding.suppressed} of {recoding.clusters} clusters no generalization of the items would do, so"
+                    " items were suppressed."
+                )
         if not loaded.sensitive & set(dataset.labels) and isinstance(policy.model, KlmDiversity):
             remarks.append("No sensitive item occurs in the data: (k,l^m)-diversity is (k,k^m)-anonymity here.")
     if policy.algorithm in SET_BASED or loaded.records is not None:

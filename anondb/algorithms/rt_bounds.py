@@ -2,10 +2,10 @@
 
 Both start from the clusters of CLUSTER and unite the cluster C of least Rum with another one, X: the one that makes the
 least NCP (``r``), by the transactions (``t``), or by the sum of the ranks in both orders (``rt``). Rum-BOUND does so while
-Rum(D) <= delta, Tum-BOUND until Tum(T(D)) <= delta. What the print has wrong (spec 9, C-15, C-16, C-18) is read as meant: the
-merge that is tested is the one that is made; all candidates are considered; Tum is taken of the recoded items; and Tum-BOUND
-keeps its merges. A union may turn out with the relational values of another cluster; the two then are one class of the
-release, which keeps both promises, since supports add up.
+Rum(D) <= delta, Tum-BOUND until Tum(T(D)) <= delta. What the print has wrong (spec 9, C-15, C-16, C-18) is read as meant:
+the merge that is tested is the one that is made; all candidates are considered; Tum is taken of the recoded items; and
+Tum-BOUND keeps its merges. A union may turn out with the relational values of another cluster; the two then are one class
+of the release, which keeps both promises, since supports add up.
 """
 
 from __future__ import annotations

@@ -128,6 +128,11 @@ def _items(
     )
     members_of = [_members(key, dataset.labels, taxonomy) for key in number]
     names = [_name(key, m, dataset.labels, taxonomy) for key, m in zip(number, members_of, strict=True)]
+    flat = sum(f.keys == (0,) and len(f.items) > 1 for f in recoded) if taxonomy is not None else 0
+    remark = (
+        f"In {flat} of {len(recoded)} clusters all items became the root of the taxonomy; without a taxonomy items are"
+        " generalized to sets, which loses less."
+    )
     return LocalRecoding(
         transactions=transactions,
         incomplete=engine.put("rt_incomplete", {"tid": ("INTEGER", incomplete)}),
@@ -136,6 +141,7 @@ def _items(
         ),
         member_of=np.repeat(np.arange(len(members_of)), [len(m) for m in members_of] or 0),
         member_labels=tuple(label for m in members_of for label in m),
+        remarks=(remark,) if flat else (),
     )
 
 

@@ -158,7 +158,10 @@ def check_pcta(rng: random.Random) -> None:
     constraints = reference.implicit_constraints(labels, min(m, len(labels)))
     wanted = reference.coat([sorted(t) for t in transactions], k, constraints, [labels])
     image = {i: b for b in wanted.blocks for i in b}
-    found = {labels[i]: tuple(labels[j] for j in recoding.keys[b]) for i, b in zip(recoding.items.tolist(), recoding.block.tolist(), strict=True) if b >= 0}  # type: ignore[union-attr]  # fmt: skip
+    found = {}
+    for i, b in zip(recoding.items.tolist(), recoding.block.tolist(), strict=True):
+        if b >= 0:
+            found[labels[i]] = tuple(labels[j] for j in recoding.keys[b])  # type: ignore[union-attr]
     assert found == {i: tuple(sorted(b)) for i, b in image.items()}
 
 
@@ -251,9 +254,9 @@ def test_verifier(engine: Engine, number: int) -> None:
             diverse = verify_kkm(engine, *kept, KlmDiversity(k, ell, m), witnesses=1000)
             exposed = naive.klm_violations(rows, ell, m, sensitive)
             assert diverse.violations == len(wanted) + len(exposed), seed
-            assert sorted((w.items, w.sensitive) for w in diverse.witnesses if isinstance(w, SensitiveWitness)) == sorted(
-                (tuple(sorted(x)), z) for _, x, z in exposed
-            ), seed
+            assert sorted(
+                (w.items, w.sensitive) for w in diverse.witnesses if isinstance(w, SensitiveWitness)
+            ) == sorted((tuple(sorted(x)), z) for _, x, z in exposed), seed
 
 
 def put_rows(engine: Engine, rows: list[tuple[object, Itemset]], sensitive: list[str]) -> tuple:
