@@ -186,7 +186,8 @@ def measure_relational(
     members = engine.query("utility/frozen_members", {"released_items": released_items})
     open_ended = ~ids["complete"].astype(np.bool_)
     labels, begin = np.unique(rows["item"].astype(object), return_index=True)
-    holding = dict(zip(labels.tolist(), np.split(rows["transaction_id"].astype(np.int64) - 1, begin[1:]), strict=True))
+    numbers = rows["transaction_id"].astype(np.int64) - 1
+    holding = dict(zip(labels.tolist(), np.split(numbers, begin)[1:], strict=True))
     covering: dict[str, list[str]] = {}
     sizes: dict[str, int] = {}
     for released, label in zip(members["released_item"].tolist(), members["item"].tolist(), strict=True):
