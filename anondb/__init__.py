@@ -17,6 +17,7 @@ from anondb.errors import (
 if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
     from anondb.models.km import KmAnonymity
+    from anondb.models.transactional import TransactionalK
 
 __version__ = "0.1.0"
 
@@ -30,12 +31,17 @@ __all__ = [
     "InternalError",
     "KmAnonymity",
     "Release",
+    "TransactionalK",
     "VerificationFailed",
     "__version__",
     "connect",
 ]
 
-_LAZY = {"Database": "database", "Release": "database", "connect": "database", "KmAnonymity": "models.km"}
+_LAZY = {
+    **dict.fromkeys(("Database", "Release", "connect"), "database"),
+    "KmAnonymity": "models.km",
+    "TransactionalK": "models.transactional",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -17,11 +17,12 @@ from typing import Any
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 
-MODELS: Mapping[str, Callable[..., Model]] = {"km": KmAnonymity}
-PLANNED_MODELS = ("k", "constraints", "hkp", "anatomy", "kkm", "klm")
+MODELS: Mapping[str, Callable[..., Model]] = {"km": KmAnonymity, "k": TransactionalK}
+PLANNED_MODELS = ("constraints", "hkp", "anatomy", "kkm", "klm")
 PLANNED_ALGORITHMS = (
-    *("clump", "partition", "multi_anatomy", "apriori", "lra", "vpa", "mm", "pcta", "rfirst", "tfirst"),
+    *("multi_anatomy", "apriori", "lra", "vpa", "mm", "pcta", "rfirst", "tfirst"),
     *(f"{bound}_bound_{order}" for bound in ("rum", "tum") for order in ("r", "t", "rt")),
 )
 
@@ -46,6 +47,12 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "mhghs": Algorithm(("km",), needs=("taxonomy",), options=("max_suppression",)),
     "hghs": Algorithm(("km",), needs=("taxonomy",), options=("max_suppression",)),
     "coat": Algorithm(("km",), options=("taxonomy", "max_suppression", "utility_constraints", "literal")),
+    "partition": Algorithm(("k",), needs=("taxonomy",), options=("max_suppression", "empty_transactions")),
+    "clump": Algorithm(
+        ("k",),
+        needs=("taxonomy",),
+        options=("max_suppression", "empty_transactions", "candidates", "objective", "bag_input"),
+    ),
 }
 FOR_ALL = ("id", "item", "records")
 

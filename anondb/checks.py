@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlglot import exp
+
 from anondb.available import make_model, parameters_of
 from anondb.data.sources import open_source
-from anondb.data.transactions import load_transactions
+from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 from anondb.release.freeze import coded_release
 from anondb.release.objects import SchemaName, read_manifest
-from anondb.verify import Verification, verify_km
+from anondb.verify import Verification, verify_k, verify_km
 
 
-def verify_rows(engine: Engine, transactions: Table, items: Table, model: Model, witnesses: int = 0) -> Verification:
+def verify_rows(
+    engine: Engine, transactions: Table, ids: exp.Query, items: Table, model: Model, witnesses: int = 0
+) -> Verification:
     """Check published transactions, coded as integers, against a model.
 
     Args:
         engine: the engine, inside a transaction.
-        transactions: ``(tid, item)``.
+        transactions: ``(tid, item, copies)``, each pair of transaction and item once.
+        ids: ``(tid, complete)``: every transaction, for models that look at those without items.
         items: ``(item, label)``.
         model: the promise.
         witnesses: how many violations to return at most.
@@ -29,24 +35,44 @@ def verify_rows(engine: Engine, transactions: Table, items: Table, model: Model,
     match model:
         case KmAnonymity():
             return verify_km(engine, transactions, items, model, witnesses=witnesses)
+        case TransactionalK():
+            return verify_k(engine, transactions, ids, items, model, witnesses=witnesses)
     raise InternalError(f"The model {model.name} has no verifier here.")
 
 
 def verify_release(engine: Engine, schema: SchemaName, model: Model, witnesses: int = 0) -> Verification:
     """Check the frozen or sealed rows of a release against a model."""
     transactions, items = coded_release(engine, schema)
-    found = verify_rows(engine, transactions, items, model, witnesses)
+    ids = exp.select(exp.column("transaction_id").as_("tid"), "complete")
+    ids = ids.from_(schema.table("transaction_ids").expression())
+    found = verify_rows(engine, transactions, ids, items, model, witnesses)
     engine.drop(transactions, items)
     return found
 
 
 def verify_source(
-    engine: Engine, transactions: Any, model: Model, *, id: str = "tid", item: str = "item", witnesses: int = 0
+    engine: Engine,
+    transactions: Any,
+    model: Model,
+    *,
+    id: str = "tid",
+    item: str = "item",
+    bag_input: bool = False,
+    witnesses: int = 0,
 ) -> Verification:
-    """Check any table, view, file or data frame against a model."""
+    """Check any table, view, file or data frame against a model; with ``bag_input`` repeated rows count as copies."""
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
-        dataset = load_transactions(engine, source, id_column=id, item_column=item)
-        return verify_rows(engine, dataset.transactions, dataset.items, model, witnesses)
+        dataset = load_transactions(engine, source, id_column=id, item_column=item, bags=bag_input)
+        return verify_dataset(engine, dataset, model, witnesses)
+
+
+def verify_dataset(engine: Engine, dataset: Dataset, model: Model, witnesses: int = 0) -> Verification:
+    """Check coded transactions as if they were published as they are."""
+    ids = exp.select("tid", exp.true().as_("complete")).from_(dataset.ids.expression())
+    if isinstance(model, TransactionalK):
+        sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+        return verify_k(engine, dataset.bags or sets, ids, dataset.items, model, witnesses=witnesses)
+    return verify_rows(engine, dataset.transactions, ids, dataset.items, model, witnesses)
 
 
 def verify_sealed(engine: Engine, schema: SchemaName, model: Model | None = None, witnesses: int = 0) -> Verification:

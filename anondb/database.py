@@ -18,6 +18,7 @@ from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 from anondb.policy import Options, Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
@@ -214,9 +215,13 @@ class Database:
         model: Model | None = None,
         id: str = "tid",
         item: str = "item",
+        bag_input: bool = False,
         witnesses: int = 0,
     ) -> Verification:
-        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default)."""
+        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
+
+        With ``bag_input`` rows that repeat an item of the same transaction count, for the model ``k``.
+        """
         if (release is None) == (transactions is None):
             raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
         if model is not None and (isinstance(model, type) or getattr(model, "name", None) not in MODELS):
@@ -224,6 +229,8 @@ class Database:
                 f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(model).__name__}.",
                 code="bad_parameter",
             )
+        if bag_input and (release is not None or not isinstance(model, TransactionalK)):
+            raise InputError("bag_input goes with transactions and the model k.", code="bad_usage")
         if witnesses != 0:
             witnesses = int(check_count("witnesses", witnesses))
         if release is not None:
@@ -232,7 +239,13 @@ class Database:
                 promised = model or checks.model_of(read_manifest(self.engine, schema))
                 return checks.verify_release(self.engine, schema, promised, witnesses)
         return checks.verify_source(
-            self.engine, transactions, model or KmAnonymity(), id=id, item=item, witnesses=witnesses
+            self.engine,
+            transactions,
+            model or KmAnonymity(),
+            id=id,
+            item=item,
+            bag_input=bag_input,
+            witnesses=witnesses,
         )
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:

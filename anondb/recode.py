@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InternalError
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 from anondb.policy import Policy
-from anondb.recoding import GlobalRecoding
+from anondb.recoding import GlobalRecoding, LocalRecoding, Recoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
-from anondb.utility import Loss, global_loss, ul_a_log2
+from anondb.utility import Cover, Loss, global_loss, local_loss, ul_a_log2
 
 SET_BASED = ("coat",)  # generalized items are sets of items, not nodes of the taxonomy
 
@@ -32,18 +35,22 @@ class Loaded:
     taxonomy: Taxonomy | None = None
 
 
-def recode(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
+def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     """Run the policy's algorithm, and hold it to the limit of suppression.
 
     Raises:
         InfeasibleError: more would be suppressed than allowed, or everything.
     """
     recoding = _run(engine, policy, loaded)
-    _check_suppression(loaded.dataset, recoding, policy.max_suppression)
+    if isinstance(recoding, GlobalRecoding):
+        suppressed = int((recoding.image < 0).sum())
+    else:
+        suppressed = loaded.dataset.n_items - len(np.unique(Cover.of(engine, loaded.dataset, recoding).item))
+    _check_suppression(loaded.dataset, suppressed, policy.max_suppression)
     return recoding
 
 
-def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
+def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     """The algorithms are imported when they run: a command needs one of them."""
     match policy.algorithm, policy.model, loaded:
         case "mhghs", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
@@ -66,20 +73,41 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
                 max_suppression=policy.max_suppression,
                 literal=policy.literal,
             )
+        case "partition", TransactionalK() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.partition import partition
+
+            return partition(engine, dataset, taxonomy, model, empty=policy.empty_transactions or "absorb")
+        case "clump", TransactionalK() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.clump import clump
+
+            return clump(
+                engine,
+                dataset,
+                taxonomy,
+                model,
+                bags=dataset.bags,
+                empty=policy.empty_transactions or "absorb",
+                objective=policy.objective or "total",
+                candidates=policy.candidates,
+            )
     raise InternalError(f"The algorithm {policy.algorithm} has no case here.")
 
 
-def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: GlobalRecoding, schema: SchemaName) -> Loss:
+def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> Loss:
     """What a frozen release costs, in the measures that its model has.
 
     Args:
         engine: the engine.
         policy, loaded, recoding: how the release came about.
-        schema: where it is frozen.
+        frozen: the release.
     """
+    if isinstance(recoding, LocalRecoding):
+        if frozen.cover is None:
+            raise InternalError("A local recoding was frozen without its cover.")
+        return local_loss(engine, loaded.dataset, recoding, frozen.cover, loaded.taxonomy)
     if policy.algorithm not in SET_BASED:
         return global_loss(loaded.dataset, recoding, loaded.taxonomy)
-    return _with_ul(engine, schema, loaded.dataset, recoding, global_loss(loaded.dataset, recoding))
+    return _with_ul(engine, frozen.schema, loaded.dataset, recoding, global_loss(loaded.dataset, recoding))
 
 
 def _with_ul(engine: Engine, schema: SchemaName, dataset: Dataset, recoding: GlobalRecoding, loss: Loss) -> Loss:
@@ -93,9 +121,8 @@ def _with_ul(engine: Engine, schema: SchemaName, dataset: Dataset, recoding: Glo
     return replace(loss, ul_log2=ul_a_log2(sizes, supports, dataset.n_transactions, dataset.n_items))
 
 
-def _check_suppression(dataset: Dataset, recoding: GlobalRecoding, limit: Fraction | None) -> None:
+def _check_suppression(dataset: Dataset, suppressed: int, limit: Fraction | None) -> None:
     """Refuse what suppresses more than ``limit`` percent of the items, or everything unless 100 percent are allowed."""
-    suppressed = int((recoding.image < 0).sum())
     if not dataset.n_items:
         return
     if limit is not None and Fraction(100 * suppressed, dataset.n_items) > limit:
@@ -112,15 +139,15 @@ def _check_suppression(dataset: Dataset, recoding: GlobalRecoding, limit: Fracti
         )
 
 
-def remarks(policy: Policy, loaded: Loaded, frozen: FrozenRelease) -> list[str]:
+def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> list[str]:
     """What the owner should know about a release beyond its figures."""
-    remarks = []
+    remarks = list(recoding.remarks) if isinstance(recoding, LocalRecoding) else []
     dataset, taxonomy = loaded.dataset, loaded.taxonomy
     if getattr(policy.model, "k", None) == 1:
         remarks.append("k = 1 promises nothing: every item is released as it is.")
     if dataset.n_items and not frozen.released_items:
         remarks.append("Everything was suppressed: the release holds no item.")
-    if policy.algorithm in SET_BASED:
+    if policy.algorithm in SET_BASED or isinstance(recoding, LocalRecoding):
         return remarks
     if (
         taxonomy is not None

@@ -295,7 +295,9 @@ class _Clusters:
         entries = np.concatenate([self._scan[a:b] for a, b in spans])
         clusters = np.concatenate([self._indexed[a:b] for a, b in spans])
         shared = np.minimum(self._count[entries], np.repeat(counts, high - low))
-        return np.bincount(clusters, weights=shared * np.repeat(self.weight[nodes], high - low), minlength=self.number)
+        worth = shared * np.repeat(self.weight[nodes], high - low)
+        found: Floats = np.bincount(clusters, weights=worth, minlength=self.number).astype(np.float64)
+        return found
 
     def _candidates(self, nodes: Ints, limit: int) -> Ints:
         """The open clusters that have most of the nodes (tie: the fewest others, then the first), as far as the index
@@ -320,7 +322,10 @@ class _Clusters:
         node = self._node[entries]
         owner = np.repeat(np.arange(len(clusters)), [len(s) for s in spans])
         shared = np.minimum(self._count[entries], self._have[node])
-        return np.bincount(owner, weights=shared * self.weight[node], minlength=len(clusters))
+        found: Floats = np.bincount(owner, weights=shared * self.weight[node], minlength=len(clusters)).astype(
+            np.float64
+        )
+        return found
 
     def _join(self, cluster: int, place: int, nodes: Ints, counts: Ints) -> None:
         """Put a transaction into a cluster: n(v) becomes min(n(v), c_x(v))."""

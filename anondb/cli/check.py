@@ -40,6 +40,9 @@ def verify(
     k: K = None,
     m: M = None,
     release: ReleaseName = None,
+    bag_input: Annotated[
+        bool, typer.Option("--bag-input", help="For the model k: repeated rows of a transaction count.")
+    ] = False,
     against_source: Annotated[
         bool, typer.Option("--against-source", help="Check the release's recoding on its source as it is now.")
     ] = False,
@@ -62,6 +65,8 @@ def verify(
         raise InputError(
             "--transactions and --release each say what to check.", code="bad_usage", hint="Give one of them."
         )
+    if bag_input and (release is not None or against_source):
+        raise InputError("--bag-input goes with --transactions.", code="bad_usage")
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
@@ -75,7 +80,7 @@ def verify(
             found = database.verify(release=release, model=promised(own), witnesses=witnesses)
         else:
             where = transactions_of(database, source, transactions, id, item)
-            found = database.verify(where, model=default, id=id, item=item, witnesses=witnesses)
+            found = database.verify(where, model=default, id=id, item=item, bag_input=bag_input, witnesses=witnesses)
     if as_json:
         print_json(found.to_json(witnesses=witnesses > 0))
     else:

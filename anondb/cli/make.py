@@ -48,12 +48,31 @@ def anonymize(
     m: M = None,
     algorithm: Annotated[
         str | None,
-        typer.Option(help="mhghs (default with a taxonomy), hghs, or coat (default without).", metavar="NAME"),
+        typer.Option(
+            help="km: mhghs (default with a taxonomy), hghs, or coat (default without); k: partition (default) or clump.",
+            metavar="NAME",
+        ),
     ] = None,
     utility_constraints: Annotated[
         str | None, typer.Option(help="For coat: groups of items (group_id, item).", metavar="TABLE|FILE")
     ] = None,
     literal: Annotated[bool, typer.Option("--literal", help="For coat: follow the printed algorithm.")] = False,
+    empty_transactions: Annotated[
+        str | None,
+        typer.Option(
+            help="For k: make few transactions without items a class by emptying others, or leave them.",
+            metavar="absorb|keep",
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(help="For clump: evaluate only so many clusters for a transaction.", metavar="R")
+    ] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="For clump: the cluster's loss or its growth.", metavar="total|increase")
+    ] = None,
+    bag_input: Annotated[
+        bool, typer.Option("--bag-input", help="For clump: repeated rows of a transaction count.")
+    ] = False,
     max_suppression: Annotated[
         str | None, typer.Option(help="Percent of the items that may be suppressed.", metavar="PERCENT")
     ] = None,
@@ -91,6 +110,10 @@ def anonymize(
                 algorithm=algorithm,
                 utility_constraints=utility_constraints,
                 literal=literal,
+                empty_transactions=empty_transactions,
+                candidates=candidates,
+                objective=objective,
+                bag_input=bag_input,
                 max_suppression=max_suppression,
             ),
         )

@@ -64,7 +64,11 @@ def print_report(report: Report, kept: bool) -> None:
             "suppressed",
             f"{report.frozen.suppressed_items:,} items, {report.frozen.suppressed_occurrences:,} occurrences",
         ),
-        ("information loss", f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"),
+        (
+            "information loss",
+            f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
+            + ("" if loss.ggd is None else f", GGD {figure(float(loss.ggd))} (total {loss.ggd})"),
+        ),
         (
             "COUNT queries",
             f"{report.accuracy.queries:,} of {report.accuracy.size or 'various'} items, average relative error "

@@ -44,7 +44,7 @@ GLOBAL = Kind(
     views={"baskets": {"transaction_id": "INTEGER", "items": "VARCHAR[]"}},
     macros={"count_bounds": ("items",)},
 )
-KINDS: Mapping[str, Kind] = {"km": GLOBAL}  # by the name of the model
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "k": GLOBAL}  # by the name of the model
 
 
 @dataclass(frozen=True)
@@ -127,12 +127,19 @@ def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Q
     return tree
 
 
-def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -> None:
-    """Create ``baskets`` and ``count_bounds(items)`` of a global recoding over the tables of ``schema``.
+def is_local(engine: Engine, schema: SchemaName) -> bool:
+    """Whether a release is read as one of a local recoding, whose released items may overlap."""
+    names = ("manifest", "released_items", "transaction_ids")
+    return bool(engine.scalar("release/is_local", {name: schema.table(name) for name in names}))
+
+
+def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, *, local: bool = False) -> None:
+    """Create ``baskets`` and ``count_bounds(items)`` of a recoding over the tables of ``schema``.
 
     ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
-    transactions hold all items. Its bounds hold for every original that the release may come from, and are attained by
-    one (proof in ``sql/release/count_bounds.sql``):
+    transactions hold all items. For a ``local`` recoding each transaction is judged by what stands for the items in it
+    (proof in ``sql/release/count_bounds_local.sql``). For a global recoding the bounds hold for every original that the
+    release may come from, and are attained by one (proof in ``sql/release/count_bounds.sql``):
 
     * upper: the transactions that have the released item of every queried item;
     * lower: the same number if all those released items stand for one item each, else 0;
@@ -145,12 +152,13 @@ def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -
         kind="VIEW",
         expression=_body("release/baskets", schema.name, {"schema_name": texts["schema_name"]}),
     )
+    name = "release/count_bounds_local" if local else "release/count_bounds"
     macro = exp.Create(
         this=exp.UserDefinedFunction(
             this=schema.table("count_bounds").expression(), expressions=[exp.to_identifier("items")], wrapped=True
         ),
         kind="MACRO",
-        expression=_body("release/count_bounds", schema.name, {**texts, "items": exp.column("items")}),
+        expression=_body(name, schema.name, {**texts, "items": exp.column("items")}),
         properties=exp.Properties(
             expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
         ),

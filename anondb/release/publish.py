@@ -28,6 +28,7 @@ from anondb.release.objects import (
     SEALED_SCHEMA,
     SchemaName,
     create_view_and_macro,
+    is_local,
     read_manifest,
     unexpected_objects,
 )
@@ -116,6 +117,7 @@ class _Rows:
     complete: npt.NDArray[Any]
     members: Columns
     manifest: dict[str, str]
+    local: bool
 
     @classmethod
     def read(cls, engine: Engine, schema: SchemaName, key: bytes | None) -> _Rows:
@@ -141,6 +143,7 @@ class _Rows:
             complete=all_ids["complete"],
             members=members,
             manifest=read_manifest(engine, schema),
+            local=is_local(engine, schema),
         )
 
 
@@ -171,7 +174,7 @@ def _write(built: Path, build: Path, rows: _Rows) -> None:
         with sealed.transaction():
             for name, types in GLOBAL.tables.items():
                 sealed.put(schema.table(name), {c: (t, columns[name][c]) for c, t in types.items()})
-            create_view_and_macro(sealed, schema, rows.manifest["release_id"])
+            create_view_and_macro(sealed, schema, rows.manifest["release_id"], local=rows.local)
         sealed.run(exp.Command(this="CHECKPOINT"), "writing the sealed file")
     finally:
         sealed.close()

@@ -125,8 +125,8 @@ class Refreshed(Result):
         view: its name.
         changed: whether the data had changed; if not, nothing was done and all that follows is None.
         before: loss (LM, NCP) of the old release on its own data.
-        check: whether the old recoding still holds on today's data.
-        images_changed: items of today's data that are published otherwise than before.
+        check: whether the old recoding still holds on today's data; None for a local one, which has nothing to say of them.
+        images_changed: items of today's data that are published otherwise than before; None for a local recoding.
         report: of the new release.
     """
 
@@ -141,9 +141,15 @@ class Refreshed(Result):
     @property
     def words(self) -> str:
         """Sentences for the owner."""
-        if self.check is None or self.report is None or self.before is None:
+        if self.report is None or self.before is None:
             return f"anonymized view {self.view}: the data have not changed, and nothing was done"
-        check, loss = self.check, self.report.loss
+        loss = self.report.loss
+        if self.check is None:
+            return (
+                f"anonymized view {self.view}: the data have changed; made anew: LM {_figure(self.before[0])} before,"
+                f" {_figure(loss.lm)} now, NCP {_figure(self.before[1])}, {_figure(loss.ncp)}"
+            )
+        check = self.check
         if check.holds:
             verdict = "the old recoding would still hold"
         elif check.verification.verified:
