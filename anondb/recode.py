@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
-
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -17,7 +15,7 @@ from anondb.policy import Policy
 from anondb.recoding import GlobalRecoding, LocalRecoding, Recoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
-from anondb.utility import Cover, Loss, global_loss, local_loss, ul_a_log2
+from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a_log2
 
 SET_BASED = ("coat",)  # generalized items are sets of items, not nodes of the taxonomy
 
@@ -45,7 +43,7 @@ def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     if isinstance(recoding, GlobalRecoding):
         suppressed = int((recoding.image < 0).sum())
     else:
-        suppressed = loaded.dataset.n_items - len(np.unique(Cover.of(engine, loaded.dataset, recoding).item))
+        suppressed = suppressed_items(engine, loaded.dataset, recoding)
     _check_suppression(loaded.dataset, suppressed, policy.max_suppression)
     return recoding
 

@@ -290,7 +290,7 @@ def _write_local(
     if len({recoding.labels[r] for r in occurring}) != len(occurring):
         raise InternalError("Two released items have the same label.")
     gone = dataset.n_items - len(np.unique(cover.item))
-    suppression = bool(engine.query("release/incomplete_count", {"incomplete": incomplete})["transactions"][0])
+    suppression = bool(engine.scalar("utility/incomplete_count", {"incomplete": incomplete}))
     return _Rows(set(occurring), suppression, gone, lost, cover)
 
 

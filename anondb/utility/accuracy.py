@@ -180,62 +180,10 @@ def measure(
     )
     engine.drop(truths, images, keys, counts)
 
-    return _accuracy(engine, workload, answers, estimator)
+    return accuracy_of(engine, workload, answers, estimator)
 
 
-def measure_local(
-    engine: Engine,
-    dataset: Dataset,
-    transactions: Table,
-    transaction_ids: Table,
-    released_items: Table,
-    semantics: str,
-    workload: Workload,
-    *,
-    sanity_bound: float = 0.0,
-    target: str = "answers",
-) -> Accuracy:
-    """Answer every query on the original data and on the release of a local recoding.
-
-    Each published transaction counts by what stands for the queried items in it, as in the release's macro
-    ``count_bounds`` (``sql/release/count_bounds_local.sql``), whose bounds these are.
-
-    Args:
-        engine: the engine, inside a transaction.
-        dataset: the original data.
-        transactions, transaction_ids, released_items: tables of the release.
-        semantics: ``set`` or ``atomic``, as its manifest says.
-        workload: the queries.
-        sanity_bound, target: see ``measure``.
-    """
-    asked = exp.select(exp.column("query_id").as_("set_id"), "item").from_(workload.queries.expression())
-    truths = count_sets(engine, f"{target}_truths", dataset.transactions, asked)
-    codes = engine.create(f"{target}_codes", "utility/released_codes", {"released_items": released_items})
-    members = engine.create(
-        f"{target}_members", "utility/released_members", {"released_items": released_items, "codes": codes}
-    )
-    published = {"transactions": transactions, "transaction_ids": transaction_ids, "codes": codes}
-    contents = engine.create(f"{target}_contents", "utility/contents", published)
-    content_items = engine.create(f"{target}_content_items", "utility/content_items", {"contents": contents})
-    named = {"queries": workload.queries, "items": workload.items, "contents": contents}
-    counts = engine.create(
-        f"{target}_counts",
-        "utility/local_counts",
-        {**named, "members": members, "content_items": content_items},
-        atomic=semantics == "atomic",
-    )
-    answers = engine.create(
-        target,
-        "utility/local_answers",
-        {**named, "names": workload.names, "counts": counts, "truths": truths},
-        transactions=dataset.n_transactions,
-        sanity=float(sanity_bound),
-    )
-    engine.drop(truths, codes, members, contents, content_items, counts)
-    return _accuracy(engine, workload, answers, "joint")
-
-
-def _accuracy(engine: Engine, workload: Workload, answers: Table, estimator: str) -> Accuracy:
+def accuracy_of(engine: Engine, workload: Workload, answers: Table, estimator: str) -> Accuracy:
     """The figures of the answers."""
     found = engine.query("utility/errors", {"answers": answers})
     errors = np.ma.compressed(np.ma.asarray(found["relative_error"])).tolist()

@@ -122,6 +122,13 @@ class Cover:
         return engine.put("local_members", columns)
 
 
+def suppressed_items(engine: Engine, dataset: Dataset, recoding: LocalRecoding) -> int:
+    """How many items of the data nothing stands for in any transaction."""
+    if not int(engine.scalar("utility/incomplete_count", {"incomplete": recoding.incomplete})):
+        return 0
+    return dataset.n_items - len(np.unique(Cover.of(engine, dataset, recoding).item))
+
+
 def local_loss(
     engine: Engine, dataset: Dataset, recoding: LocalRecoding, cover: Cover, taxonomy: Taxonomy | None = None
 ) -> Loss:
