@@ -222,19 +222,17 @@ class _Clusters:
 
     def run(self, limit: int | None) -> Clustering:
         """Put every transaction into a cluster."""
-        left, since = self.number, self.number
+        left = since = self.number
+        closing = True
         for place, nodes, counts in self._transactions():
             if self.cluster[place] >= 0:
                 continue
-            if not left:  # every cluster has k members: all are open again
-                self.open[:] = True
-                for cluster in range(self.number):
-                    self._note(cluster)
-                self._compact()
-                left = since = -1
-            chosen = self._best(nodes, counts, limit)
+            if not left:  # every cluster has k members: all are open again, for good
+                self._reopen()
+                left, closing = self.number, False
+            chosen = self._best(nodes, counts, limit if limit is not None and limit < left else None)
             self._join(chosen, place, nodes, counts)
-            if left > 0 and self.size[chosen] >= self.k:
+            if closing and self.size[chosen] >= self.k:
                 self.open[chosen] = False
                 left -= 1
                 if left < COMPACT * since:
@@ -263,6 +261,13 @@ class _Clusters:
             self.base[cluster] = self.denominator * self.occurrences[cluster]
         else:
             self.base[cluster] = self.size[cluster] * self.w[cluster]
+
+    def _reopen(self) -> None:
+        """Open all clusters."""
+        self.open[:] = True
+        for cluster in range(self.number):
+            self._note(cluster)
+        self._compact()
 
     def _compact(self) -> None:
         """Make the index anew, of the open clusters and what they still have."""
