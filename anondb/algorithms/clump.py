@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 
 OBJECTIVES = ("total", "increase")
 EXACT_PAIRS = 2_500_000_000  # transactions times clusters up to which every open cluster is evaluated
-DEFAULT_CANDIDATES = 64  # clusters that are evaluated beyond that
+DEFAULT_CANDIDATES = 128  # clusters that are evaluated beyond that
 READ_FOR_EACH = 16  # entries of the index that are read for each candidate
 BLOCK = 20_000  # transactions that are fetched at once
 COMPACT = 0.9  # the index is rid of closed clusters when only this share of those in it is open
@@ -322,10 +322,12 @@ class _Clusters:
 
     def _joined_w(self, clusters: Ints) -> Floats:
         """W of some clusters joined by the transaction at hand."""
-        spans = [self._entries[self._starts[c] : self._starts[c + 1]] for c in clusters.tolist()]
-        entries = np.concatenate(spans)
+        starts = self._starts[clusters]
+        lengths = self._starts[clusters + 1] - starts
+        ends = np.cumsum(lengths)
+        entries = self._entries[np.repeat(starts - ends + lengths, lengths) + np.arange(int(ends[-1]))]
         node = self._node[entries]
-        owner = np.repeat(np.arange(len(clusters)), [len(s) for s in spans])
+        owner = np.repeat(np.arange(len(clusters)), lengths)
         shared = np.minimum(self._count[entries], self._have[node])
         found: Floats = np.bincount(owner, weights=shared * self.weight[node], minlength=len(clusters)).astype(
             np.float64

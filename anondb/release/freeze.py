@@ -266,19 +266,18 @@ def _write_local(
     """
     atomic = recoding.semantics == "atomic"
     cover = Cover.of(engine, dataset, recoding)
-    bags: Table | exp.Query = exp.select("tid", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
-    if atomic and dataset.bags is not None:
-        bags = dataset.bags
     recoded, incomplete = recoding.transactions, recoding.incomplete
-    found = engine.query("release/local_lost", {"transactions": bags, "recoded": recoded, "incomplete": incomplete})
-    lost = int(found["published"][0]) - int(found["kept"][0])
-    wrong = int(found["wrong"][0])
-    if not atomic:
+    both = {"recoded": recoded, "incomplete": incomplete}
+    if atomic:
+        sets = exp.select("tid", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+        found = engine.query("release/local_lost", {"transactions": dataset.bags or sets, **both})
+        lost, wrong = int(found["lost"][0]), int(found["wrong"][0])
+    else:
         lost, wrong = dataset.n_occurrences - int(cover.occurrences.sum()), 0
         if lost:
             members = cover.members(engine, dataset, recoding)
-            tables = {"transactions": dataset.transactions, "recoded": recoded, "members": members}
-            wrong = int(engine.scalar("release/local_uncovered", {**tables, "incomplete": incomplete}))
+            tables = {"transactions": dataset.transactions, "members": members, **both}
+            wrong = int(engine.scalar("release/local_uncovered", tables))
             engine.drop(members)
     if lost < 0 or wrong:
         raise InternalError("A local recoding does not fit the transactions of its data.")

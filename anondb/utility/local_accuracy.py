@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +18,7 @@ from anondb.utility.workload import Workload
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 
 def measure_local(
@@ -129,39 +131,53 @@ class _Published:
             atomic=atomic,
         )
 
+    @cached_property
+    def _hidden(self) -> int:
+        """How many transactions may hold anything."""
+        return int(self.weight[~self.complete].sum())
+
     def answer(self, items: list[int]) -> tuple[int, float, int]:
         """Lower bound, estimate and upper bound of the number of transactions that hold all of some items."""
-        may, must, chance = (self._bags if self.atomic else self._sets)(items)
-        incomplete = int(self.weight[~self.complete].sum())
-        upper = int(self.weight[may & self.complete].sum()) + incomplete
-        return int(self.weight[must].sum()), float((self.weight * chance)[may].sum()), upper
+        place, must, chance = (self._bags if self.atomic else self._sets)(items)
+        weight = self.weight[place]
+        upper = int(weight[self.complete[place]].sum()) + self._hidden
+        return int(weight[must].sum()), float((weight * chance).sum()), upper
 
-    def _sets(self, items: list[int]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], Floats]:
-        """May hold, must hold, and the probability, where at most one released item stands for an item."""
-        may, must = np.ones(len(self.weight), dtype=np.bool_), np.ones(len(self.weight), dtype=np.bool_)
-        chance = np.ones(len(self.weight))
-        before: list[Ints] = []
+    def _sets(self, items: list[int]) -> tuple[Ints, Flags, Floats]:
+        """The transactions that have something for every item, which of them must hold them all, and the probability;
+        at most one released item of a transaction stands for an item."""
+        place: Ints = np.zeros(0, dtype=np.int64)
+        shown: list[Ints] = []
         for item in items:
-            shown = np.full(len(self.weight), -1)
-            for released in self.covers.get(item, ()):
-                shown[self.holders[released][0]] = released
-                alone = self.sizes[released] == 1
-                if not alone:
-                    must[self.holders[released][0]] = False
-            covered = shown >= 0
-            first = np.ones(len(self.weight), dtype=np.bool_)
-            for other in before:
-                first &= other != shown
+            held = [self.holders[released] for released in self.covers.get(item, ())]
+            where = np.concatenate([h[0] for h in held] or [place[:0]])
+            which = np.repeat(np.asarray(self.covers.get(item, ()), dtype=np.int64), [len(h[0]) for h in held])
+            if not shown:
+                place, shown = where, [which]
+                continue
+            self._at[where] = which
+            now = self._at[place]
+            self._at[where] = -1
+            both = now >= 0
+            place, shown = place[both], [*(s[both] for s in shown), now[both]]
+        must, chance = np.ones(len(place), dtype=np.bool_), np.ones(len(place))
+        for n, which in enumerate(shown):
+            first = np.ones(len(place), dtype=np.bool_)
+            for other in shown[:n]:
+                first &= other != which
             # of s members j given ones are there with 2^-j / (1 - 2^-s): the first divides by 1 - 2^-s, each halves
-            size = self.sizes[shown].astype(np.float64) if len(self.sizes) else np.ones(len(self.weight))
-            chance *= np.where(first, 0.5 / (1 - np.exp2(-size)), 0.5)
-            may &= covered
-            must &= covered
-            before.append(shown)
-        return may, must, chance
+            size = self.sizes[which]
+            chance *= np.where(first, 0.5 / (1 - np.exp2(-size.astype(np.float64))), 0.5)
+            must &= size == 1
+        return place, must, chance
 
-    def _bags(self, items: list[int]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], Floats]:
-        """The same where each copy stands for one occurrence."""
+    @cached_property
+    def _at(self) -> Ints:
+        """Room for one released item of each transaction, -1 where there is none."""
+        return np.full(len(self.weight), -1)
+
+    def _bags(self, items: list[int]) -> tuple[Ints, Flags, Floats]:
+        """The same where each copy stands for one occurrence, and there must be enough of them."""
         number = len(self.weight)
         may, must, chance = np.ones(number, dtype=np.bool_), np.ones(number, dtype=np.bool_), np.ones(number)
         copies = np.zeros(number, dtype=np.int64)
@@ -179,4 +195,5 @@ class _Published:
         for released in {r for item in items for r in self.covers.get(item, ())}:
             place, times = self.holders[released]
             copies[place] += times
-        return may & (copies >= len(items)), must, chance
+        place = np.flatnonzero(may & (copies >= len(items)))
+        return place, must[place], chance[place]

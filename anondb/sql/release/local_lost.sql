@@ -1,14 +1,13 @@
 -- reads: transactions(tid, copies), recoded(tid, copies), incomplete(tid)
 -- params: none
--- returns: published, kept, wrong
+-- returns: lost, wrong
 -- grain: one row
--- How many occurrences the originals and the published bags have, and how many transactions are wrong: published with more
--- occurrences than they had, or with fewer although they are said to be complete.
+-- Of bags: how many occurrences are not published, and how many transactions are wrong: published with more occurrences
+-- than they had, or with fewer although they are said to be complete.
 WITH before AS (SELECT tid, sum(copies) AS n FROM transactions GROUP BY tid),
 after AS (SELECT tid, sum(copies) AS n FROM recoded GROUP BY tid)
 SELECT
-    CAST(coalesce(sum(before.n), 0) AS BIGINT) AS published,
-    CAST(coalesce(sum(after.n), 0) AS BIGINT) AS kept,
+    CAST(coalesce(sum(before.n), 0) - coalesce(sum(after.n), 0) AS BIGINT) AS lost,
     count(*) FILTER (
         WHERE coalesce(after.n, 0) > coalesce(before.n, 0)
         OR (
