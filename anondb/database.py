@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 import duckdb
 from sqlglot import exp
 
-from anondb import checks, pipeline, query, stored
+from anondb import checks, pipeline, stored
 from anondb.available import MODELS, nearest
 from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
 from anondb.models.km import KmAnonymity
 from anondb.policy import Options, Policy, Workload
-from anondb.query import Answer
+from anondb.query import Answer, OpenRelease
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.publish import PublishedFile, check_target
@@ -44,6 +44,7 @@ class Release:
         self._database = database
         self.name = name
         self.report = report
+        self._opened: OpenRelease | None = None
 
     @property
     def verification(self) -> Verification:
@@ -92,7 +93,15 @@ class Release:
         Raises:
             InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
         """
-        return query.run(self._database.engine, self._schema(), sql)
+        if self._opened is None:
+            self._opened = OpenRelease(self._database.engine, self._schema())
+        try:
+            return self._opened.answer(sql)
+        except InputError as error:
+            if error.code == "not_a_release":
+                self._opened = None
+                self._schema()  # says what is missing
+            raise
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,

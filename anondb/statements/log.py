@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb import query, stored
+from anondb import stored
 from anondb.engine import Engine, own
 from anondb.errors import InputError
-from anondb.query import Answer
+from anondb.query import Answer, OpenRelease
 from anondb.release import ledger
 
 UNANSWERED = ("unsupported_query", "query_too_complex", "ambiguous_item", "bad_sql")
@@ -96,6 +96,7 @@ def measure_log(engine: Engine, name: str, path: str | Path) -> LogAccuracy:
         schema = stored.find_release(engine, name)
         stored.check_writable(engine, catalog)
         entry = ledger.find(engine, catalog, name)
+        opened = OpenRelease(engine, schema)
         try:
             statements = own.split(engine, text)
         except own.OwnError as error:
@@ -107,7 +108,7 @@ def measure_log(engine: Engine, name: str, path: str | Path) -> LogAccuracy:
                 )
             engine.progress(f"query {number} of {len(statements)}")
             try:
-                answer = query.run(engine, schema, statement.text)
+                answer = opened.answer(statement.text)
             except InputError as error:
                 if error.code not in UNANSWERED:
                     raise
