@@ -198,15 +198,23 @@ def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
 
 def _causes(engine: Engine, entry: ledger.LedgerEntry, loaded: Loaded) -> tuple[str, ...]:
     """What has changed since a view's release was made: its data, its taxonomy."""
-    edges = ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id)
-    was, now = from_edges(edges) if edges else None, loaded.taxonomy
-    same = was is now or (was is not None and now is not None and _nodes(was) == _nodes(now))
-    unchanged = {"data": fingerprint(engine, loaded.dataset) == entry.fingerprint, "taxonomy": same}
-    return tuple(what for what, holds in unchanged.items() if not holds)
+    was = dict(ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id))
+    same = {
+        "data": fingerprint(engine, loaded.dataset) == entry.fingerprint,
+        "taxonomy": was == _parents(loaded.taxonomy),
+    }
+    return tuple(what for what, holds in same.items() if not holds)
 
 
-def _nodes(taxonomy: Taxonomy) -> tuple[tuple[str, ...], list[int]]:
-    return taxonomy.labels, taxonomy.parent.tolist()
+def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:
+    """The parent of each node: what makes two taxonomies the same, whatever the order of their rows."""
+    if taxonomy is None:
+        return {}
+    labels = taxonomy.labels
+    return {
+        label: None if above < 0 else labels[above]
+        for label, above in zip(labels, taxonomy.parent.tolist(), strict=True)
+    }
 
 
 def _sealed_id(path: str) -> str | None:
