@@ -153,13 +153,14 @@ class Opened:
         return Passing(special, tuple(passes(t, unmatched) for t in tests))
 
     def _matched(self, tests: Sequence[exp.Expr], labels: frozenset[str]) -> Columns:
-        """The items and labels that match a pattern, and which."""
-        everything = exp.select(exp.column("item").as_("label")).from_(self.members.expression())
+        """The items and labels that match a pattern, and which; in no order."""
+        asked: exp.Query = exp.select(exp.column("item").as_("label")).from_(self.members.expression())
+        if others := labels - self.image.keys():
+            asked = exp.union(asked, _texts(others), distinct=False, copy=False)
         tree = (
             exp.select("label", *(t.as_(f"test_{n}") for n, t in enumerate(tests)), copy=False)
-            .from_(exp.union(everything, _texts(labels), distinct=True, copy=False).subquery("asked"), copy=False)
+            .from_(asked.subquery("asked"), copy=False)
             .where(exp.or_(*tests))
-            .order_by("label")
         )
         try:
             return self.engine.select(tree, "the items of the query")
