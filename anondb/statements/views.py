@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from fractions import Fraction
@@ -24,7 +25,7 @@ from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, find_schema, read_manifest, release_schema
 from anondb.release.publish import check_target
-from anondb.statements.parser import base_tables
+from anondb.statements.parser import plain_table
 from anondb.statements.results import Check, Created, Dropped, Refreshed, Shown
 from anondb.statements.statement import CreateView, Value
 from anondb.utility import Loss, global_loss
@@ -43,7 +44,7 @@ def create(engine: Engine, statement: CreateView) -> Created:
     Raises:
         AnondbError: see ``pipeline.anonymize``; the database is as it was.
     """
-    table = _base_table(engine, statement.query) or statement.name
+    table = _source_table(engine, statement)
     view = ledger.View(statement.name, statement.query, _anchored(statement.options), table)
     policy = stored.view_policy(engine, view, replace=statement.replace)
     path = view.options.get("publish")
@@ -159,15 +160,16 @@ def check_view(engine: Engine, name: str, *, model: Model | None = None, witness
 # ---------------------------------------------------------------------- parts
 
 
-def _base_table(engine: Engine, query: str) -> str | None:
-    """The name of the one table that a query reads, as DuckDB spells it; None where it reads none, or several."""
-    tables = base_tables(query)
-    if tables is None or len(tables) != 1:
-        return None
-    try:
-        return resolve_table(engine, tables[0], "view's").name
-    except InputError:
-        return None
+def _source_table(engine: Engine, statement: CreateView) -> str:
+    """What analysts call the original: the table, where the query takes all of its rows as they are, else the view.
+
+    Counts over the rows of a view that leaves some out, or computes its columns, are not counts over the table.
+    """
+    table = plain_table(statement.query)
+    if table is not None:
+        with contextlib.suppress(InputError):
+            return resolve_table(engine, table, "view's").name
+    return statement.name
 
 
 def _stored(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]:

@@ -69,12 +69,13 @@ def test_a_view_is_the_release_that_anonymize_makes(db: anondb.Database) -> None
     ("query", "options", "table", "columns"),
     [
         ("FROM sales", "", "sales", ("tid", "item")),
-        ("SELECT tid AS a, list(item) AS b FROM SALES GROUP BY 1", "id = 'a', item = 'b'", "sales", ("a", "b")),
+        ("SELECT s.item, S.tid FROM main.Sales AS s", "", "sales", ("tid", "item")),
+        ("SELECT tid AS a, list(item) AS b FROM SALES GROUP BY 1", "id = 'a', item = 'b'", "v", ("a", "b")),
         ("SELECT s.tid, s.item FROM sales s JOIN people p USING (tid) WHERE town < 3", "", "v", ("tid", "item")),
-        ("WITH a AS (SELECT * FROM main.sales) SELECT tid, item FROM a -- c", "", "sales", ("tid", "item")),
-        ("(SELECT * FROM sales WHERE tid < 4) UNION ALL (SELECT * FROM sales WHERE tid > 3)", "", "sales", ("tid", "item")),
+        ("WITH a AS (SELECT * FROM main.sales) SELECT tid, item FROM a -- c", "", "v", ("tid", "item")),
+        ("(SELECT * FROM sales WHERE tid < 4) UNION ALL (SELECT * FROM sales WHERE tid > 3)", "", "v", ("tid", "item")),
         ("SELECT unnest(range(6)) AS tid, 'a' AS item", "", "v", ("tid", "item")),
-        ('SELECT tid AS "t;-", item AS "i""m" FROM "sales"', "id = 't;-', item = 'i\"m'", "sales", ("t;-", 'i"m')),
+        ('SELECT tid AS "t;-", item AS "i""m" FROM "sales"', "id = 't;-', item = 'i\"m'", "v", ("t;-", 'i"m')),
     ],
 )  # fmt: skip
 def test_queries(db: anondb.Database, query: str, options: str, table: str, columns: tuple[str, str]) -> None:
