@@ -19,7 +19,6 @@ from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
 from anondb.models.km import KmAnonymity
 from anondb.policy import Options, Policy, Workload
-from anondb.query import Answer, OpenRelease
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.publish import PublishedFile, check_target
@@ -27,6 +26,7 @@ from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
+    from anondb.query import Answer, OpenRelease
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
     from anondb.statements.runner import StatementResult
@@ -93,6 +93,8 @@ class Release:
         Raises:
             InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
         """
+        from anondb.query import OpenRelease
+
         if self._opened is None:
             self._opened = OpenRelease(self._database.engine, self._schema())
         try:
