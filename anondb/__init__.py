@@ -16,6 +16,7 @@ from anondb.errors import (
 
 if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
+    from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.km import KmAnonymity
     from anondb.models.transactional import TransactionalK
 
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AnondbError",
     "BudgetExceeded",
+    "ConstraintAnonymity",
     "Database",
     "EngineError",
     "InfeasibleError",
@@ -41,6 +43,7 @@ _LAZY = {
     **dict.fromkeys(("Database", "Release", "connect"), "database"),
     "KmAnonymity": "models.km",
     "TransactionalK": "models.transactional",
+    "ConstraintAnonymity": "models.constraints",
 }
 
 

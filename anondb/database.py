@@ -22,12 +22,13 @@ from anondb.models.transactional import TransactionalK
 from anondb.policy import Options, Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
-from anondb.release.publish import PublishedFile, check_target
+from anondb.release.paths import check_target
+from anondb.release.publish import PublishedFile
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
-    from anondb.query import Answer
+    from anondb.query import Answer, OpenRelease
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
     from anondb.statements.runner import StatementResult
@@ -45,6 +46,7 @@ class Release:
         self._database = database
         self.name = name
         self.report = report
+        self._opened: OpenRelease | None = None
 
     @property
     def verification(self) -> Verification:
@@ -93,9 +95,17 @@ class Release:
         Raises:
             InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
         """
-        from anondb import query
+        from anondb.query import OpenRelease
 
-        return query.run(self._database.engine, self._schema(), sql)
+        if self._opened is None:
+            self._opened = OpenRelease(self._database.engine, self._schema())
+        try:
+            return self._opened.answer(sql)
+        except InputError as error:
+            if error.code == "not_a_release":
+                self._opened = None
+                self._schema()  # says what is missing
+            raise
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
@@ -217,10 +227,13 @@ class Database:
         item: str = "item",
         bag_input: bool = False,
         witnesses: int = 0,
+        privacy_constraints: Any = None,
     ) -> Verification:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
 
         With ``bag_input`` rows that repeat an item of the same transaction count, for the model ``k``.
+        The model constraints is checked against ``privacy_constraints``: a table, file or data frame ``(constraint_id,
+        item)``, or ``pgen``; by default those that the release was made with.
         """
         if (release is None) == (transactions is None):
             raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
@@ -237,7 +250,11 @@ class Database:
             with self.engine.transaction():
                 schema = stored.find_release(self.engine, release)
                 promised = model or checks.model_of(read_manifest(self.engine, schema))
-                return checks.verify_release(self.engine, schema, promised, witnesses)
+                if privacy_constraints is None:
+                    privacy = checks.privacy_of_release(self.engine, stored.current_catalog(self.engine), schema)
+                else:
+                    privacy = checks.given_privacy(self.engine, privacy_constraints, promised)
+                return checks.verify_release(self.engine, schema, promised, witnesses, privacy=privacy)
         return checks.verify_source(
             self.engine,
             transactions,
@@ -246,6 +263,7 @@ class Database:
             item=item,
             bag_input=bag_input,
             witnesses=witnesses,
+            privacy_constraints=privacy_constraints,
         )
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -27,11 +27,18 @@ class Kind:
     Attributes:
         tables, views: columns and types of each.
         macros: parameters of each table macro.
+        numbered, number: the table and the column of the random numbers, which every sealed file has anew.
+        rows: the tables whose rows are the anonymized data.
+        local: whether released items may overlap, as those of a local recoding.
     """
 
     tables: Mapping[str, Mapping[str, str]]
     views: Mapping[str, Mapping[str, str]]
     macros: Mapping[str, tuple[str, ...]]
+    numbered: str = "transaction_ids"
+    number: str = "transaction_id"
+    rows: tuple[str, ...] = ("transactions",)
+    local: bool = False
 
 
 GLOBAL = Kind(
@@ -44,7 +51,8 @@ GLOBAL = Kind(
     views={"baskets": {"transaction_id": "INTEGER", "items": "VARCHAR[]"}},
     macros={"count_bounds": ("items",)},
 )
-KINDS: Mapping[str, Kind] = {"km": GLOBAL, "k": GLOBAL}  # by the name of the model
+LOCAL = replace(GLOBAL, local=True)
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "k": LOCAL}  # by the name of the model
 
 
 @dataclass(frozen=True)
@@ -133,11 +141,11 @@ def is_local(engine: Engine, schema: SchemaName) -> bool:
     return bool(engine.scalar("release/is_local", {name: schema.table(name) for name in names}))
 
 
-def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, *, local: bool = False) -> None:
-    """Create ``baskets`` and ``count_bounds(items)`` of a recoding over the tables of ``schema``.
+def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, exp.Create]:
+    """The statements that create ``baskets`` and ``count_bounds(items)`` over the tables of ``schema``.
 
     ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
-    transactions hold all items. For a ``local`` recoding each transaction is judged by what stands for the items in it
+    transactions hold all items. For a local recoding each transaction is judged by what stands for the items in it
     (proof in ``sql/release/count_bounds_local.sql``). For a global recoding the bounds hold for every original that the
     release may come from, and are attained by one (proof in ``sql/release/count_bounds.sql``):
 
@@ -152,7 +160,7 @@ def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, *
         kind="VIEW",
         expression=_body("release/baskets", schema.name, {"schema_name": texts["schema_name"]}),
     )
-    name = "release/count_bounds_local" if local else "release/count_bounds"
+    name = "release/count_bounds_local" if kind.local else "release/count_bounds"
     macro = exp.Create(
         this=exp.UserDefinedFunction(
             this=schema.table("count_bounds").expression(), expressions=[exp.to_identifier("items")], wrapped=True
@@ -163,6 +171,12 @@ def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, *
             expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
         ),
     )
+    return view, macro
+
+
+def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> None:
+    """Create the view and the macro of a release in the owner's database."""
+    view, macro = definitions(schema, release_id, kind)
     engine.run(view, "creating the view baskets")
     engine.run(macro, "creating the macro count_bounds")
 
@@ -178,12 +192,14 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
     kind = KINDS.get(read_manifest(engine, schema).get("model", ""))
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
+    if kind == GLOBAL and is_local(engine, schema):
+        return LOCAL
     return kind
 
 
-def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, str, str, str, str]]:
+def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, ...]]:
     """All that a release of a kind has, as ``release/objects`` has it: schema, kind of object, name, part, detail."""
-    allowed = {(schema, "schema", "", "", "")}
+    allowed: set[tuple[str, ...]] = {(schema, "schema", "", "", "")}
     for what, relations in (("table", kind.tables), ("view", kind.views)):
         for name, columns in relations.items():
             allowed.add((schema, what, name, "", ""))
@@ -192,13 +208,16 @@ def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, str, str
     return allowed
 
 
-def listed_objects(engine: Engine, catalog: str, *, macros: bool = True) -> set[tuple[str, str, str, str, str]]:
-    """Everything that the catalog of a database holds, in the same form; looking macros up takes most of the time."""
-    listed: set[tuple[str, str, str, str, str]] = set()
+def listed_objects(engine: Engine, catalog: str, *, macros: bool = True) -> dict[tuple[str, ...], str]:
+    """Everything that the catalog of a database holds, in the same form, with the text of views and macros ('' else).
+
+    Looking macros up takes most of the time.
+    """
+    listed: dict[tuple[str, ...], str] = {}
     for name in ("release/objects", "release/macros") if macros else ("release/objects",):
         found = engine.query(name, catalog_name=catalog)
         columns = (found[c].tolist() for c in ("schema_name", "kind", "name", "part", "detail"))
-        listed.update(zip(*columns, strict=True))
+        listed.update(zip(zip(*columns, strict=True), found["text"].tolist(), strict=True))
     return listed
 
 
@@ -206,7 +225,7 @@ def unexpected_objects(
     engine: Engine, schema: SchemaName, kind: Kind = GLOBAL, *, macros: bool = True
 ) -> list[tuple[str, ...]]:
     """What a release has and must not have, or lacks; a sealed file may have nothing beside its schema ``main``."""
-    found, allowed = listed_objects(engine, schema.catalog, macros=macros), allowed_objects(schema.name, kind)
+    found, allowed = set(listed_objects(engine, schema.catalog, macros=macros)), allowed_objects(schema.name, kind)
     if schema.name != SEALED_SCHEMA:
         found = {o for o in found if o[0] == schema.name}
     if not macros:

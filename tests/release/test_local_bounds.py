@@ -14,7 +14,7 @@ import pytest
 from reference import Transactions, ancestors, leaves, nonempty_subsets
 
 from anondb.engine import Engine
-from anondb.release.objects import SchemaName, create_view_and_macro, is_local
+from anondb.release.objects import LOCAL, SchemaName, create_view_and_macro, is_local
 
 Answer = tuple[int, float, int]
 Original = Counter[str]
@@ -32,7 +32,7 @@ class Bench:
         self.run("CREATE TABLE release_r.transaction_ids(transaction_id INTEGER, complete BOOLEAN)")
         self.run("CREATE TABLE release_r.released_items(released_item VARCHAR, item VARCHAR)")
         self.run("CREATE TABLE release_r.manifest(key VARCHAR, value VARCHAR)")
-        create_view_and_macro(self.engine, self.schema, "number", local=True)
+        create_view_and_macro(self.engine, self.schema, "number", LOCAL)
 
     def fill(
         self, published: Transactions, complete: Sequence[bool], members: dict[str, list[str]], semantics: str
