@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.km import KmAnonymity
     from anondb.models.relational import KkmAnonymity, KlmDiversity
+    from anondb.models.transactional import TransactionalK
 
 __version__ = "0.1.0"
 
@@ -35,6 +36,7 @@ __all__ = [
     "KlmDiversity",
     "KmAnonymity",
     "Release",
+    "TransactionalK",
     "VerificationFailed",
     "__version__",
     "connect",
@@ -44,6 +46,7 @@ _LAZY = {
     **dict.fromkeys(("Database", "Release", "connect"), "database"),
     "KmAnonymity": "models.km",
     **dict.fromkeys(("KkmAnonymity", "KlmDiversity"), "models.relational"),
+    "TransactionalK": "models.transactional",
     "ConstraintAnonymity": "models.constraints",
 }
 

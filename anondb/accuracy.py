@@ -11,10 +11,9 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InternalError
 from anondb.policy import Workload
-from anondb.release.objects import SchemaName, release_kind
-from anondb.utility import Accuracy, measure, of_release, owner_workload, random_workload
+from anondb.release.objects import SchemaName, is_local, read_manifest
+from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
-from anondb.utility.relational import measure_relational
 
 
 def queries_of(engine: Engine, dataset: Dataset, workload: Workload, pool: Any) -> Queries:
@@ -63,10 +62,17 @@ def measure_on(
     Raises:
         InternalError: a true count lies outside of its bounds: a bug; nothing is kept.
     """
-    kind = release_kind(engine, schema)
-    if kind is not None and kind.attributes is not None:
-        tables = (schema.table(name) for name in ("transactions", "transaction_ids", "released_items"))
-        return _held(measure_relational(engine, dataset, queries, *tables), must_hold)
+    if is_local(engine, schema):
+        accuracy = measure_local(
+            engine,
+            dataset,
+            schema.table("transactions"),
+            schema.table("transaction_ids"),
+            schema.table("released_items"),
+            read_manifest(engine, schema)["semantics"],
+            queries,
+        )
+        return _held(accuracy, must_hold)
     released = of_release(
         engine, schema.table("transactions"), schema.table("released_items"), suppressed=suppression == "some"
     )
@@ -74,7 +80,6 @@ def measure_on(
 
 
 def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:
-    """Refuse a release whose bounds do not hold."""
     if must_hold and accuracy.outside:
         raise InternalError(f"{accuracy.outside} true counts lie outside their bounds; nothing was kept.")
     return accuracy

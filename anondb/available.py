@@ -19,15 +19,17 @@ from anondb.models import Model
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.models.transactional import TransactionalK
 
 MODELS: Mapping[str, Callable[..., Model]] = {
     "km": KmAnonymity,
+    "k": TransactionalK,
     "constraints": ConstraintAnonymity,
     "kkm": KkmAnonymity,
     "klm": KlmDiversity,
 }
-PLANNED_MODELS = ("k", "hkp", "anatomy")
-PLANNED_ALGORITHMS = (*("clump", "partition", "multi_anatomy", "apriori", "lra", "vpa", "mm", "pcta"),)
+PLANNED_MODELS = ("hkp", "anatomy")
+PLANNED_ALGORITHMS = ("multi_anatomy", "apriori", "lra", "vpa", "mm", "pcta")
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,12 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     },
     "rfirst": Algorithm(("kkm", "klm"), needs=_RELATIONAL_NEEDS, options=_RELATIONAL_OPTIONS),
     "tfirst": Algorithm(("kkm", "klm"), needs=_RELATIONAL_NEEDS, options=_RELATIONAL_OPTIONS),
+    "partition": Algorithm(("k",), needs=("taxonomy",), options=("max_suppression", "empty_transactions")),
+    "clump": Algorithm(
+        ("k",),
+        needs=("taxonomy",),
+        options=("max_suppression", "empty_transactions", "candidates", "objective", "bag_input"),
+    ),
 }
 # Options that state a model's promise together with its parameters; other models do not take them.
 OF_MODEL: Mapping[str, tuple[str, ...]] = {"constraints": ("privacy_constraints",)}

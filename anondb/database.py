@@ -18,6 +18,7 @@ from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 from anondb.policy import Options, Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
@@ -27,7 +28,7 @@ from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
-    from anondb.query import Answer
+    from anondb.query import Answer, OpenRelease
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
     from anondb.statements.runner import StatementResult
@@ -45,6 +46,7 @@ class Release:
         self._database = database
         self.name = name
         self.report = report
+        self._opened: OpenRelease | None = None
 
     @property
     def verification(self) -> Verification:
@@ -93,9 +95,17 @@ class Release:
         Raises:
             InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
         """
-        from anondb import query
+        from anondb.query import OpenRelease
 
-        return query.run(self._database.engine, self._schema(), sql)
+        if self._opened is None:
+            self._opened = OpenRelease(self._database.engine, self._schema())
+        try:
+            return self._opened.answer(sql)
+        except InputError as error:
+            if error.code == "not_a_release":
+                self._opened = None
+                self._schema()  # says what is missing
+            raise
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
@@ -215,11 +225,13 @@ class Database:
         model: Model | None = None,
         id: str = "tid",
         item: str = "item",
+        bag_input: bool = False,
         witnesses: int = 0,
         privacy_constraints: Any = None,
     ) -> Verification:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
 
+        With ``bag_input`` rows that repeat an item of the same transaction count, for the model ``k``.
         The model constraints is checked against ``privacy_constraints``: a table, file or data frame ``(constraint_id,
         item)``, or ``pgen``; by default those that the release was made with.
         """
@@ -230,6 +242,8 @@ class Database:
                 f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(model).__name__}.",
                 code="bad_parameter",
             )
+        if bag_input and (release is not None or not isinstance(model, TransactionalK)):
+            raise InputError("bag_input goes with transactions and the model k.", code="bad_usage")
         if witnesses != 0:
             witnesses = int(check_count("witnesses", witnesses))
         if release is not None:
@@ -247,6 +261,7 @@ class Database:
             model or KmAnonymity(),
             id=id,
             item=item,
+            bag_input=bag_input,
             witnesses=witnesses,
             privacy_constraints=privacy_constraints,
         )

@@ -23,12 +23,11 @@ from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
 from anondb.policy import Policy
 from anondb.recode import Loaded, loss_of, recode, remarks
-from anondb.recoding import GlobalRecoding, RelationalRecoding
+from anondb.recoding import GlobalRecoding, Recoding, RelationalRecoding
 from anondb.release import ledger
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
 from anondb.release.publish import PublishedFile
-from anondb.release.relational import freeze_relational
 from anondb.stored import check_writable, current_catalog
 from anondb.utility import Accuracy, Loss, generalized_items
 from anondb.verify import Verification
@@ -136,13 +135,8 @@ def anonymize(
         with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
             recoding = recode(engine, policy, loaded)
         with clock.step(engine, "freeze", "freezing the release"):
-            if isinstance(recoding, RelationalRecoding):
-                frozen = freeze_relational(
-                    engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace
-                )
-            else:
-                frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
-            loss = loss_of(engine, policy, loaded, recoding, schema)
+            frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
+            loss = loss_of(engine, policy, loaded, recoding, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
             verification = verify_release(engine, schema, policy.model, privacy=loaded.stated.privacy)
             if not verification.verified:
@@ -154,7 +148,7 @@ def anonymize(
             if isinstance(recoding, GlobalRecoding):
                 constraints = check_constraints(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "accuracy", "measuring accuracy"):
-            queries = queries_of(engine, dataset, policy.workload, _pool(recoding))
+            queries = queries_of(engine, dataset, policy.workload, _pool(recoding, frozen))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
         if constraints is not None:  # also where only the sealed file stays: it is verified again
             ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
@@ -187,11 +181,18 @@ def load(engine: Engine, policy: Policy) -> Loaded:
     """Read the transactions, the taxonomy and the constraints of a policy, each source once."""
     with open_source(engine, policy.transactions, "transactions") as source:
         if policy.records is None:
-            dataset = load_transactions(engine, source, id_column=policy.id, item_column=policy.item)
+            dataset = load_transactions(
+                engine, source, id_column=policy.id, item_column=policy.item, bags=policy.bag_input
+            )
         else:
             with open_source(engine, policy.records, "records") as records:
                 dataset = load_transactions(
-                    engine, source, id_column=policy.id, item_column=policy.item, more_ids=records
+                    engine,
+                    source,
+                    id_column=policy.id,
+                    item_column=policy.item,
+                    more_ids=records,
+                    bags=policy.bag_input,
                 )
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
     stated = load_stated(
@@ -225,11 +226,10 @@ def load(engine: Engine, policy: Policy) -> Loaded:
 # ---------------------------------------------------------------------- parts of the steps
 
 
-def _pool(recoding: GlobalRecoding | RelationalRecoding) -> Any:
+def _pool(recoding: Recoding, frozen: FrozenRelease) -> Any:
     """The items that are generalized, for workloads that draw from these."""
-    if isinstance(recoding, GlobalRecoding):
-        return generalized_items(recoding)
-    return recoding.generalized
+    items = recoding.items if isinstance(recoding, RelationalRecoding) else recoding
+    return generalized_items(items, frozen.cover)
 
 
 def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:

@@ -14,11 +14,12 @@ from anondb.errors import InfeasibleError, InternalError
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.models.transactional import TransactionalK
 from anondb.policy import Policy
-from anondb.recoding import GlobalRecoding, Recoding, RelationalRecoding
+from anondb.recoding import GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
-from anondb.utility import Loss, global_loss, ul_a_log2
+from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a_log2
 
 SET_BASED = ("coat",)  # generalized items are sets of items, not nodes of the taxonomy
 
@@ -42,19 +43,25 @@ class Loaded:
     sensitive: frozenset[str] = frozenset()
 
 
-def recode(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding | RelationalRecoding:
+def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     """Run the policy's algorithm, and hold it to the limit of suppression.
 
     Raises:
         InfeasibleError: more would be suppressed than allowed, or everything.
     """
     recoding = _run(engine, policy, loaded)
-    suppressed = recoding.lost_items if isinstance(recoding, RelationalRecoding) else int((recoding.image < 0).sum())
-    _check_suppression(suppressed, loaded.dataset.n_items, loaded.stated.items(loaded.dataset), policy.max_suppression)
+    items = loaded.stated.items(loaded.dataset)
+    if isinstance(recoding, GlobalRecoding):
+        suppressed = int((recoding.image < 0).sum())
+    elif isinstance(recoding, RelationalRecoding):
+        suppressed = suppressed_items(engine, loaded.dataset, recoding.items)
+    else:
+        suppressed = suppressed_items(engine, loaded.dataset, recoding)
+    _check_suppression(suppressed, loaded.dataset.n_items, items, policy.max_suppression)
     return recoding
 
 
-def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding | RelationalRecoding:
+def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     """The algorithms are imported when they run: a command needs one of them."""
     match policy.algorithm, policy.model, loaded:
         case "mhghs", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
@@ -78,6 +85,23 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding | Rel
                 max_suppression=policy.max_suppression,
                 literal=policy.literal,
             )
+        case "partition", TransactionalK() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.partition import partition
+
+            return partition(engine, dataset, taxonomy, model, empty=policy.empty_transactions or "absorb")
+        case "clump", TransactionalK() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.clump import clump
+
+            return clump(
+                engine,
+                dataset,
+                taxonomy,
+                model,
+                bags=dataset.bags,
+                empty=policy.empty_transactions or "absorb",
+                objective=policy.objective or "total",
+                candidates=policy.candidates,
+            )
         case str() as algorithm, KkmAnonymity() | KlmDiversity() as model, Loaded(
             dataset, taxonomy, _, Records() as records
         ):
@@ -97,23 +121,25 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding | Rel
     raise InternalError(f"The algorithm {policy.algorithm} has no case here.")
 
 
-def loss_of(
-    engine: Engine, policy: Policy, loaded: Loaded, recoding: GlobalRecoding | RelationalRecoding, schema: SchemaName
-) -> Loss:
+def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> Loss:
     """What a frozen release costs, in the measures that its model has.
 
     Args:
         engine: the engine.
         policy, loaded, recoding: how the release came about.
-        schema: where it is frozen.
+        frozen: the release.
     """
     if isinstance(recoding, RelationalRecoding):
         return Loss(ncp=float(recoding.rum), ul=recoding.tum)
+    if isinstance(recoding, LocalRecoding):
+        if frozen.cover is None:
+            raise InternalError("A local recoding was frozen without its cover.")
+        return local_loss(engine, loaded.dataset, recoding, frozen.cover, loaded.taxonomy)
     if policy.algorithm not in SET_BASED:
         return global_loss(loaded.dataset, recoding, loaded.taxonomy)
     items = loaded.stated.items(loaded.dataset)
     loss = global_loss(loaded.dataset, recoding, items=items)
-    return replace(loss, ul_log2=_ul_log2(engine, schema, loaded.dataset, recoding, items))
+    return replace(loss, ul_log2=_ul_log2(engine, frozen.schema, loaded.dataset, recoding, items))
 
 
 def _ul_log2(
@@ -128,7 +154,8 @@ def _ul_log2(
 
 
 def _check_suppression(suppressed: int, occurring: int, items: int, limit: Fraction | None) -> None:
-    """Refuse what suppresses more than ``limit`` percent of the items, or everything unless 100 percent are allowed."""
+    """Refuse what suppresses more than ``limit`` percent of the items, or everything that occurs unless 100 percent are
+    allowed."""
     if not suppressed:
         return
     if limit is not None and Fraction(100 * suppressed, items) > limit:
@@ -147,7 +174,7 @@ def _check_suppression(suppressed: int, occurring: int, items: int, limit: Fract
 
 def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> list[str]:
     """What the owner should know about a release beyond its figures."""
-    remarks = []
+    remarks = [] if isinstance(recoding, GlobalRecoding) else list(recoding.remarks)
     dataset, taxonomy = loaded.dataset, loaded.taxonomy
     if getattr(policy.model, "k", None) == 1:
         remarks.append("k = 1 promises nothing: every item is released as it is.")
@@ -155,16 +182,14 @@ def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRe
         remarks.append("Everything was suppressed: the release holds no item.")
     if loaded.records is not None:
         remarks += loaded.records.warnings
-        if isinstance(recoding, RelationalRecoding):
-            remarks += recoding.remarks
-            if recoding.suppressed:
-                remarks.append(
-                    f"In {recoding.suppressed} of {recoding.clusters} clusters no generalization of the items would do, so"
-                    " items were suppressed."
-                )
+        if isinstance(recoding, RelationalRecoding) and recoding.suppressed:
+            remarks.append(
+                f"In {recoding.suppressed} of {recoding.clusters} clusters no generalization of the items would do, so"
+                " items were suppressed."
+            )
         if not loaded.sensitive & set(dataset.labels) and isinstance(policy.model, KlmDiversity):
             remarks.append("No sensitive item occurs in the data: (k,l^m)-diversity is (k,k^m)-anonymity here.")
-    if policy.algorithm in SET_BASED or loaded.records is not None:
+    if policy.algorithm in SET_BASED or not isinstance(recoding, GlobalRecoding):
         return remarks
     if (
         taxonomy is not None

@@ -143,8 +143,6 @@ class RelationalRecoding:
         largest: records of the largest cluster.
         clusters: how many clusters there are; several may have the same relational values.
         suppressed: clusters in which generalization alone did not do.
-        lost_items: items of the data of which nothing is published.
-        generalized: items of the data that are generalized with others in some cluster, by number.
     """
 
     items: LocalRecoding
@@ -156,8 +154,6 @@ class RelationalRecoding:
     largest: int
     clusters: int
     suppressed: int
-    lost_items: int
-    generalized: Ints
 
     @property
     def decisions(self) -> tuple[Decision, ...]:

@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 
 OBJECTIVES = ("total", "increase")
 EXACT_PAIRS = 2_500_000_000  # transactions times clusters up to which every open cluster is evaluated
-DEFAULT_CANDIDATES = 64  # clusters that are evaluated beyond that
+DEFAULT_CANDIDATES = 128  # clusters that are evaluated beyond that
 READ_FOR_EACH = 16  # entries of the index that are read for each candidate
 BLOCK = 20_000  # transactions that are fetched at once
 COMPACT = 0.9  # the index is rid of closed clusters when only this share of those in it is open
@@ -222,19 +222,17 @@ class _Clusters:
 
     def run(self, limit: int | None) -> Clustering:
         """Put every transaction into a cluster."""
-        left, since = self.number, self.number
+        left = since = self.number
+        closing = True
         for place, nodes, counts in self._transactions():
             if self.cluster[place] >= 0:
                 continue
-            if not left:  # every cluster has k members: all are open again
-                self.open[:] = True
-                for cluster in range(self.number):
-                    self._note(cluster)
-                self._compact()
-                left = since = -1
-            chosen = self._best(nodes, counts, limit)
+            if not left:  # every cluster has k members: all are open again, for good
+                self._reopen()
+                left, closing = self.number, False
+            chosen = self._best(nodes, counts, limit if limit is not None and limit < left else None)
             self._join(chosen, place, nodes, counts)
-            if left > 0 and self.size[chosen] >= self.k:
+            if closing and self.size[chosen] >= self.k:
                 self.open[chosen] = False
                 left -= 1
                 if left < COMPACT * since:
@@ -263,6 +261,13 @@ class _Clusters:
             self.base[cluster] = self.denominator * self.occurrences[cluster]
         else:
             self.base[cluster] = self.size[cluster] * self.w[cluster]
+
+    def _reopen(self) -> None:
+        """Open all clusters."""
+        self.open[:] = True
+        for cluster in range(self.number):
+            self._note(cluster)
+        self._compact()
 
     def _compact(self) -> None:
         """Make the index anew, of the open clusters and what they still have."""
@@ -295,7 +300,9 @@ class _Clusters:
         entries = np.concatenate([self._scan[a:b] for a, b in spans])
         clusters = np.concatenate([self._indexed[a:b] for a, b in spans])
         shared = np.minimum(self._count[entries], np.repeat(counts, high - low))
-        return np.bincount(clusters, weights=shared * np.repeat(self.weight[nodes], high - low), minlength=self.number)
+        worth = shared * np.repeat(self.weight[nodes], high - low)
+        found: Floats = np.bincount(clusters, weights=worth, minlength=self.number).astype(np.float64)
+        return found
 
     def _candidates(self, nodes: Ints, limit: int) -> Ints:
         """The open clusters that have most of the nodes (tie: the fewest others, then the first), as far as the index
@@ -315,12 +322,17 @@ class _Clusters:
 
     def _joined_w(self, clusters: Ints) -> Floats:
         """W of some clusters joined by the transaction at hand."""
-        spans = [self._entries[self._starts[c] : self._starts[c + 1]] for c in clusters.tolist()]
-        entries = np.concatenate(spans)
+        starts = self._starts[clusters]
+        lengths = self._starts[clusters + 1] - starts
+        ends = np.cumsum(lengths)
+        entries = self._entries[np.repeat(starts - ends + lengths, lengths) + np.arange(int(ends[-1]))]
         node = self._node[entries]
-        owner = np.repeat(np.arange(len(clusters)), [len(s) for s in spans])
+        owner = np.repeat(np.arange(len(clusters)), lengths)
         shared = np.minimum(self._count[entries], self._have[node])
-        return np.bincount(owner, weights=shared * self.weight[node], minlength=len(clusters))
+        found: Floats = np.bincount(owner, weights=shared * self.weight[node], minlength=len(clusters)).astype(
+            np.float64
+        )
+        return found
 
     def _join(self, cluster: int, place: int, nodes: Ints, counts: Ints) -> None:
         """Put a transaction into a cluster: n(v) becomes min(n(v), c_x(v))."""

@@ -50,7 +50,7 @@ def to_absorb(dataset: Dataset, tids: Ints, lengths: Ints, k: int) -> Ints:
     """
     empty = dataset.n_transactions - len(tids)
     missing = k - empty if 0 < empty < k else 0
-    if missing and len(tids) - missing < k:
+    if 0 < len(tids) - missing < k:
         missing = len(tids)
     return tids[np.lexsort((tids, lengths))[:missing]]
 

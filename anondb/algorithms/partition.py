@@ -171,7 +171,7 @@ class _Groups:
         new = np.ones(len(of), dtype=np.bool_)  # the first row of each child of a transaction
         new[1:] = (of[1:] != of[:-1]) | (child[1:] != child[:-1])
         inner = new & ~self.taxonomy.is_leaf[child]
-        before = np.cumsum(inner) - inner
+        before: Ints = np.cumsum(inner) - inner
         members = of[starts]
         inside = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(of))))
         rank = np.cumsum(inner) - 1 - before[starts][inside]
@@ -275,8 +275,8 @@ class _Groups:
         # the columns
         total = int(width.sum())
         column_node, column_tried = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.bool_)
-        place = np.cumsum(kept) - kept  # of each column among the kept ones
-        offset = place - place[self.first][self.column_group]
+        place: Ints = np.cumsum(kept) - kept  # of each column among the kept ones
+        offset: Ints = place - place[self.first][self.column_group]
         kept_columns = np.flatnonzero(kept)
         copies = n_kept[parent]
         within = np.arange(int(copies.sum())) - np.repeat(np.cumsum(copies) - copies, copies)

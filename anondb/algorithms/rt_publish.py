@@ -67,25 +67,7 @@ def publish(
         largest=int(groups.size.max(initial=0)),
         clusters=len(clusters),
         suppressed=sum(found.suppresses for found in recoded),
-        generalized=_generalized(recoded),
-        lost_items=dataset.n_items - len(_kept_items(items, clusters, recoded)),
     )
-
-
-def _generalized(recoded: Sequence[ClusterRecoding]) -> Ints:
-    """The items that share a generalized item with others."""
-    parts = [f.items[(f.block >= 0) & (np.append(f.sizes, 0)[f.block] > 1)] for f in recoded]
-    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
-
-
-def _kept_items(items: ItemSets, clusters: Sequence[Ints], recoded: Sequence[ClusterRecoding]) -> set[int]:
-    """The items of which something is published."""
-    kept: set[int] = set()
-    for members, found in zip(clusters, recoded, strict=True):
-        kept.update(found.items[found.block >= 0].tolist())
-        place, _ = slices(items.sensitive_start, members)
-        kept.update(set(items.sensitive[place].tolist()) - found.lost)
-    return kept
 
 
 def _items(

@@ -52,8 +52,8 @@ def anonymize(
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="mhghs (default with a taxonomy), hghs, coat (default without); for kkm and klm rum_bound_rt (default), "
-            "rum_bound_r|t, tum_bound_r|t|rt, rfirst, tfirst.",
+            help="km: mhghs (default with a taxonomy), hghs, or coat (default without); k: partition (default) or clump; "
+            "kkm and klm: rum_bound_rt (default), rum_bound_r|t, tum_bound_r|t|rt, rfirst or tfirst.",
             metavar="NAME",
         ),
     ] = None,
@@ -100,6 +100,22 @@ def anonymize(
         typer.Option(help="For coat: sets of items whose counts must stay exact (set_id, item).", metavar="TABLE|FILE"),
     ] = None,
     literal: Annotated[bool, typer.Option("--literal", help="For coat: follow the printed algorithm.")] = False,
+    empty_transactions: Annotated[
+        str | None,
+        typer.Option(
+            help="For k: make few transactions without items a class by emptying others, or leave them.",
+            metavar="absorb|keep",
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(help="For clump: evaluate only so many clusters for a transaction.", metavar="R")
+    ] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="For clump: the cluster's loss or its growth.", metavar="total|increase")
+    ] = None,
+    bag_input: Annotated[
+        bool, typer.Option("--bag-input", help="For clump: repeated rows of a transaction count.")
+    ] = False,
     max_suppression: Annotated[
         str | None, typer.Option(help="Percent of the items that may be suppressed.", metavar="PERCENT")
     ] = None,
@@ -145,6 +161,10 @@ def anonymize(
                 weights=weights,
                 countable=countable,
                 literal=literal,
+                empty_transactions=empty_transactions,
+                candidates=candidates,
+                objective=objective,
+                bag_input=bag_input,
                 max_suppression=max_suppression,
             ),
         )

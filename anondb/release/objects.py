@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -37,6 +37,7 @@ class Kind:
         numbered, number: the table and the column of the random numbers, which every sealed file has anew.
         rows: the tables whose rows are the anonymized data.
         attributes: of releases with relational values: what is published of them.
+        local: whether released items may overlap, as those of a local recoding.
     """
 
     tables: Mapping[str, Mapping[str, str]]
@@ -46,6 +47,7 @@ class Kind:
     number: str = "transaction_id"
     rows: tuple[str, ...] = ("transactions",)
     attributes: tuple[ReleasedAttribute, ...] | None = None
+    local: bool = False
 
 
 GLOBAL = Kind(
@@ -58,7 +60,8 @@ GLOBAL = Kind(
     views={"baskets": {"transaction_id": "INTEGER", "items": "VARCHAR[]"}},
     macros={"count_bounds": ("items",)},
 )
-KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL}  # by the name of the model
+LOCAL = replace(GLOBAL, local=True)
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "k": LOCAL}  # by the name of the model
 
 RELATIONAL = ("kkm", "klm")  # models whose releases have a kind of their own for each set of attributes
 
@@ -164,12 +167,19 @@ def _body(
     return tree
 
 
+def is_local(engine: Engine, schema: SchemaName) -> bool:
+    """Whether a release is read as one of a local recoding, whose released items may overlap."""
+    names = ("manifest", "released_items", "transaction_ids")
+    return bool(engine.scalar("release/is_local", {name: schema.table(name) for name in names}))
+
+
 def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, exp.Create]:
-    """The statements that create ``baskets`` and ``count_bounds(items)`` of a global recoding over the tables of ``schema``.
+    """The statements that create ``baskets`` and ``count_bounds(items)`` over the tables of ``schema``.
 
     ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
-    transactions hold all items. Its bounds hold for every original that the release may come from, and are attained by
-    one (proof in ``sql/release/count_bounds.sql``):
+    transactions hold all items. For a local recoding each transaction is judged by what stands for the items in it
+    (proof in ``sql/release/count_bounds_local.sql``). For a global recoding the bounds hold for every original that the
+    release may come from, and are attained by one (proof in ``sql/release/count_bounds.sql``):
 
     * upper: the transactions that have the released item of every queried item;
     * lower: the same number if all those released items stand for one item each, else 0;
@@ -188,7 +198,7 @@ def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tup
     parameters: list[exp.Expr] = [exp.to_identifier("items")]
     values = {**texts, "items": exp.column("items")}
     if kind.attributes is None:
-        body = _body("release/count_bounds", schema.name, values)
+        body = _body("release/count_bounds_local" if kind.local else "release/count_bounds", schema.name, values)
     else:
         for attribute in kind.attributes:
             name = exp.to_identifier(attribute.name, quoted=True)
@@ -230,6 +240,8 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
         kind = KINDS.get(model)
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
+    if kind == GLOBAL and is_local(engine, schema):
+        return LOCAL
     return kind
 
 

@@ -1,109 +1,23 @@
-"""Freezing a release of relational and transaction data: the item sets, and the values of each record beside them."""
+"""The relational part of a release: the values of each record, written when it is frozen and read when it is verified."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sqlglot import exp
 
 from anondb.engine import Engine, Table
-from anondb.errors import InputError, InternalError
-from anondb.models import Model
+from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
 from anondb.release.conditions import VALUES, ReleasedAttribute
-from anondb.release.freeze import FrozenRelease, make_room, manifest_of, number_transactions, table_counts
-from anondb.release.objects import (
-    SchemaName,
-    create_view_and_macro,
-    new_release_id,
-    read_manifest,
-    relational_kind,
-    release_kind,
-)
-
-if TYPE_CHECKING:
-    from anondb.data.transactions import Dataset
+from anondb.release.objects import SchemaName, read_manifest, release_kind
 
 
-def freeze_relational(
-    engine: Engine,
-    dataset: Dataset,
-    recoding: RelationalRecoding,
-    model: Model,
-    *,
-    release_schema: SchemaName,
-    release_id: str | None = None,
-    key: bytes | None = None,
-    replace: bool = False,
-) -> FrozenRelease:
-    """Write the release of a recoding with relational values; arguments as in ``freeze.freeze``.
-
-    The manifest also names the sensitive items (``sensitive``, a JSON list): whoever verifies the promise needs them.
-
-    Raises:
-        InputError: the schema exists, or DuckDB could not tell it from its database.
-        InternalError: the recoding says something untrue of these data.
-    """
-    items = recoding.items
-    members = engine.put(
-        "release_members", {"released": ("INTEGER", items.member_of), "label": ("VARCHAR", list(items.member_labels))}
-    )
-    sources = {"recoded": items.transactions, "transactions": dataset.transactions, "items": dataset.items}
-    found = engine.query("release/relational_lost", {**sources, "members": members, "incomplete": items.incomplete})
-    lost_items, lost, hidden, invented = (int(column[0]) for column in found.values())
-    if hidden or invented or len(set(items.labels)) != len(items.labels):
-        raise InternalError("A recoding does not fit the transactions of its data.")
-    make_room(engine, release_schema, replace)
-    release_id = new_release_id() if release_id is None else release_id
-    numbered = number_transactions(engine, dataset.ids, key)
-    labels = engine.put(
-        "release_labels",
-        {"released": ("INTEGER", np.arange(len(items.labels))), "label": ("VARCHAR", list(items.labels))},
-    )
-    engine.create(
-        release_schema.table("transactions"),
-        "release/relational_rows",
-        {"recoded": items.transactions, "numbered": numbered, "released": labels},
-    )
-    engine.create(
-        release_schema.table("transaction_ids"),
-        "release/relational_ids",
-        {"numbered": numbered, "incomplete": items.incomplete},
-    )
-    pairs = sorted(
-        (items.labels[r], label) for r, label in zip(items.member_of.tolist(), items.member_labels, strict=True)
-    )
-    engine.put(
-        release_schema.table("released_items"),
-        {"released_item": ("VARCHAR", [r for r, _ in pairs]), "item": ("VARCHAR", [i for _, i in pairs])},
-    )
-    write_records(engine, recoding, numbered, release_schema.table("records"), release_schema.table("released_values"))
-    engine.drop(members, labels, numbered)
-    suppression = "some" if recoding.suppressed else "none"
-    manifest = manifest_of(dataset, model, release_id, suppression)
-    manifest["sensitive"] = json.dumps(list(recoding.sensitive), ensure_ascii=False)
-    engine.put(
-        release_schema.table("manifest"),
-        {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
-    )
-    kind = relational_kind([_released(attribute) for attribute in recoding.attributes])
-    create_view_and_macro(engine, release_schema, release_id, kind)
-    counts = table_counts(engine, release_schema, kind)
-    if counts["transaction_ids"] != dataset.n_transactions or counts["records"] != dataset.n_transactions:
-        raise InternalError("The frozen release lost a transaction.")
-    return FrozenRelease(
-        schema=release_schema,
-        release_id=release_id,
-        transactions=counts["transaction_ids"],
-        rows=counts["transactions"],
-        released_items=len(items.labels),
-        suppressed_items=lost_items,
-        suppressed_occurrences=lost,
-        suppression=suppression,
-        manifest=read_manifest(engine, release_schema),
-    )
+def shown_attributes(recoding: RelationalRecoding) -> list[ReleasedAttribute]:
+    """The attributes of a recoding, as ``records`` shows them."""
+    return [_released(attribute) for attribute in recoding.attributes]
 
 
 def _released(attribute: PublishedAttribute) -> ReleasedAttribute:

@@ -7,23 +7,17 @@ items. Records of a class share their relational values, so only the items are l
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import fsum
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
 from anondb.data.records import Records
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table
+from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
-from anondb.utility.accuracy import Accuracy
-from anondb.utility.counting import count_sets
-from anondb.utility.workload import Workload
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -155,105 +149,3 @@ def average_relative_error(original: Original, estimator: RtEstimator, queries: 
         truth = original.count(query)
         errors.append(abs(truth - estimator.estimate(query)) / truth)
     return float(np.mean(errors))
-
-
-# ---------------------------------------------------------------------- itemset queries on a frozen release
-
-
-def measure_relational(
-    engine: Engine,
-    dataset: Dataset,
-    workload: Workload,
-    transactions: Table,
-    transaction_ids: Table,
-    released_items: Table,
-    *,
-    target: str = "answers",
-) -> Accuracy:
-    """Answer itemset queries on the original data and on a frozen release of a set-valued local recoding.
-
-    The answers are those of the release's ``count_bounds``; records are judged one by one, many queries at a time.
-
-    Args:
-        engine: inside a transaction.
-        dataset: the original data.
-        workload: the queries.
-        transactions, transaction_ids, released_items: of the release.
-        target: name of the work table of answers.
-    """
-    rows = engine.query("utility/frozen_rows", {"transactions": transactions})
-    ids = engine.query("utility/frozen_incomplete", {"transaction_ids": transaction_ids})
-    members = engine.query("utility/frozen_members", {"released_items": released_items})
-    open_ended = ~ids["complete"].astype(np.bool_)
-    labels, begin = np.unique(rows["item"].astype(object), return_index=True)
-    numbers = rows["transaction_id"].astype(np.int64) - 1
-    holding = dict(zip(labels.tolist(), np.split(numbers, begin)[1:], strict=True))
-    covering: dict[str, list[str]] = {}
-    sizes: dict[str, int] = {}
-    for released, label in zip(members["released_item"].tolist(), members["item"].tolist(), strict=True):
-        covering.setdefault(label, []).append(released)
-        sizes[released] = sizes.get(released, 0) + 1
-    asked: dict[int, list[str]] = {}
-    found = engine.query(
-        "utility/query_members", {"names": workload.names, "queries": workload.queries, "items": workload.items}
-    )
-    gaps = np.ma.getmaskarray(found["label"]).tolist()
-    for number, label, is_gap in zip(
-        found["query_id"].tolist(), np.ma.getdata(found["label"]).tolist(), gaps, strict=True
-    ):
-        asked.setdefault(int(number), []).extend([] if is_gap else [label])
-    pairs = exp.select(exp.column("query_id").as_("set_id"), "item").from_(workload.queries.expression())
-    counted = count_sets(engine, f"{target}_truths", dataset.transactions, pairs)
-    truths = engine.select(exp.select("set_id", "support").from_(counted.expression()))
-    truth = dict(zip(truths["set_id"].tolist(), truths["support"].tolist(), strict=True))
-    n = dataset.n_transactions
-    figures: list[tuple[int, int, float, int, int]] = []
-    for number, items in asked.items():
-        if not items:
-            figures.append((number, n, float(n), n, n))
-            continue
-        figures.append((number, int(truth.get(number, 0)), *_bounds(items, covering, sizes, holding, open_ended, n)))
-    columns = ("query_id", "truth", "estimate", "lower_bound", "upper_bound")
-    kinds = ("INTEGER", "BIGINT", "DOUBLE", "BIGINT", "BIGINT")
-    table = engine.put(
-        f"{target}_figures",
-        {c: (kind, [row[i] for row in figures]) for i, (c, kind) in enumerate(zip(columns, kinds, strict=True))},
-    )
-    sources = {"names": workload.names, "queries": workload.queries, "items": workload.items, "figures": table}
-    answers = engine.create(target, "utility/relational_answers", sources)
-    engine.drop(table, counted)
-    errors = engine.query("utility/errors", {"answers": answers})
-    relative = np.ma.compressed(np.ma.asarray(errors["relative_error"])).tolist()
-    return Accuracy(
-        queries=workload.n_queries,
-        size=workload.size,
-        average_relative_error=fsum(relative) / len(relative) if relative else None,
-        skipped=workload.n_queries - len(relative),
-        outside=int(np.asarray(errors["outside"]).sum()),
-        estimator="joint",
-        seed=workload.seed,
-        draw=workload.draw,
-        answers=answers,
-    )
-
-
-def _bounds(
-    items: Sequence[str],
-    covering: Mapping[str, Sequence[str]],
-    sizes: Mapping[str, int],
-    holding: Mapping[str, Ints],
-    open_ended: npt.NDArray[np.bool_],
-    n: int,
-) -> tuple[float, int, int]:
-    """Estimate, lower and upper bound of one query, as ``count_bounds`` has them."""
-    wanted = Counter(released for item in items for released in covering.get(item, ()))
-    covered, certain = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    chance = np.ones(n)
-    for released, queried in wanted.items():
-        held, size = holding[released], sizes[released]
-        covered[held] += queried
-        chance[held] *= 2.0**-queried / (1 - 2.0**-size)
-        if size == 1:
-            certain[held] += queried
-    whole = covered == len(items)
-    return float(chance[whole].sum()), int((certain == len(items)).sum()), int((whole | open_ended).sum())

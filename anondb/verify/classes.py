@@ -6,6 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 
 import numpy as np
+from sqlglot import exp
 
 from anondb.engine import Engine, Table
 from anondb.models.transactional import TransactionalK
@@ -14,7 +15,13 @@ from anondb.verify.work import work
 
 
 def verify_k(
-    engine: Engine, transactions: Table, ids: Table, items: Table, model: TransactionalK, *, witnesses: int = 0
+    engine: Engine,
+    transactions: Table | exp.Query,
+    ids: Table | exp.Query,
+    items: Table,
+    model: TransactionalK,
+    *,
+    witnesses: int = 0,
 ) -> Verification:
     """Check transactional k-anonymity of published transactions, from the definition.
 

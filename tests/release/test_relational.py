@@ -21,12 +21,11 @@ from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
-from anondb.release.freeze import drop_schema
+from anondb.release.freeze import drop_schema, freeze
 from anondb.release.objects import SchemaName, release_schema
 from anondb.release.publish import publish
-from anondb.release.relational import freeze_relational
-from anondb.utility import random_workload
-from anondb.utility.relational import Original, RtEstimator, average_relative_error, measure_relational
+from anondb.utility import measure_local, random_workload
+from anondb.utility.relational import Original, RtEstimator, average_relative_error
 
 ITEMS = ["p", "q", "r", "s", "t", "u", "it's", "z"]
 TREE = from_edges(
@@ -170,16 +169,16 @@ def test_every_algorithm_end_to_end(engine: Engine, number: int) -> None:
                     sensitive=sensitive if not set(dataset.labels) <= sensitive else frozenset(),
                     infeasible=rng.choice(["suppress", "suppress", "merge"]),
                 )
-                frozen = freeze_relational(engine, dataset, recoding, model, release_schema=schema)
+                frozen = freeze(engine, dataset, recoding, model, release_schema=schema)
             except InfeasibleError:
                 frozen = None
             if frozen is not None:
                 released += 1
                 assert verify_release(engine, schema, model).verified, seed
-                assert frozen.suppressed_items == recoding.lost_items, seed
+                assert (frozen.suppression == "some") == bool(recoding.suppressed), seed
                 workload = random_workload(engine, dataset, queries=5, size=2, seed=seed)
                 tables = [schema.table(n) for n in ("transactions", "transaction_ids", "released_items")]
-                accuracy = measure_relational(engine, dataset, workload, *tables)
+                accuracy = measure_local(engine, dataset, *tables, "set", workload)
                 assert accuracy.outside == 0, seed
                 engine.call(lambda: engine.connection.execute("USE memory.release_case"))
                 try:
@@ -209,7 +208,7 @@ def test_sealed(engine: Engine, tmp_path: Path) -> None:
             dataset = load_transactions(engine, source, more_ids=people)
         records = load_records(engine, "people", dataset, quasi_identifiers="age,place,col'or:categorical")
         recoding = relational(engine, dataset, records, KkmAnonymity(2, 2), "rum_bound_rt", delta=1)
-        freeze_relational(engine, dataset, recoding, KkmAnonymity(2, 2), release_schema=schema)
+        freeze(engine, dataset, recoding, KkmAnonymity(2, 2), release_schema=schema)
         publish(engine, schema, tmp_path / "sealed.duckdb")
         original = Original.load(engine, dataset, records)
         estimator = RtEstimator(engine, dataset, records, recoding)

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: transaction_id, complete
 -- grain: transaction_id
--- Every record, and whether nothing can have been suppressed in its relational class.
+-- Every transaction of the original, and whether nothing can have been suppressed in its class.
 SELECT
     numbered.transaction_id,
     NOT EXISTS (SELECT 1 FROM incomplete WHERE incomplete.tid = numbered.tid) AS complete

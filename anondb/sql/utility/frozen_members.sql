@@ -1,6 +1,0 @@
--- reads: released_items(released_item, item)
--- params: none
--- returns: released_item, item
--- grain: released_item, item
--- What the released items of a release stand for.
-SELECT released_item, item FROM released_items ORDER BY released_item ASC, item ASC
