@@ -34,6 +34,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/main_job.py
 	$(BIN)/python benchmarks/local.py
+	$(BIN)/python benchmarks/rt_paper.py
 
 # The dbt project is built where dbt is installed: pip install "dbt-core>=1.10,<2" dbt-duckdb
 examples: $(STAMP)
