@@ -21,7 +21,8 @@ from anondb.models.km import KmAnonymity
 from anondb.policy import Options, Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
-from anondb.release.publish import PublishedFile, check_target
+from anondb.release.paths import check_target
+from anondb.release.publish import PublishedFile
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
@@ -224,8 +225,13 @@ class Database:
         id: str = "tid",
         item: str = "item",
         witnesses: int = 0,
+        privacy_constraints: Any = None,
     ) -> Verification:
-        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default)."""
+        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
+
+        The model constraints is checked against ``privacy_constraints``: a table, file or data frame ``(constraint_id,
+        item)``, or ``pgen``; by default those that the release was made with.
+        """
         if (release is None) == (transactions is None):
             raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
         if model is not None and (isinstance(model, type) or getattr(model, "name", None) not in MODELS):
@@ -239,9 +245,19 @@ class Database:
             with self.engine.transaction():
                 schema = stored.find_release(self.engine, release)
                 promised = model or checks.model_of(read_manifest(self.engine, schema))
-                return checks.verify_release(self.engine, schema, promised, witnesses)
+                if privacy_constraints is None:
+                    privacy = checks.privacy_of_release(self.engine, stored.current_catalog(self.engine), schema)
+                else:
+                    privacy = checks.given_privacy(self.engine, privacy_constraints, promised)
+                return checks.verify_release(self.engine, schema, promised, witnesses, privacy=privacy)
         return checks.verify_source(
-            self.engine, transactions, model or KmAnonymity(), id=id, item=item, witnesses=witnesses
+            self.engine,
+            transactions,
+            model or KmAnonymity(),
+            id=id,
+            item=item,
+            witnesses=witnesses,
+            privacy_constraints=privacy_constraints,
         )
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:

@@ -24,7 +24,7 @@ from anondb.recode import Loaded
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, find_schema, read_manifest, release_schema
-from anondb.release.publish import check_target
+from anondb.release.paths import check_target
 from anondb.statements.parser import plain_table
 from anondb.statements.results import Check, Created, Dropped, Refreshed, Shown
 from anondb.statements.statement import CreateView, Value
@@ -269,7 +269,15 @@ def _check(
     recoded = engine.create(
         "recoded", "statements/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
     )
-    verification = checks.verify_rows(engine, recoded, codes, model, witnesses)
+    verification = checks.verify_rows(
+        engine,
+        recoded,
+        codes,
+        model,
+        witnesses,
+        privacy=ledger.privacy_of(engine, stored.current_catalog(engine), entry.release_id),
+        released_items=released,
+    )
     engine.drop(recoded, codes, images)
     missing = _images(engine, dataset, schema) == 0
     return Check(
