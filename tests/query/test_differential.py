@@ -143,7 +143,7 @@ def test_the_same_count(engine: Engine, original: duckdb.DuckDBPyConnection, see
         try:
             answer = opened.answer(sql)
         except InputError as error:
-            assert error.code == "unsupported_query", sql
+            assert error.code in ("unsupported_query", "query_too_complex"), sql
             continue
         answered += 1
         if answer.columns:
