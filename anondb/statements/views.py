@@ -49,8 +49,8 @@ def create(engine: Engine, statement: CreateView) -> Created:
 def refresh(engine: Engine, name: str) -> Refreshed:
     """Make the release of a view anew if its data have changed.
 
-    The data are compared by their fingerprint, which covers transactions, not the taxonomy: after a change of the taxonomy
-    alone, ``CREATE OR REPLACE`` makes the view anew.
+    The data are compared by their fingerprint, which covers transactions, not the taxonomy or constraints: after a
+    change of these alone, ``CREATE OR REPLACE`` makes the view anew.
 
     Raises:
         InputError: no such view, or a release that was not made as one.
