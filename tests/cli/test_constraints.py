@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -337,6 +339,29 @@ def test_groups_of_any_size_are_readable(tmp_path: Path) -> None:
         assert {item for _, item in rows} == set(items) and len(labels) == 1
         assert len(labels.pop()) < 200 and not labels & set(items)
         assert release.count_bounds(["item 7"]) == (0, pytest.approx(len(items) / 2), len(items))
+
+
+def test_the_documented_example(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/constraints.md as it is written: scripts, commands, and the utility guarantees of Figure 2(c)."""
+    text = (Path(__file__).resolve().parents[2] / "docs" / "constraints.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S)
+    monkeypatch.chdir(tmp_path)
+    for kind, block in blocks:
+        if kind == "sql":
+            Path(str(re.match(r"-- (\w+\.sql)\n", block)[1])).write_text(block, encoding="utf-8")  # type: ignore[index]
+    FRAMES["linkable"].to_csv("linkable.csv", index=False)
+    commands = [line for kind, block in blocks if not kind for line in block.splitlines()]
+    assert commands.pop(0) == "duckdb clinic.duckdb < clinic.sql"
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute(Path("clinic.sql").read_text(encoding="utf-8"))
+    done = {command: run(*shlex.split(command)[1:]) for command in commands}
+    assert len(commands) == 5 and all(found.code == 0 for found in done.values()), done
+    assert baskets(tmp_path / "figure.duckdb") == FIGURE_2C
+    assert baskets(tmp_path / "clinic.duckdb", "release_shared") == FIGURE_2C
+    counted = done["anondb run clinic.duckdb studies.sql"].out.split()
+    assert [word for word in counted if word.isdecimal()] == ["6", "7"]
+    tight = run(*[w if w != "15" else "12" for w in shlex.split(commands[0])[1:-4]], "--release", "tight")
+    assert tight.code == 3 and "'p2'" in tight.err and "'u3'" in tight.err
 
 
 SCRIPT = """
