@@ -109,13 +109,13 @@ def explain(engine: Engine, name: str, item: str) -> Explanation:
         members.setdefault(released, []).append(member)
         image[member] = released
     path = _path(ledger.taxonomy_of(engine, catalog, entry.release_id), item)
-    if not path and item not in image:
+    decisions = ledger.decisions_of(engine, catalog, entry.release_id)
+    if not path and item not in image and item not in {d["subject"] for d in decisions}:
         raise InputError(
             f"The release {entry.name!r} and its taxonomy have no item {item!r}.",
             code="unknown_item",
             hint="Labels are compared exactly: check case and spaces.",
         )
-    decisions = ledger.decisions_of(engine, catalog, entry.release_id)
     relevant = [d for d in decisions if d["subject"] in path or d["subject"] in (item, image.get(item))]
     last = max((int(d["round"]) for d in decisions), default=1)
     steps = [_explained(d, entry.parameters, last) for d in relevant]
@@ -164,12 +164,13 @@ def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) 
     action, subject, support = str(decision["action"]), str(decision["subject"]), decision["support"]
     number, cost = int(decision["round"]), _cost(decision["cost"])
     k, m = parameters.get("k"), parameters.get("m")
-    known = f"up to {m}" if last == 1 or number == m else str(number)
+    known = f"combination of {f'up to {m}' if last == 1 or number == m else number} items"
+    known = known if m is not None else "privacy constraint"
     if action == "specialize":
         words = f"{subject!r} gave way to its children, the cheapest step there was; cost after it {cost}"
     elif action == "suppress":
         words = (
-            f"{subject!r} was suppressed: a combination of {known} items with it is held by only {support} transactions,"
+            f"{subject!r} was suppressed: a {known} with it is held by only {support} transactions,"
             f" fewer than k = {k}; cost {cost}"
         )
         if number < last:

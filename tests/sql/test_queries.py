@@ -163,6 +163,11 @@ EXAMPLES = [
     ),
     Example("itemsets/total_support", [(5,)], {"frequent": ("support BIGINT", [(2,), (3,)])}),
     Example("itemsets/total_support", [(0,)], {"frequent": ("support BIGINT", [])}),
+    Example(
+        "transactions/own_items",
+        [("a", "a"), ("b", "b")],
+        {"items": ("item INTEGER, label VARCHAR", [(0, "a"), (1, "b")])},
+    ),
 ]
 ELSEWHERE = {"transactions/fingerprint"}  # test_fingerprint
 
