@@ -11,6 +11,9 @@ from release.cases import dataset, recoding, rows
 from release.test_ledger import ENTRY
 from sqlglot import exp
 
+from anondb.data.sources import open_source
+from anondb.data.taxonomy import load_taxonomy
+from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
 from anondb.models.km import KmAnonymity
 from anondb.release.freeze import coded_release, freeze
@@ -108,3 +111,38 @@ def test_hostile_release_survives_reopening(tmp_path: Path) -> None:
     publish(again, release_schema(catalog, names[0]), tmp_path / "out '\".duckdb")
     again.close()
     assert open_release(tmp_path / "out '\".duckdb")["transactions"] == "1"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "dat"])
+@pytest.mark.parametrize(
+    "name", ["a[1].{}", "a*.{}", "a?.{}", "[!b]1.{}", "a]1.{}", "item=x/a1.{}", "level=x/[a]1.{}", "d[1]/**/a1.{}"]
+)
+def test_a_file_is_that_file(name: str, suffix: str, owner: Engine, tmp_path: Path) -> None:
+    """DuckDB's readers take a name for a pattern, and name=value in a path for a column."""
+    for place in (tmp_path / "a1", tmp_path / "d1" / "e" / "a1"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write(place.with_suffix(f".{suffix}"), "wrong")
+    path = tmp_path / name.format(suffix)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(path, "right")
+    with owner.transaction(), open_source(owner, path, "transactions") as source:
+        assert list(source.columns) == ["tid", "item"]
+        assert load_transactions(owner, source).labels == ("right",)
+
+
+def write(path: Path, item: str) -> None:
+    """A file of one transaction with one item."""
+    if path.suffix == ".parquet":
+        plain = path.parent / "plain"
+        duckdb.sql(f"SELECT 1 AS tid, '{item}' AS item").write_parquet(str(plain))
+        plain.rename(path)
+    else:
+        path.write_text(f"tid,item\n1,{item}\n" if path.suffix == ".csv" else f"{item}\n")
+
+
+def test_a_taxonomy_in_a_partitioned_directory(owner: Engine, tmp_path: Path) -> None:
+    """A wide table has one column a level; the directory adds none."""
+    path = tmp_path / "version=7" / "levels.csv"
+    path.parent.mkdir()
+    path.write_text("item,group\na,x\nb,x\n")
+    assert sorted(load_taxonomy(owner, path).labels) == ["a", "b", "x"]
