@@ -161,6 +161,7 @@ def file_query(path: Path, what: str) -> exp.Query:
     if path.suffix.lower() != ".parquet":
         reader = "read_csv"
         options |= {"header": True, "all_varchar": True, "allow_quoted_nulls": False, "quote": '"', "escape": '"'}
+        options |= {"comment": ""}  # else a # that many fields begin with is taken for the sign of a comment
     settings = [exp.PropertyEQ(this=exp.to_identifier(k), expression=exp.convert(v)) for k, v in options.items()]
     return exp.select("*").from_(exp.Table(this=exp.Anonymous(this=reader, expressions=[_place(path), *settings])))
 

@@ -15,6 +15,7 @@ from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
+from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
 from anondb.release.freeze import coded_release, freeze
 from anondb.release.ledger import drop_release, entries, find, record
@@ -146,3 +147,25 @@ def test_a_taxonomy_in_a_partitioned_directory(owner: Engine, tmp_path: Path) ->
     path.parent.mkdir()
     path.write_text("item,group\na,x\nb,x\n")
     assert sorted(load_taxonomy(owner, path).labels) == ["a", "b", "x"]
+
+
+@pytest.mark.parametrize("rows", [1, 50])
+def test_a_number_sign_begins_no_comment(rows: int, owner: Engine, tmp_path: Path) -> None:
+    """DuckDB's reader guesses that a file has comments, and leaves such persons out without a word."""
+    path = tmp_path / "t.csv"
+    path.write_text("tid,item\n" + "".join(f"{n},a\n" for n in range(rows)) + "#1,#b\n#2,a #c\n")
+    with owner.transaction(), open_source(owner, path, "transactions") as source:
+        data = load_transactions(owner, source)
+    assert (data.n_transactions, data.labels) == (rows + 2, ("#b", "a", "a #c"))
+
+
+@pytest.mark.parametrize("row", ['a;"Best" buys;*', 'a;x;"*', '"a" b;x;*'])
+def test_quotes_that_are_not_closed(row: str, owner: Engine, tmp_path: Path) -> None:
+    """A path file whose quotes are not those of CSV is refused: no quote is dropped from a label, no line swallowed."""
+    path = tmp_path / "t.tree"
+    path.write_text(f"{row}\nb;y;*\n")
+    with pytest.raises(InputError) as caught:
+        load_taxonomy(owner, path)
+    assert caught.value.code == "bad_file"
+    path.write_text('a;5" pipe;"""Best"" buys"\n')
+    assert load_taxonomy(owner, path).labels == ('"Best" buys', '5" pipe', "a")
