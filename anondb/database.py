@@ -313,9 +313,15 @@ class Database:
         return ledger.entries(self.engine, stored.current_catalog(self.engine))
 
     def drop(self, name: str) -> None:
-        """Drop a release; its entry in the ledger stays."""
+        """Drop a release; its entry in the ledger stays.
+
+        Raises:
+            InputError: there is no such release, or the database is open read-only.
+        """
+        catalog = stored.current_catalog(self.engine)
         with self.engine.transaction():
-            ledger.drop_release(self.engine, stored.current_catalog(self.engine), name)
+            stored.check_writable(self.engine, catalog)
+            ledger.drop_release(self.engine, catalog, name)
 
     def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
         """A query tree as a DuckDB relation of this connection."""

@@ -39,7 +39,7 @@ def check_writable(engine: Engine, catalog: str) -> None:
     )
     if bool(engine.select(query, "looking up the database")["readonly"][0]):
         raise InputError(
-            "The database is open read-only, so no release can be written into it.",
+            "The database is open read-only, so nothing can be written into it.",
             code="read_only",
             hint="Open it for writing, or USE another one.",
         )
