@@ -142,6 +142,12 @@ EXAMPLES = [
         {"k": 3, **ALL},
     ),
     Example(
+        "itemsets/occurrences",
+        [(1, 4), (1, 7), (2, 4), (2, 7), (3, 4), (4, 2)],
+        {"transactions": TRANSACTIONS, "leaves": ("item INTEGER, node INTEGER", [(0, 7), (1, 4), (2, 2)])},
+        ordered=True,
+    ),
+    Example(
         "itemsets/frequent_pairs",
         [(1, 4, 1, 2), (2, 3, 2, 2), (2, 4, 2, 2), (3, 4, 3, 2)],
         {"reachable": REACHABLE},

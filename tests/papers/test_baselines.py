@@ -1,0 +1,56 @@
+"""The algorithms that the papers compare with, on every golden case of theirs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from properties.trees import coded, released, taxonomy_of
+
+from anondb.algorithms.apriori import apriori
+from anondb.engine import Engine
+from anondb.models import KmAnonymity
+
+Json = dict[str, Any]
+
+GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "spec" / "golden.json"
+CASES: list[Json] = json.loads(GOLDEN.read_text("utf-8"))["cases"] if GOLDEN.exists() else []
+pytestmark = pytest.mark.skipif(not CASES, reason="the golden cases are not there")
+
+
+def of_kind(kind: str) -> Any:
+    return pytest.mark.parametrize("case", [pytest.param(c, id=c["id"]) for c in CASES if c["kind"] == kind])
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    engine = Engine.open(threads=2)
+    yield engine
+    engine.close()
+
+
+def rows(inputs: Json) -> list[list[str]]:
+    return [items for _, items in inputs["transactions"]]
+
+
+def infinite(number: int | None) -> int | float:
+    return math.inf if number is None else number
+
+
+@of_kind("aa")
+def test_apriori(engine: Engine, case: Json) -> None:
+    inputs, expected = case["inputs"], case["expected"]
+    with engine.transaction():
+        data = coded(engine, rows(inputs))
+        taxonomy = taxonomy_of(inputs["taxonomy"], inputs["root"])
+        result = apriori(engine, data, taxonomy, KmAnonymity(inputs["k"], infinite(inputs["m"])))
+    assert sorted(result.labels) == expected["cut"]
+    if "generalized" in expected:
+        published = released(data, result, rows(inputs))
+        found = {tid: sorted(items) for (tid, _), items in zip(inputs["transactions"], published, strict=True)}
+        assert found == expected["generalized"]
+        assert str(result.decisions[-1].cost / data.n_occurrences) == expected["ncp"]
