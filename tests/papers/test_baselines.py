@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from properties.trees import coded, released, taxonomy_of
 
-from anondb.algorithms.apriori import apriori
+from anondb.algorithms.apriori import apriori, label_order
+from anondb.algorithms.postings import load_postings
+from anondb.algorithms.vpa import parts, vpa
 from anondb.engine import Engine
 from anondb.models import KmAnonymity
 
@@ -54,3 +56,18 @@ def test_apriori(engine: Engine, case: Json) -> None:
         found = {tid: sorted(items) for (tid, _), items in zip(inputs["transactions"], published, strict=True)}
         assert found == expected["generalized"]
         assert str(result.decisions[-1].cost / data.n_occurrences) == expected["ncp"]
+
+
+@of_kind("vpa")
+def test_vpa(engine: Engine, case: Json) -> None:
+    inputs, expected = case["inputs"], case["expected"]
+    model = KmAnonymity(inputs["k"], infinite(inputs["m"]))
+    with engine.transaction():
+        data = coded(engine, rows(inputs))
+        taxonomy = taxonomy_of(inputs["taxonomy"], inputs["root"])
+        assert [taxonomy.labels[n] for n in taxonomy.children(0)] == inputs["groups"]  # the default
+        postings, _ = load_postings(engine, data, taxonomy)
+        cut, _ = parts(postings, model, label_order(taxonomy), list(taxonomy.children(0)))
+        assert sorted(taxonomy.labels[n] for n in cut) == expected["after_parts"]
+        assert sorted(vpa(engine, data, taxonomy, model).labels) == expected["final"]
+        assert sorted(apriori(engine, data, taxonomy, model).labels) == expected["aa_cut_same_input"]
