@@ -24,7 +24,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 Nodes = tuple[int, ...]  # an antichain, ascending

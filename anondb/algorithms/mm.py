@@ -16,8 +16,8 @@ import numpy.typing as npt
 from anondb.algorithms.moles import MoleMiner, Moles
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.models import KmAnonymity
 from anondb.models.hkp import HkpCoherence
+from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 Ints = npt.NDArray[np.int64]

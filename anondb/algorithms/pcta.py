@@ -13,8 +13,8 @@ from typing import Any
 from anondb.algorithms.coat import coat
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.models import KmAnonymity
 from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
 
 

@@ -15,7 +15,7 @@ from anondb.algorithms.postings import Postings, load_postings
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 
@@ -32,7 +32,7 @@ def parts(
         if below.feasible:
             below.run(model.m)
             cut |= below.cut
-            decisions += (replace(d, step=len(decisions) + i) for i, d in enumerate(below.decisions, 1))
+            decisions += [replace(d, step=len(decisions) + i) for i, d in enumerate(below.decisions, 1)]
         else:
             cut.add(top)
     return cut, decisions

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from anondb.errors import InputError
 from anondb.models import check_count
+
+MAX_DENOMINATOR = 10**18
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class HkpCoherence:
     h: Fraction = Fraction(4, 5)
     k: int = 5
     p: int | float = 2
-    name = "hkp"
+    name: ClassVar[str] = "hkp"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "h", _share(self.h))
@@ -46,15 +49,25 @@ class HkpCoherence:
         """The parameters as they appear in JSON and in the manifest: ``h`` as the text of a fraction."""
         return {"h": str(self.h), "k": self.k, "p": "inf" if self.p == math.inf else int(self.p)}
 
+    @property
+    def promise(self) -> str:
+        """The promise in words."""
+        shown = self.parameters()
+        return f"({shown['h']},{shown['k']},{shown['p']})-coherence"
+
 
 def _share(value: Any) -> Fraction:
     """An exact fraction from 0 to 1; a float stands for the decimal number that it is written as."""
-    try:
-        if isinstance(value, bool) or not isinstance(value, str | numbers.Real):
-            raise ValueError
-        share = value if isinstance(value, Fraction) else Fraction(str(value).strip())
-    except (ValueError, ZeroDivisionError):
-        share = Fraction(-1)
-    if not 0 <= share <= 1:
-        raise InputError(f"h must be a share from 0 to 1 (such as 0.8 or 4/5), not {value!r}.", code="bad_parameter")
+    share = Fraction(-1)
+    if isinstance(value, numbers.Rational) and not isinstance(value, bool):
+        share = Fraction(value)
+    elif isinstance(value, numbers.Real) and math.isfinite(value) and not isinstance(value, bool):
+        share = Fraction(str(float(value)))
+    elif isinstance(value, str) and re.fullmatch(
+        r"\s*(\d{1,20}|\d{0,20}\.\d{1,20}|\d{1,20}/0*[1-9]\d{0,19})\s*", value
+    ):
+        share = Fraction(value.strip())
+    if not 0 <= share <= 1 or share.denominator > MAX_DENOMINATOR:
+        shown = f", not {value!r}" if len(str(value)) <= 40 else ""
+        raise InputError(f"h must be a share from 0 to 1, such as 0.8 or 4/5{shown}.", code="bad_parameter")
     return share

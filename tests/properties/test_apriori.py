@@ -16,7 +16,7 @@ import anondb.algorithms.postings as postings
 from anondb.algorithms.apriori import apriori
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
 
 
