@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from anondb import checks, pipeline, stored
 from anondb.available import MODELS, nearest
+from anondb.data.sensitive import load_sensitive
 from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
@@ -215,8 +216,12 @@ class Database:
         id: str = "tid",
         item: str = "item",
         witnesses: int = 0,
+        sensitive: Any = None,
     ) -> Verification:
-        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default)."""
+        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
+
+        ``sensitive``: the private items, for models that have them; a release's own by default.
+        """
         if (release is None) == (transactions is None):
             raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
         if model is not None and (isinstance(model, type) or getattr(model, "name", None) not in MODELS):
@@ -229,10 +234,17 @@ class Database:
         if release is not None:
             with self.engine.transaction():
                 schema = stored.find_release(self.engine, release)
-                promised = model or checks.model_of(read_manifest(self.engine, schema))
-                return checks.verify_release(self.engine, schema, promised, witnesses)
+                manifest = read_manifest(self.engine, schema)
+                known = ledger.sensitive_of(self.engine, schema.catalog, manifest["release_id"])
+                private = known if sensitive is None else load_sensitive(self.engine, sensitive)
+                promised = model or checks.model_of(manifest)
+                return checks.verify_release(self.engine, schema, promised, witnesses, private)
         return checks.verify_source(
-            self.engine, transactions, model or KmAnonymity(), id=id, item=item, witnesses=witnesses
+            *(self.engine, transactions, model or KmAnonymity()),
+            id=id,
+            item=item,
+            witnesses=witnesses,
+            sensitive=sensitive,
         )
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:

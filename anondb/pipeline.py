@@ -10,7 +10,8 @@ from typing import Any
 
 from anondb import __version__
 from anondb.accuracy import called, measure_on, queries_of
-from anondb.checks import verify_release
+from anondb.checks import WITH_SENSITIVE, verify_release
+from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
@@ -129,7 +130,7 @@ def anonymize(
             frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
             loss = loss_of(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "verify", "verifying the frozen rows"):
-            verification = verify_release(engine, schema, policy.model)
+            verification = verify_release(engine, schema, policy.model, sensitive=loaded.sensitive)
             if not verification.verified:
                 raise VerificationFailed(
                     f"The frozen release has {verification.violations} violations of {policy.model.name}; nothing was kept."
@@ -138,6 +139,8 @@ def anonymize(
         with clock.step(engine, "accuracy", "measuring accuracy"):
             queries = queries_of(engine, dataset, policy.workload, generalized_items(recoding))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
+        if loaded.sensitive is not None:  # needed to verify, also where no ledger is kept
+            ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
         if not engine.one_shot or view is not None:
             entry = _entry(engine, policy, name, dataset, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
@@ -171,7 +174,18 @@ def load(engine: Engine, policy: Policy) -> Loaded:
                 dataset = load_transactions(
                     engine, source, id_column=policy.id, item_column=policy.item, more_ids=records
                 )
-    return Loaded(dataset, None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy))
+    return Loaded(
+        dataset,
+        taxonomy=None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy),
+        sensitive=_sensitive(engine, policy),
+    )
+
+
+def _sensitive(engine: Engine, policy: Policy) -> tuple[str, ...] | None:
+    """The sensitive items that a policy names; none are none where its model has them."""
+    if policy.sensitive is not None:
+        return load_sensitive(engine, policy.sensitive)
+    return () if policy.model.name in WITH_SENSITIVE else None
 
 
 # ---------------------------------------------------------------------- parts of the steps

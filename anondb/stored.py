@@ -135,11 +135,13 @@ def publish_release(engine: Engine, name: str, path: str, *, replace: bool = Fal
     """Seal a release into a file of its own, and verify the sealed rows before the file gets its name."""
     with engine.transaction():
         schema = find_release(engine, name)
-        model = model_of(read_manifest(engine, schema))
+        manifest = read_manifest(engine, schema)
+        model = model_of(manifest)
+        sensitive = ledger.sensitive_of(engine, schema.catalog, manifest["release_id"])
 
         def check(sealed: Engine, sealed_schema: SchemaName) -> None:
             with sealed.transaction():
-                if not verify_release(sealed, sealed_schema, model).verified:
+                if not verify_release(sealed, sealed_schema, model, sensitive=sensitive).verified:
                     raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
         return publish(engine, schema, path, replace=replace, check=check)

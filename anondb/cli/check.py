@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anondb.cli.app import (
+    H,
     IdColumn,
     ItemColumn,
     Json,
@@ -15,7 +16,9 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    P,
     ReleaseName,
+    Sensitive,
     ShowSql,
     Source,
     Threads,
@@ -39,6 +42,9 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    h: H = None,
+    p: P = None,
+    sensitive: Sensitive = None,
     release: ReleaseName = None,
     against_source: Annotated[
         bool, typer.Option("--against-source", help="Check the release's recoding on its source as it is now.")
@@ -55,7 +61,7 @@ def verify(
 
     def promised(own: Model | None) -> Model:
         """The model asked for; what is not said is that of ``own``."""
-        return model_from(model, own, k=k, m=m)
+        return model_from(model, own, k=k, m=m, h=h, p=p)
 
     default = promised(None)
     if transactions is not None and (release is not None or against_source):
@@ -69,13 +75,13 @@ def verify(
         sealed = None if transactions or release else stored.sealed_schema(database.engine)
         if sealed is not None:
             own = checks.model_of(read_manifest(database.engine, sealed))
-            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses)
+            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, sensitive)
         elif release is not None:
             own = checks.model_of(database.release(release).manifest)
-            found = database.verify(release=release, model=promised(own), witnesses=witnesses)
+            found = database.verify(release=release, model=promised(own), witnesses=witnesses, sensitive=sensitive)
         else:
             where = transactions_of(database, source, transactions, id, item)
-            found = database.verify(where, model=default, id=id, item=item, witnesses=witnesses)
+            found = database.verify(where, model=default, id=id, item=item, witnesses=witnesses, sensitive=sensitive)
     if as_json:
         print_json(found.to_json(witnesses=witnesses > 0))
     else:

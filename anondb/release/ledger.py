@@ -76,10 +76,12 @@ _ACCURACY = {
 }
 _VIEWS = dict.fromkeys(("name", "release", "release_id", "query", "options", "source_table"), "VARCHAR")
 _TAXONOMIES = {"release": "VARCHAR", "ord": "BIGINT", "node": "VARCHAR", "parent": "VARCHAR"}
+_SENSITIVE = {"release": "VARCHAR", "item": "VARCHAR"}
 _TABLES = {
     "releases": _RELEASES,
     "decisions": _DECISIONS,
     "taxonomies": _TAXONOMIES,
+    "sensitive_items": _SENSITIVE,
     "views": _VIEWS,
     "workloads": _WORKLOADS,
     "accuracy": _ACCURACY,
@@ -260,6 +262,23 @@ def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str
         return []
     found = engine.query("release/taxonomy_of", {"taxonomies": table}, release_id=release_id)
     return [(str(n), _plain(p)) for n, p in zip(found["node"], found["parent"], strict=True)]
+
+
+def record_sensitive(engine: Engine, catalog: str, release_id: str, sensitive: Sequence[str]) -> None:
+    """Keep the sensitive items of a release, which its promise is about; the release itself does not say them."""
+    _ensure(engine, catalog)
+    rows: list[dict[str, str | None]] = [{"release": release_id, "item": item} for item in sensitive]
+    if rows:
+        _append(engine, _table(catalog, "sensitive_items"), _SENSITIVE, rows)
+
+
+def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
+    """The sensitive items that a release was made with; none where it has none."""
+    table = _table(catalog, "sensitive_items")
+    if not engine.exists(table):
+        return ()
+    found = engine.query("release/sensitive_of", {"sensitive_items": table}, release_id=release_id)
+    return tuple(str(item) for item in found["item"])
 
 
 def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> None:

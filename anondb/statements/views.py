@@ -226,7 +226,8 @@ def _check(
     recoded = engine.create(
         "recoded", "statements/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
     )
-    verification = checks.verify_rows(engine, recoded, codes, model, witnesses)
+    sensitive = ledger.sensitive_of(engine, schema.catalog, entry.release_id)
+    verification = checks.verify_rows(engine, recoded, codes, model, witnesses, sensitive)
     engine.drop(recoded, codes, images)
     missing = _images(engine, dataset, schema) == 0
     return Check(
