@@ -81,10 +81,8 @@ def _parse(name: str, text: str | int | float) -> int | float:
     return text
 
 
-_FROM_TEXT: Mapping[str, Callable[[Any], Any]] = {
-    "m": parse_m,
-    "p": parse_p,
-}  # parameters that flags and options may give as text
+# Parameters that flags and options may give as text.
+_FROM_TEXT: Mapping[str, Callable[[Any], Any]] = {"m": parse_m, "p": parse_p}
 
 
 def make_model(name: str = "km", **parameters: Any) -> Model:

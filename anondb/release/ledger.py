@@ -76,12 +76,11 @@ _ACCURACY = {
 }
 _VIEWS = dict.fromkeys(("name", "release", "release_id", "query", "options", "source_table"), "VARCHAR")
 _TAXONOMIES = {"release": "VARCHAR", "ord": "BIGINT", "node": "VARCHAR", "parent": "VARCHAR"}
-_SENSITIVE = {"release": "VARCHAR", "item": "VARCHAR"}
 _TABLES = {
     "releases": _RELEASES,
     "decisions": _DECISIONS,
     "taxonomies": _TAXONOMIES,
-    "sensitive_items": _SENSITIVE,
+    "sensitive_items": {"release": "VARCHAR", "item": "VARCHAR"},
     "views": _VIEWS,
     "workloads": _WORKLOADS,
     "accuracy": _ACCURACY,
@@ -196,7 +195,7 @@ def _ensure(engine: Engine, catalog: str) -> None:
         )
 
 
-def _append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[dict[str, str | None]]) -> None:
+def _append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[Mapping[str, str | None]]) -> None:
     """Add rows of texts, cast to the columns' types."""
     texts = engine.put("ledger_rows", {c: ("VARCHAR", [row[c] for row in rows]) for c in types})
     names = {c: exp.to_identifier(c, quoted=True) for c in types}
@@ -265,11 +264,10 @@ def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str
 
 
 def record_sensitive(engine: Engine, catalog: str, release_id: str, sensitive: Sequence[str]) -> None:
-    """Keep the sensitive items of a release, which its promise is about; the release itself does not say them."""
+    """Keep the sensitive items of a release, which its promise is about; its tables do not say them."""
     _ensure(engine, catalog)
-    rows: list[dict[str, str | None]] = [{"release": release_id, "item": item} for item in sensitive]
-    if rows:
-        _append(engine, _table(catalog, "sensitive_items"), _SENSITIVE, rows)
+    if rows := [{"release": release_id, "item": item} for item in sensitive]:
+        _append(engine, _table(catalog, "sensitive_items"), _TABLES["sensitive_items"], rows)
 
 
 def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
@@ -277,8 +275,9 @@ def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ..
     table = _table(catalog, "sensitive_items")
     if not engine.exists(table):
         return ()
-    found = engine.query("release/sensitive_of", {"sensitive_items": table}, release_id=release_id)
-    return tuple(str(item) for item in found["item"])
+    return tuple(
+        engine.query("release/sensitive_of", {"sensitive_items": table}, release_id=release_id)["item"].tolist()
+    )
 
 
 def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> None:
