@@ -9,7 +9,8 @@ from html import escape
 Points = Sequence[tuple[float, float]]
 
 WIDTH, HEIGHT = 620, 300
-LEFT, RIGHT, TOP, BOTTOM = 66, 150, 16, 46
+LEFT, RIGHT, TOP, BOTTOM, INSET = 66, 150, 32, 46, 14
+TOO_FAR = 30  # values that differ by more than this factor get a logarithmic scale
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2 1 2")
 _MARKS = 8
 
@@ -41,32 +42,68 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    """Four to eight round values from low to high."""
-    step: float = 10.0 ** math.floor(math.log10((high - low) / 4))
-    for factor in (1, 2, 2.5, 5, 10):
-        if (high - low) / (step * factor) <= 6:
-            step *= factor
-            break
-    first = math.ceil(low / step - 1e-9)
-    return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
+class Scale:
+    """Where values lie between two places of a drawing; logarithmic where they differ too much to be told apart.
+
+    Args:
+        values: what is to be shown.
+        start, end: the places of the smallest and the largest value.
+        zero: whether a scale that is not logarithmic begins at 0.
+    """
+
+    def __init__(self, values: Sequence[float], start: float, end: float, *, zero: bool) -> None:
+        low, high = min(values, default=0.0), max(values, default=1.0)
+        self.logarithmic = zero and low > 0 and high / low > TOO_FAR
+        if self.logarithmic:
+            low, high = 10.0 ** math.floor(math.log10(low)), high
+        elif zero:
+            low, high = 0.0, high or 1.0
+        elif low == high:
+            low, high = low - 1, high + 1
+        self._low, self._high, self._start, self._end = low, high, start, end
+
+    def at(self, value: float) -> float:
+        """The place of a value."""
+        low, high = self._low, self._high
+        share = math.log(value / low, high / low) if self.logarithmic else (value - low) / (high - low)
+        return self._start + share * (self._end - self._start)
+
+    def ticks(self) -> list[float]:
+        """Some round values: powers of ten, or four to eight multiples of a round step."""
+        low, high = self._low, self._high
+        if self.logarithmic:
+            return [10.0**i for i in range(round(math.log10(low)), math.floor(math.log10(high)) + 1)]
+        step = 10.0 ** math.floor(math.log10((high - low) / 4))
+        step *= next(factor for factor in (1, 2, 2.5, 5, 10) if (high - low) / (step * factor) <= 6)
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        return [i * step for i in range(first, last + 1)]
 
 
-def _axes(title: str, across: Sequence[float], top: float, x_name: str, y_name: str) -> tuple[list[str], float, float]:
-    """The frame of a plot whose y begins at 0, and its left and right values."""
-    low, high = min(across), max(across)
-    if low == high:
-        low, high = low - 1, high + 1
+def _frame(
+    title: str, x_name: str, y_name: str, x: Sequence[float], y: Sequence[float]
+) -> tuple[list[str], Scale, Scale]:
+    """The frame of a plot with its names and the ticks of y, and both scales."""
+    across = Scale(x, LEFT + INSET, WIDTH - RIGHT - INSET, zero=False)
+    up = Scale(y, HEIGHT - BOTTOM, TOP, zero=True)
+    note = ", logarithmic" if up.logarithmic else ""
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">',
-        f'<text x="{LEFT}" y="{HEIGHT - 8}" class="axis">{escape(x_name)}</text>',
-        f'<text x="14" y="{TOP - 3}" class="axis">{escape(y_name)}</text>',
+        f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 8}" class="axis" text-anchor="end">{escape(x_name)}</text>',
+        f'<text x="4" y="{TOP - 14}" class="axis">{escape(y_name + note)}</text>',
     ]
-    for value in _ticks(0, top):
-        y = HEIGHT - BOTTOM - value / top * (HEIGHT - TOP - BOTTOM)
-        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" class="tick" text-anchor="end">{number(value)}</text>')
-    return parts, low, high
+    for value in up.ticks():
+        at = up.at(value)
+        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}" class="grid"/>')
+        parts.append(f'<text x="{LEFT - 6}" y="{at + 4:.1f}" class="tick" text-anchor="end">{number(value)}</text>')
+    return parts, across, up
+
+
+def _below(across: Scale, values: Sequence[float]) -> list[str]:
+    """The ticks of x."""
+    return [
+        f'<text x="{across.at(x):.1f}" y="{HEIGHT - BOTTOM + 16}" class="tick" text-anchor="middle">{number(x)}</text>'
+        for x in values
+    ]
 
 
 def lines(title: str, x_name: str, y_name: str, series: Mapping[str, Points], numbers: Mapping[str, int]) -> str:
@@ -78,30 +115,18 @@ def lines(title: str, x_name: str, y_name: str, series: Mapping[str, Points], nu
         series: points by name, ascending in x.
         numbers: which mark and dash each name has.
     """
-    across = sorted({x for points in series.values() for x, _ in points})
-    top = max((y for points in series.values() for _, y in points), default=0) or 1
-    parts, low, high = _axes(title, across, top, x_name, y_name)
-
-    def place(x: float, y: float) -> tuple[float, float]:
-        return LEFT + (x - low) / (high - low) * (WIDTH - LEFT - RIGHT - 12), HEIGHT - BOTTOM - y / top * (
-            HEIGHT - TOP - BOTTOM
-        )
-
-    for x in across:
-        at, _ = place(x, 0)
-        parts.append(
-            f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 16}" class="tick" text-anchor="middle">{number(x)}</text>'
-        )
+    x = sorted({x for points in series.values() for x, _ in points})
+    parts, across, up = _frame(title, x_name, y_name, x, [y for points in series.values() for _, y in points])
+    parts += _below(across, x)
     ends = []
     for name, points in series.items():
-        at_points = [place(x, y) for x, y in points]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in at_points)
+        places = [(across.at(x), up.at(y)) for x, y in points]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         dash = DASHES[numbers[name] % len(DASHES)]
         parts.append(f'<polyline points="{path}" class="line" stroke-dasharray="{dash}"/>')
-        parts += [mark(numbers[name], x, y) for x, y in at_points]
-        ends.append((at_points[-1][1], at_points[-1][0], name))
-    parts += _names(ends)
-    return "".join([*parts, "</svg>"])
+        parts += [mark(numbers[name], x, y) for x, y in places]
+        ends.append((places[-1][1], places[-1][0], name))
+    return "".join([*parts, *_names(ends), "</svg>"])
 
 
 def _names(ends: list[tuple[float, float, str]]) -> list[str]:
@@ -124,22 +149,16 @@ def scatter(
         title, x_name, y_name, numbers: as for ``lines``.
         points: x, y, name of the series, whether it stands out.
     """
-    top = max(y for _, y, _, _ in points) or 1
-    parts, low, high = _axes(title, [0.0, *(x for x, *_ in points)], top, x_name, y_name)
-    ends = []
-    for value in _ticks(low, high):
-        at = LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT - 12)
-        parts.append(
-            f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 16}" class="tick" text-anchor="middle">{number(value)}</text>'
-        )
-    for x, y, name, stands_out in points:
-        at = LEFT + (x - low) / (high - low) * (WIDTH - LEFT - RIGHT - 12)
-        height = HEIGHT - BOTTOM - y / top * (HEIGHT - TOP - BOTTOM)
+    x = [0.0, *(x for x, *_ in points)]
+    parts, across, up = _frame(title, x_name, y_name, x, [y for _, y, *_ in points])
+    parts += _below(across, across.ticks())
+    last: dict[str, tuple[float, float, str]] = {}
+    for x_value, y_value, name, stands_out in sorted(points):
+        at, height = across.at(x_value), up.at(y_value)
         parts.append(mark(numbers[name], at, height))
         if stands_out:
             parts.append(f'<circle cx="{at:.1f}" cy="{height:.1f}" r="9" class="ring"/>')
-        ends.append((height, at, name))
-    last = {name: (height, at, name) for height, at, name in sorted(ends, key=lambda e: e[1])}
+        last[name] = (height, at, name)
     return "".join([*parts, *_names(list(last.values())), "</svg>"])
 
 

@@ -132,7 +132,14 @@ def _answer(done: Sequence[Result]) -> str:
         words += f", {least.figures['suppressed_items']:,} items suppressed)"
         if exact is not None:
             error = number(exact.figures["average_relative_error"])
-            words += f"; <b>{escape(exact.run.algorithm)}</b> answers the queries best (average relative error {error})"
+            words += f"; <b>{escape(exact.run.algorithm)}</b> has the smallest error of COUNT queries ({error})"
+        bounded = [r for r in some if r.figures["bounds_width"] is not None]
+        if bounded:
+            narrow = min(bounded, key=lambda r: r.figures["bounds_width"])
+            width = number(narrow.figures["bounds_width"])
+            words += (
+                f"; <b>{escape(narrow.run.algorithm)}</b> has the narrowest bounds ({width} transactions on average)"
+            )
         quick = min(some, key=lambda r: r.cpu_seconds)
         words += f"; {escape(quick.run.algorithm)} is the quickest ({quick.cpu_seconds:.1f} s)."
         parts.append(f"<li>{escape(_strength(some[0]))}: {words}</li>")
@@ -219,20 +226,25 @@ def _figures(some: Sequence[Result], axis: str | None, numbers: Mapping[str, int
 
 def _frontier(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
     best = frontier(done)
-    points = [
-        (100 * r.figures["ncp"], float(r.run.parameters["k"]), r.run.algorithm, r in best)
-        for r in done
-        if r.figures["ncp"] is not None
-    ]
-    if not points:
+    if not best:
         return ""
-    plot = scatter("Privacy against loss", "information loss, NCP %", "k", points, numbers)
+    figures = []
+    for m in dict.fromkeys(str(r.run.parameters.get("m", "any")) for r in done):
+        points = [
+            (100 * r.figures["ncp"], float(r.run.parameters["k"]), r.run.algorithm, r in best)
+            for r in done
+            if r.figures["ncp"] is not None and str(r.run.parameters.get("m", m)) == m
+        ]
+        if len({k for _, k, *_ in points}) > 1:
+            title = "Privacy against loss" + ("" if m == "any" else f", m = {m}")
+            plot = scatter(title, "information loss, NCP %", "k", points, numbers)
+            figures.append(f"<figure><h3>{title}</h3>{plot}</figure>")
     listed = "".join(
         f"<li>{escape(_strength(r))} by {escape(r.run.algorithm)}: NCP {_percent(r.figures['ncp'])}</li>" for r in best
     )
     return (
-        "<h2>Privacy against loss</h2><p>A ring marks the frontier: no other run keeps a k and an m at least as large and"
-        f" loses less.</p><figure>{plot}</figure><ul>{listed}</ul>"
+        "<h2>Privacy against loss</h2><p>The frontier: no other run keeps a k and an m at least as large and loses less."
+        f' In the plots it has rings.</p><ul>{listed}</ul><div class="plots">{"".join(figures)}</div>'
     )
 
 
@@ -284,7 +296,9 @@ def _measures(setting: Setting) -> str:
         "<h2>How to read the figures</h2><ul>"
         "<li>NCP and LM: from 0 % (nothing changed) to 100 % (all suppressed), averaged over the original occurrences. NCP"
         " counts how much of the domain an item was generalized to; a suppressed item counts fully.</li>"
-        f"<li>AvgRE: mean of |truth - estimate| / truth over {asked}. Bounds' width: mean difference of the guaranteed upper"
+        f"<li>AvgRE: mean of |truth - estimate| / truth over {asked}. An error"
+        " of 1 is what the answer 0 to every query would have: a release that suppresses much comes close to it, and"
+        " its bounds tell what it is worth. Bounds' width: mean difference of the guaranteed upper"
         " and lower bound, in transactions.</li>"
         "<li>Time and memory: of the whole process, from reading the source to the verified release; limits were"
         f" {setting.time_limit:g} s and {escape(str(setting.memory_limit))} for each run.</li>"
