@@ -16,6 +16,7 @@ from anondb.errors import (
 
 if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
+    from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.km import KmAnonymity
 
 __version__ = "0.1.0"
@@ -23,6 +24,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AnondbError",
     "BudgetExceeded",
+    "ConstraintAnonymity",
     "Database",
     "EngineError",
     "InfeasibleError",
@@ -35,7 +37,11 @@ __all__ = [
     "connect",
 ]
 
-_LAZY = {"Database": "database", "Release": "database", "connect": "database", "KmAnonymity": "models.km"}
+_LAZY = {
+    **dict.fromkeys(("Database", "Release", "connect"), "database"),
+    "KmAnonymity": "models.km",
+    "ConstraintAnonymity": "models.constraints",
+}
 
 
 def __getattr__(name: str) -> Any:

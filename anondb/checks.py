@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from anondb.available import make_model, parameters_of
+from anondb.data.constraints import PrivacyConstraints
 from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
+from anondb.data.stated import put_sets, read_privacy
 from anondb.data.transactions import load_transactions
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
+from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.release import ledger
 from anondb.release.freeze import coded_release
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.verify import Verification, verify_hkp, verify_km
-
-WITH_SENSITIVE = ("hkp",)  # models that are stated about sensitive or private items
+from anondb.verify.constraints import verify_constraints
 
 
 def verify_rows(
@@ -27,6 +32,9 @@ def verify_rows(
     items: Table,
     model: Model,
     witnesses: int = 0,
+    *,
+    privacy: PrivacyConstraints | str | None = None,
+    released_items: Table | None = None,
     sensitive: Collection[str] | None = None,
 ) -> Verification:
     """Check published transactions, coded as integers, against a model.
@@ -37,22 +45,40 @@ def verify_rows(
         items: ``(item, label)``.
         model: the promise.
         witnesses: how many violations to return at most.
-        sensitive: the labels of the sensitive or private items, for models that have them.
+        privacy: the privacy constraints of the model constraints, or ``pgen``.
+        released_items: ``(released_item, item)``, which original items the released ones stand for; None where each
+            item stands for itself.
+        sensitive: the labels of the private items of the model hkp.
 
     Raises:
-        InputError: ``no_sensitive``: the model needs them.
+        InputError: ``no_privacy_constraints`` or ``no_sensitive``: what the model is about is missing.
     """
-    if model.name in WITH_SENSITIVE and sensitive is None:
-        raise InputError(
-            f"To check {model.name}, its private items must be known.",
-            code="no_sensitive",
-            hint="Name them with --sensitive TABLE|FILE.",
-        )
     match model:
         case KmAnonymity():
             return verify_km(engine, transactions, items, model, witnesses=witnesses)
+        case HkpCoherence() if sensitive is None:
+            raise InputError(
+                "The model hkp is checked against its private items, which no release lists.",
+                code="no_sensitive",
+                hint="Name them with --sensitive TABLE|FILE.",
+            )
         case HkpCoherence():
             return verify_hkp(engine, transactions, items, model, sensitive or (), witnesses=witnesses)
+        case ConstraintAnonymity() if privacy is None:
+            raise InputError(
+                "The model constraints is checked against its privacy constraints, which no release holds.",
+                code="no_privacy_constraints",
+                hint="Name them with --privacy-constraints TABLE|FILE|pgen.",
+            )
+        case ConstraintAnonymity(k) if isinstance(privacy, str):  # Pgen's hold if and only if k^inf-anonymity does
+            found = verify_km(engine, transactions, items, KmAnonymity(k, math.inf), witnesses=witnesses)
+            return replace(found, model=model)
+        case ConstraintAnonymity() if isinstance(privacy, PrivacyConstraints):
+            named = put_sets(engine, "stated_constraints", privacy, "constraint_id")
+            image = released_items or engine.create("own_items", "transactions/own_items", {"items": items})
+            checked = verify_constraints(engine, transactions, items, image, named, model, witnesses=witnesses)
+            engine.drop(named, *([] if released_items else [image]))
+            return checked
     raise InternalError(f"The model {model.name} has no verifier here.")
 
 
@@ -61,11 +87,15 @@ def verify_release(
     schema: SchemaName,
     model: Model,
     witnesses: int = 0,
+    *,
+    privacy: PrivacyConstraints | str | None = None,
     sensitive: Collection[str] | None = None,
 ) -> Verification:
-    """Check the frozen or sealed rows of a release against a model."""
+    """Check the frozen or sealed rows of a release against a model; ``privacy``, ``sensitive`` as in ``verify_rows``."""
     transactions, items = coded_release(engine, schema)
-    found = verify_rows(engine, transactions, items, model, witnesses, sensitive)
+    released = schema.table("released_items")
+    about: dict[str, Any] = {"privacy": privacy, "sensitive": sensitive, "released_items": released}
+    found = verify_rows(engine, transactions, items, model, witnesses, **about)
     engine.drop(transactions, items)
     return found
 
@@ -78,22 +108,66 @@ def verify_source(
     id: str = "tid",
     item: str = "item",
     witnesses: int = 0,
+    privacy_constraints: Any = None,
     sensitive: Any = None,
 ) -> Verification:
     """Check any table, view, file or data frame against a model."""
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+        privacy = given_privacy(engine, privacy_constraints, model)
+        private = given_sensitive(engine, sensitive, model)
         dataset = load_transactions(engine, source, id_column=id, item_column=item)
-        private = None if sensitive is None else load_sensitive(engine, sensitive)
-        return verify_rows(engine, dataset.transactions, dataset.items, model, witnesses, private)
+        rows = (dataset.transactions, dataset.items)
+        return verify_rows(engine, *rows, model, witnesses, privacy=privacy, sensitive=private)
 
 
 def verify_sealed(
-    engine: Engine, schema: SchemaName, model: Model | None = None, witnesses: int = 0, sensitive: Any = None
+    engine: Engine,
+    schema: SchemaName,
+    model: Model | None = None,
+    witnesses: int = 0,
+    privacy_constraints: Any = None,
+    sensitive: Any = None,
 ) -> Verification:
-    """Check the rows of a sealed file against a model, its manifest's by default; the file does not say what is private."""
+    """Check the rows of a sealed file against a model, its manifest's by default."""
     with engine.transaction():
-        private = None if sensitive is None else load_sensitive(engine, sensitive)
-        return verify_release(engine, schema, model or model_of(read_manifest(engine, schema)), witnesses, private)
+        promised = model or model_of(read_manifest(engine, schema))
+        privacy = given_privacy(engine, privacy_constraints, promised)
+        private = given_sensitive(engine, sensitive, promised)
+        return verify_release(engine, schema, promised, witnesses, privacy=privacy, sensitive=private)
+
+
+def given_privacy(engine: Engine, given: Any, model: Model) -> PrivacyConstraints | str | None:
+    """The privacy constraints that a check was given, if any.
+
+    Raises:
+        InputError: ``bad_usage``: the model has none.
+    """
+    if given is not None and not isinstance(model, ConstraintAnonymity):
+        raise InputError(
+            f"privacy_constraints goes with the model constraints, not with {model.name}.", code="bad_usage"
+        )
+    return None if given is None else read_privacy(engine, given)
+
+
+def given_sensitive(engine: Engine, given: Any, model: Model) -> tuple[str, ...] | None:
+    """The private items that a check was given, if any.
+
+    Raises:
+        InputError: ``bad_usage``: the model has none.
+    """
+    if given is not None and not isinstance(model, HkpCoherence):
+        raise InputError(f"sensitive goes with the model hkp, not with {model.name}.", code="bad_usage")
+    return None if given is None else load_sensitive(engine, given)
+
+
+def sensitive_of_release(engine: Engine, catalog: str, schema: SchemaName) -> tuple[str, ...]:
+    """The private items that a release was made with, from the owner's ledger."""
+    return ledger.sensitive_of(engine, catalog, read_manifest(engine, schema)["release_id"])
+
+
+def privacy_of_release(engine: Engine, catalog: str, schema: SchemaName) -> PrivacyConstraints | str | None:
+    """The privacy constraints that a release was made with, from the owner's ledger."""
+    return ledger.privacy_of(engine, catalog, read_manifest(engine, schema)["release_id"])
 
 
 def model_of(manifest: dict[str, str]) -> Model:

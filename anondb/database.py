@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from anondb import checks, pipeline, stored
 from anondb.available import MODELS, nearest
-from anondb.data.sensitive import load_sensitive
 from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
@@ -22,12 +21,13 @@ from anondb.models.km import KmAnonymity
 from anondb.policy import Options, Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
-from anondb.release.publish import PublishedFile, check_target
+from anondb.release.paths import check_target
+from anondb.release.publish import PublishedFile
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
-    from anondb.query import Answer
+    from anondb.query import Answer, OpenRelease
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
     from anondb.statements.runner import StatementResult
@@ -45,6 +45,7 @@ class Release:
         self._database = database
         self.name = name
         self.report = report
+        self._opened: OpenRelease | None = None
 
     @property
     def verification(self) -> Verification:
@@ -93,9 +94,17 @@ class Release:
         Raises:
             InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
         """
-        from anondb import query
+        from anondb.query import OpenRelease
 
-        return query.run(self._database.engine, self._schema(), sql)
+        if self._opened is None:
+            self._opened = OpenRelease(self._database.engine, self._schema())
+        try:
+            return self._opened.answer(sql)
+        except InputError as error:
+            if error.code == "not_a_release":
+                self._opened = None
+                self._schema()  # says what is missing
+            raise
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
@@ -216,11 +225,13 @@ class Database:
         id: str = "tid",
         item: str = "item",
         witnesses: int = 0,
+        privacy_constraints: Any = None,
         sensitive: Any = None,
     ) -> Verification:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
 
-        ``sensitive``: the private items, for models that have them; a release's own by default.
+        The model constraints is checked against ``privacy_constraints``: a table, file or data frame ``(constraint_id,
+        item)``, or ``pgen``; hkp against the private items ``sensitive``; by default those that the release was made with.
         """
         if (release is None) == (transactions is None):
             raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
@@ -234,16 +245,24 @@ class Database:
         if release is not None:
             with self.engine.transaction():
                 schema = stored.find_release(self.engine, release)
-                manifest = read_manifest(self.engine, schema)
-                known = ledger.sensitive_of(self.engine, schema.catalog, manifest["release_id"])
-                private = known if sensitive is None else load_sensitive(self.engine, sensitive)
-                promised = model or checks.model_of(manifest)
-                return checks.verify_release(self.engine, schema, promised, witnesses, private)
+                promised = model or checks.model_of(read_manifest(self.engine, schema))
+                if privacy_constraints is None:
+                    privacy = checks.privacy_of_release(self.engine, stored.current_catalog(self.engine), schema)
+                else:
+                    privacy = checks.given_privacy(self.engine, privacy_constraints, promised)
+                private = checks.given_sensitive(self.engine, sensitive, promised)
+                if private is None:
+                    private = checks.sensitive_of_release(self.engine, schema.catalog, schema)
+                about: dict[str, Any] = {"privacy": privacy, "sensitive": private}
+                return checks.verify_release(self.engine, schema, promised, witnesses, **about)
         return checks.verify_source(
-            *(self.engine, transactions, model or KmAnonymity()),
+            self.engine,
+            transactions,
+            model or KmAnonymity(),
             id=id,
             item=item,
             witnesses=witnesses,
+            privacy_constraints=privacy_constraints,
             sensitive=sensitive,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,7 @@ from anondb.cli.app import (
     MemoryLimit,
     ModelName,
     P,
+    PrivacyConstraints,
     ReleaseName,
     Sensitive,
     ShowSql,
@@ -44,6 +45,7 @@ def verify(
     m: M = None,
     h: H = None,
     p: P = None,
+    privacy_constraints: PrivacyConstraints = None,
     sensitive: Sensitive = None,
     release: ReleaseName = None,
     against_source: Annotated[
@@ -64,6 +66,7 @@ def verify(
         return model_from(model, own, k=k, m=m, h=h, p=p)
 
     default = promised(None)
+    stated: dict[str, Any] = {"privacy_constraints": privacy_constraints, "sensitive": sensitive}
     if transactions is not None and (release is not None or against_source):
         raise InputError(
             "--transactions and --release each say what to check.", code="bad_usage", hint="Give one of them."
@@ -75,13 +78,20 @@ def verify(
         sealed = None if transactions or release else stored.sealed_schema(database.engine)
         if sealed is not None:
             own = checks.model_of(read_manifest(database.engine, sealed))
-            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, sensitive)
+            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, **stated)
         elif release is not None:
             own = checks.model_of(database.release(release).manifest)
-            found = database.verify(release=release, model=promised(own), witnesses=witnesses, sensitive=sensitive)
+            found = database.verify(release=release, model=promised(own), witnesses=witnesses, **stated)
         else:
             where = transactions_of(database, source, transactions, id, item)
-            found = database.verify(where, model=default, id=id, item=item, witnesses=witnesses, sensitive=sensitive)
+            found = database.verify(
+                where,
+                model=default,
+                id=id,
+                item=item,
+                witnesses=witnesses,
+                **stated,
+            )
     if as_json:
         print_json(found.to_json(witnesses=witnesses > 0))
     else:

@@ -27,11 +27,16 @@ class Kind:
     Attributes:
         tables, views: columns and types of each.
         macros: parameters of each table macro.
+        numbered, number: the table and the column of the random numbers, which every sealed file has anew.
+        rows: the tables whose rows are the anonymized data.
     """
 
     tables: Mapping[str, Mapping[str, str]]
     views: Mapping[str, Mapping[str, str]]
     macros: Mapping[str, tuple[str, ...]]
+    numbered: str = "transaction_ids"
+    number: str = "transaction_id"
+    rows: tuple[str, ...] = ("transactions",)
 
 
 GLOBAL = Kind(
@@ -44,7 +49,7 @@ GLOBAL = Kind(
     views={"baskets": {"transaction_id": "INTEGER", "items": "VARCHAR[]"}},
     macros={"count_bounds": ("items",)},
 )
-KINDS: Mapping[str, Kind] = {"km": GLOBAL, "hkp": GLOBAL}  # by the name of the model
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "hkp": GLOBAL}  # by the name of the model
 
 
 @dataclass(frozen=True)
@@ -127,8 +132,8 @@ def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Q
     return tree
 
 
-def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -> None:
-    """Create ``baskets`` and ``count_bounds(items)`` of a global recoding over the tables of ``schema``.
+def definitions(schema: SchemaName, release_id: str) -> tuple[exp.Create, exp.Create]:
+    """The statements that create ``baskets`` and ``count_bounds(items)`` of a global recoding over the tables of ``schema``.
 
     ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
     transactions hold all items. Its bounds hold for every original that the release may come from, and are attained by
@@ -155,6 +160,12 @@ def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -
             expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
         ),
     )
+    return view, macro
+
+
+def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -> None:
+    """Create the view and the macro of a release in the owner's database."""
+    view, macro = definitions(schema, release_id)
     engine.run(view, "creating the view baskets")
     engine.run(macro, "creating the macro count_bounds")
 
@@ -173,9 +184,9 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
     return kind
 
 
-def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, str, str, str, str]]:
+def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, ...]]:
     """All that a release of a kind has, as ``release/objects`` has it: schema, kind of object, name, part, detail."""
-    allowed = {(schema, "schema", "", "", "")}
+    allowed: set[tuple[str, ...]] = {(schema, "schema", "", "", "")}
     for what, relations in (("table", kind.tables), ("view", kind.views)):
         for name, columns in relations.items():
             allowed.add((schema, what, name, "", ""))
@@ -184,13 +195,16 @@ def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, str, str
     return allowed
 
 
-def listed_objects(engine: Engine, catalog: str, *, macros: bool = True) -> set[tuple[str, str, str, str, str]]:
-    """Everything that the catalog of a database holds, in the same form; looking macros up takes most of the time."""
-    listed: set[tuple[str, str, str, str, str]] = set()
+def listed_objects(engine: Engine, catalog: str, *, macros: bool = True) -> dict[tuple[str, ...], str]:
+    """Everything that the catalog of a database holds, in the same form, with the text of views and macros ('' else).
+
+    Looking macros up takes most of the time.
+    """
+    listed: dict[tuple[str, ...], str] = {}
     for name in ("release/objects", "release/macros") if macros else ("release/objects",):
         found = engine.query(name, catalog_name=catalog)
         columns = (found[c].tolist() for c in ("schema_name", "kind", "name", "part", "detail"))
-        listed.update(zip(*columns, strict=True))
+        listed.update(zip(zip(*columns, strict=True), found["text"].tolist(), strict=True))
     return listed
 
 
@@ -198,7 +212,7 @@ def unexpected_objects(
     engine: Engine, schema: SchemaName, kind: Kind = GLOBAL, *, macros: bool = True
 ) -> list[tuple[str, ...]]:
     """What a release has and must not have, or lacks; a sealed file may have nothing beside its schema ``main``."""
-    found, allowed = listed_objects(engine, schema.catalog, macros=macros), allowed_objects(schema.name, kind)
+    found, allowed = set(listed_objects(engine, schema.catalog, macros=macros)), allowed_objects(schema.name, kind)
     if schema.name != SEALED_SCHEMA:
         found = {o for o in found if o[0] == schema.name}
     if not macros:
