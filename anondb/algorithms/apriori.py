@@ -204,7 +204,7 @@ class Apriori:
         label = self.postings.taxonomy.labels
         for node in sorted(added, key=self.order.__getitem__):
             step = len(self.decisions) + 1
-            self.decisions.append(Decision(step, "merge", label[node], support, self.total_ncp, size))
+            self.decisions.append(Decision(step, "generalize", label[node], support, self.total_ncp, size))
 
 
 def label_order(taxonomy: Taxonomy) -> list[int]:

@@ -13,6 +13,7 @@ from properties.trees import coded, released, taxonomy_of
 from verify.published import verified_hkp
 
 from anondb.algorithms.apriori import apriori, label_order
+from anondb.algorithms.lra import recode_chunks
 from anondb.algorithms.mm import mm
 from anondb.algorithms.pcta import pcta
 from anondb.algorithms.postings import load_postings
@@ -118,3 +119,23 @@ def test_pcta(engine: Engine, case: Json) -> None:
         "suppressed"
     ]
     assert [d.subject for d in result.decisions] == [f"({','.join(x)})" for x in expected["merges"]]
+
+
+@of_kind("lra")
+def test_lra(engine: Engine, case: Json) -> None:
+    inputs, expected = case["inputs"], case["expected"]
+    model = KmAnonymity(inputs["k"], inputs["m"])
+    with engine.transaction():
+        data = coded(engine, rows(inputs))
+        taxonomy = taxonomy_of(inputs["taxonomy"], inputs["root"])
+        postings, tids = load_postings(engine, data, taxonomy)
+        chunks = list(recode_chunks(postings, 0, model, inputs["parts"]))
+    names = [tid for tid, _ in inputs["transactions"]]
+    found = [
+        {
+            "tids": [names[tids[n] - 1] for n in chunk.members.tolist()],
+            "cut": sorted(taxonomy.labels[n] for n in chunk.cut),
+        }
+        for chunk in chunks
+    ]
+    assert found == expected["chunks"]

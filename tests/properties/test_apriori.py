@@ -72,7 +72,9 @@ def check(engine: Engine, case: Case) -> None:
     assert ref.is_km_anonymous(published, k, m)
     below = ref.occurrences_below(case.children, case.root, case.transactions)
     costs = [d.cost for d in result.decisions]
-    assert costs == sorted(costs) and all(d.action == "merge" and 0 < (d.support or 0) < k for d in result.decisions)
+    assert costs == sorted(costs) and all(
+        d.action == "generalize" and 0 < (d.support or 0) < k for d in result.decisions
+    )
     assert (costs or [Fraction(0)])[-1] == sum(below[v] * ref.ncp(case.children, case.root, v) for v in cut)
     assert [d.step for d in result.decisions] == list(range(1, len(costs) + 1))
     assert all(d.round_number <= m for d in result.decisions)

@@ -10,11 +10,13 @@ import pytest
 import reference as ref
 import reference_baselines as naive
 from properties.test_apriori import Case, check_members, run
-from properties.trees import coded, released
+from properties.trees import coded, released, taxonomy_of
 from verify.published import verified_hkp
 
+from anondb.algorithms.lra import gray_order, recode_chunks
 from anondb.algorithms.mm import mm
 from anondb.algorithms.pcta import pcta
+from anondb.algorithms.postings import load_postings
 from anondb.algorithms.vpa import vpa
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError
@@ -152,3 +154,41 @@ def test_pcta(engine: Engine, batch: int) -> None:
 def test_pcta_many(engine: Engine, batch: int) -> None:
     for n in range(100):
         check_pcta(engine, 100_000 + 1000 * batch + n)
+
+
+def check_lra_chunks(engine: Engine, case: Case, parts: int) -> None:
+    """The chunks and cuts; transactions without items come first in Gray order, and only count."""
+    k, m = case.model.k, case.model.m
+    with engine.transaction():
+        data = coded(engine, case.transactions)
+        taxonomy = taxonomy_of(case.children, case.root)
+        postings, tids = load_postings(engine, data, taxonomy)
+        empty = data.n_transactions - postings.n
+        ranks = [
+            naive.gray_rank(case.children, case.root, case.transactions[tids[n] - 1]) for n in gray_order(postings)
+        ]
+        assert ranks == sorted(ranks)
+        if 0 < data.non_empty < k:
+            with pytest.raises(InfeasibleError):
+                list(recode_chunks(postings, empty, case.model, parts))
+            return
+        found = list(recode_chunks(postings, empty, case.model, parts))
+    wanted = naive.lra(case.children, case.root, case.transactions, k, m, parts) if case.transactions else []
+    assert sum(chunk.size for chunk in found) == len(case.transactions)
+    assert [([tids[n] - 1 for n in c.members.tolist()], sorted(taxonomy.labels[n] for n in c.cut)) for c in found][
+        : len(wanted)
+    ] == [([n for n in members if case.transactions[n]], cut) for members, cut in wanted]
+    assert [chunk.size for chunk in found][: len(wanted)] == [len(members) for members, _ in wanted]
+
+
+@pytest.mark.parametrize("batch", range(5))
+def test_lra_chunks(engine: Engine, batch: int) -> None:
+    for n in range(50):
+        check_lra_chunks(engine, Case(500_000 + 1000 * batch + n), 1 + n % 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(18))
+def test_lra_chunks_many(engine: Engine, batch: int) -> None:
+    for n in range(100):
+        check_lra_chunks(engine, Case(600_000 + 1000 * batch + n, max_leaves=6 + batch % 6), 1 + n % 6)
