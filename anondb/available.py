@@ -61,7 +61,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "apriori": Algorithm(("km",), needs=("taxonomy",)),
     "vpa": Algorithm(("km",), needs=("taxonomy",)),
     "pcta": Algorithm(("km", "constraints"), options=("taxonomy", "privacy_constraints", "weights")),
-    "mm": Algorithm(("hkp", "km"), options=("sensitive", "max_suppression")),
+    "mm": Algorithm(("hkp", "km"), options=("taxonomy", "sensitive", "max_suppression")),
 }
 # Options that state a model's promise together with its parameters; other models do not take them.
 OF_MODEL: Mapping[str, tuple[str, ...]] = {"constraints": ("privacy_constraints",), "hkp": ("sensitive",)}
