@@ -276,6 +276,7 @@ def _check(
         model,
         witnesses,
         privacy=ledger.privacy_of(engine, stored.current_catalog(engine), entry.release_id),
+        sensitive=ledger.sensitive_of(engine, stored.current_catalog(engine), entry.release_id),
         released_items=released,
     )
     engine.drop(recoded, codes, images)

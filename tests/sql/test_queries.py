@@ -46,6 +46,12 @@ LAST = {0: 4, 1: 3, 2: 2, 3: 3, 4: 4}
 COLUMNS = "tid INTEGER, node INTEGER, last INTEGER, family INTEGER"
 REACHABLE = (COLUMNS, [(t, n, LAST[n], -1) for t, n in EXTENDED[1]])
 FAMILIES = (COLUMNS, [(t, n, LAST[n], {2: 1, 3: 1, 4: 0}.get(n, -1)) for t, n in EXTENDED[1]])
+# Itemsets of one item each, numbered like it, and pairs of them.
+SETS = (
+    "tid INTEGER, prefix INTEGER, member INTEGER, itemset INTEGER",
+    [(1, 0, 0, 0), (1, 0, 1, 1), (1, 0, 2, 2), (2, 0, 0, 0), (2, 0, 1, 1), (3, 0, 2, 2)],
+)
+JOINED = ("tid INTEGER, first_set INTEGER, second_set INTEGER", [(1, 0, 1), (1, 0, 2), (1, 1, 2), (2, 0, 1)])
 ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
@@ -140,6 +146,51 @@ EXAMPLES = [
             "others": (COLUMNS, [r for r in REACHABLE[1] if r[1] != 4]),
         },
         {"k": 3, **ALL},
+    ),
+    Example(
+        "itemsets/occurrences",
+        [(1, 4), (1, 7), (2, 4), (2, 7), (3, 4), (4, 2)],
+        {"transactions": TRANSACTIONS, "leaves": ("item INTEGER, node INTEGER", [(0, 7), (1, 4), (2, 2)])},
+        ordered=True,
+    ),
+    Example(
+        "itemsets/public_occurrences",
+        [(1, 0, 0, 0), (1, 0, 1, 1), (2, 0, 0, 0), (2, 0, 1, 1), (3, 0, 1, 1)],
+        {"transactions": TRANSACTIONS, "kept": ("item INTEGER", [(0,), (1,), (9,)])},
+    ),
+    Example(
+        "itemsets/private_occurrences",
+        [(4, 2)],
+        {"transactions": TRANSACTIONS, "private": ("item INTEGER", [(2,), (9,)])},
+    ),
+    Example(
+        "itemsets/private_shares",
+        [(0, 1), (1, 2)],
+        {"transactions": TRANSACTIONS, "private": ("tid INTEGER, item INTEGER", [(1, 7), (1, 8), (3, 7)])},
+        ordered=True,
+    ),
+    Example("itemsets/join_mass", [(0, 3), (1, 1)], {"occurrences": SETS}, ordered=True),
+    Example(
+        "itemsets/joined",
+        [(1, 0, 1), (1, 0, 2), (2, 0, 1)],
+        {"occurrences": SETS},
+        {"first_from": 0, "first_to": 0},
+    ),
+    Example("itemsets/joined", [(1, 1, 2)], {"occurrences": SETS}, {"first_from": 1, "first_to": 9}),
+    Example("itemsets/candidates", [(0, 1, 2), (0, 2, 1), (1, 2, 1)], {"joined": JOINED}, ordered=True),
+    Example(
+        "itemsets/candidate_shares",
+        [(0, 1, 2), (0, 2, 1), (1, 2, 1)],
+        {"joined": JOINED, "private": ("tid INTEGER, item INTEGER", [(1, 7), (2, 7), (1, 8), (3, 8)])},
+        ordered=True,
+    ),
+    Example(
+        "itemsets/grown",
+        [(1, 0, 1, 5), (2, 0, 1, 5), (1, 1, 2, 6)],
+        {
+            "occurrences": SETS,
+            "kept": ("first_set INTEGER, second_set INTEGER, itemset INTEGER", [(0, 1, 5), (1, 2, 6)]),
+        },
     ),
     Example(
         "itemsets/frequent_pairs",
