@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb import __version__
+from anondb.cli.words import json_error
 from anondb.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,6 +77,27 @@ def _main(
 
 
 @contextlib.contextmanager
+def _leaving_at_once() -> Iterator[None]:
+    """End at Ctrl-C without unwinding while native modules are imported, which abort where an exception meets them."""
+
+    def leave(*_: object) -> None:
+        json_error("interrupted", "interrupted; nothing had begun")
+        typer.echo("anondb: interrupted; nothing had begun", err=True)
+        sys.stdout.flush()
+        os._exit(130)
+
+    old = signal.getsignal(signal.SIGINT)
+    if old is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old)
+
+
+@contextlib.contextmanager
 def opened(
     source: str,
     *,
@@ -83,8 +108,9 @@ def opened(
     create: bool = False,
 ) -> Iterator[Database]:
     """The database of a SOURCE: the DuckDB file, or memory for a data file; progress on stderr if it is a terminal."""
-    from anondb.data.sources import is_file
-    from anondb.database import connect
+    with _leaving_at_once():
+        from anondb.data.sources import is_file
+        from anondb.database import connect
 
     one_shot = is_file(source)
     if (one_shot and not Path(source).is_file()) or (not one_shot and not create and not Path(source).is_file()):

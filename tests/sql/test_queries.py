@@ -302,7 +302,7 @@ def test_fingerprint(engine: Engine) -> None:
 
 TEXT = {"label", "content", "name", "key", "value", "member", "released_item", "parameters", "subject", "action"}
 TEXT |= {"release", "release_id", "model", "algorithm", "source_table", "id_column", "item_column", "fingerprint"}
-TEXT |= {"lm_total", "user_name", "version", "status", "cost"}
+TEXT |= {"workload", "lm_total", "user_name", "version", "status", "cost"}
 OTHER = {"complete": "BOOLEAN", "verified": "BOOLEAN", "suppressed": "BOOLEAN", "created": "TIMESTAMP"}
 OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "relative_error": "DOUBLE"}
 TEXT_ITEMS = {"released_items", "source", "baskets"}  # tables whose item or id is a label
@@ -313,6 +313,7 @@ VALUES = {
     "wanted": "x",
     "release_id": "r",
     "text": "SELECT 1",
+    "prefix": "x",
 }
 
 
