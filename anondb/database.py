@@ -27,7 +27,7 @@ from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
-    from anondb.query import Answer
+    from anondb.query import Answer, OpenRelease
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
     from anondb.statements.runner import StatementResult
@@ -45,6 +45,7 @@ class Release:
         self._database = database
         self.name = name
         self.report = report
+        self._opened: OpenRelease | None = None
 
     @property
     def verification(self) -> Verification:
@@ -93,9 +94,17 @@ class Release:
         Raises:
             InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
         """
-        from anondb import query
+        from anondb.query import OpenRelease
 
-        return query.run(self._database.engine, self._schema(), sql)
+        if self._opened is None:
+            self._opened = OpenRelease(self._database.engine, self._schema())
+        try:
+            return self._opened.answer(sql)
+        except InputError as error:
+            if error.code == "not_a_release":
+                self._opened = None
+                self._schema()  # says what is missing
+            raise
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,

@@ -40,7 +40,6 @@ PLAYS_THE_ANALYST = {Path("demo.py")}  # asks the sealed file as any DuckDB clie
 QUERY_ROOM = {"algorithms": {"itemsets", "coat", "transactions"}, "verify": {"verify"}, "engine": {"statements"}}
 LONG_FILES = {  # over 400 lines, and why
     "release/ledger.py": "every table of the ledger is written and read here",
-    "query/answer.py": "one answer from the plan to its rows: the three ways to evaluate it stand side by side",
     "query/conditions.py": "every condition that analysts may write, one function for each",
     "query/predicates.py": "the algebra of predicates",
     "query/rewriter.py": "every shape of a count, one function for each",

@@ -167,6 +167,10 @@ def test_as_an_anonymized_view(clinic: Path) -> None:
         refreshed = database.sql("REFRESH ANONYMIZED VIEW figure")
         assert "anew" in str(getattr(refreshed, "words", ""))
         assert database.verify(release="figure").verified
+        assert not database.sql("REFRESH ANONYMIZED VIEW figure").changed
+        database.sql("INSERT INTO linkable VALUES ('p3', 'a'), ('p3', 'h')")
+        again = database.sql("REFRESH ANONYMIZED VIEW figure")
+        assert again.causes == ("constraints",) and "the constraints have changed" in again.words
 
 
 def test_the_ledger_keeps_the_constraints(clinic: Path, run: Run) -> None:

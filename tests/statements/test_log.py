@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 import anondb
 from anondb.database import Database
-from anondb.demo import make_shop
 from anondb.statements.log import measure_log
 
 LOG = """
@@ -21,9 +21,8 @@ SELECT count(DISTINCT tid) FROM sales WHERE item = 'no such item'
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    database = anondb.connect(tmp_path_factory.mktemp("log") / "shop.duckdb")
-    make_shop(database)
+def shop(demo_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Database:
+    database = anondb.connect(shutil.copy(demo_template, tmp_path_factory.mktemp("log") / "shop.duckdb"))
     database.anonymize("sales", taxonomy="food", name="spring", queries=1)
     return database
 
@@ -44,6 +43,29 @@ def test_truth_and_bounds_of_every_count(shop: Database, tmp_path: Path) -> None
     kept = "SELECT query_id, truth, relative_error FROM anondb.accuracy WHERE workload = 'spring: log log.sql'"
     assert len(connection.sql(kept).fetchall()) == len(found.counts)
     assert connection.sql(kept + " AND truth = 0").fetchall() == [("5", 0, None)]
+
+
+def test_a_view_of_some_rows_is_the_original_of_its_release(shop: Database, tmp_path: Path) -> None:
+    """Its counts are not those of the table: analysts name the view, and so does the log."""
+    shop.sql(
+        "CREATE ANONYMIZED VIEW discreet AS SELECT tid, item FROM sales WHERE item <> 'aspirin' "
+        "WITH (taxonomy = 'food', queries = 1)"
+    )
+    path = tmp_path / "log.sql"
+    path.write_text(LOG)
+    assert [reason for _, reason in measure_log(shop.engine, "discreet", path).refused if "'sales'" in reason]
+    path.write_text(LOG.replace("FROM sales", "FROM discreet"))
+    found = measure_log(shop.engine, "discreet", path)
+    connection = shop.engine.connection
+    truth = connection.sql("SELECT item, count(*) FROM sales WHERE item <> 'aspirin' GROUP BY item").fetchall()
+    assert {f"2: {i}": n for i, n in truth} == {c.query: c.truth for c in found.counts if c.query[0] == "2" and c.truth}
+    assert found.outside == 0 and found.counts[0].truth == 0
+    assert connection.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall() == [(0,)]
+    connection.execute("CREATE TEMP TABLE discreet (tid INTEGER, item VARCHAR)")
+    with pytest.raises(anondb.InputError) as caught:
+        measure_log(shop.engine, "discreet", path)
+    assert caught.value.code == "name_taken"
+    connection.execute("DROP TABLE temp.discreet")
 
 
 @pytest.mark.parametrize(
