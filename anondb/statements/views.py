@@ -55,7 +55,8 @@ def create(engine: Engine, statement: CreateView) -> Created:
 
 
 def refresh(engine: Engine, name: str) -> Refreshed:
-    """Make the release of a view anew if its data or its taxonomy have changed; publish it where its file is not current.
+    """Make the release of a view anew if its data, its taxonomy or its constraints have changed; publish it where its file
+    is not current.
 
     Raises:
         InputError: no such view, or a release that was not made as one.
@@ -199,11 +200,14 @@ def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _causes(engine: Engine, entry: ledger.LedgerEntry, loaded: Loaded) -> tuple[str, ...]:
-    """What has changed since a view's release was made: its data, its taxonomy."""
-    was = dict(ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id))
+    """What has changed since a view's release was made: its data, its taxonomy, its constraints."""
+    catalog = stored.current_catalog(engine)
+    was = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
     same = {
         "data": fingerprint(engine, loaded.dataset) == entry.fingerprint,
         "taxonomy": was == _parents(loaded.taxonomy),
+        "constraints": ledger.constraints_of(engine, catalog, entry.release_id)
+        == ledger.constraint_rows(loaded.stated),
     }
     return tuple(what for what, holds in same.items() if not holds)
 
