@@ -11,6 +11,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InternalError
 from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
 from anondb.policy import Policy
@@ -19,7 +20,7 @@ from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
 from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a_log2
 
-SET_BASED = ("coat",)  # generalized items are sets of items, not nodes of the taxonomy
+SET_BASED = ("coat", "pcta")  # generalized items are sets of items, not nodes of the taxonomy
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,13 @@ class Loaded:
         dataset: the transactions.
         taxonomy: of their items, if the policy names one.
         stated: constraints, weights and countable sets.
+        sensitive: the private items of hkp, which need not occur; None for models that have none.
     """
 
     dataset: Dataset
     taxonomy: Taxonomy | None = None
     stated: Stated = field(default_factory=Stated)
+    sensitive: tuple[str, ...] | None = None
 
 
 def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
@@ -94,6 +97,22 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
                 objective=policy.objective or "total",
                 candidates=policy.candidates,
             )
+        case "apriori", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.apriori import apriori
+
+            return apriori(engine, dataset, taxonomy, model)
+        case "vpa", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.vpa import vpa
+
+            return vpa(engine, dataset, taxonomy, model)
+        case "pcta", KmAnonymity() | ConstraintAnonymity() as model, Loaded(dataset, _, stated):
+            from anondb.algorithms.pcta import pcta
+
+            return pcta(engine, dataset, model, privacy=stated.privacy, weights=stated.weights)
+        case "mm", KmAnonymity() | HkpCoherence() as model, Loaded(dataset):
+            from anondb.algorithms.mm import mm
+
+            return mm(engine, dataset, model, private=loaded.sensitive or ())
     raise InternalError(f"The algorithm {policy.algorithm} has no case here.")
 
 
@@ -154,7 +173,8 @@ def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRe
         remarks.append("k = 1 promises nothing: every item is released as it is.")
     if dataset.n_items and not frozen.released_items:
         remarks.append("Everything was suppressed: the release holds no item.")
-    if policy.algorithm in SET_BASED or isinstance(recoding, LocalRecoding):
+    remarks += _on_sensitive(loaded)
+    if policy.algorithm in (*SET_BASED, "mm") or isinstance(recoding, LocalRecoding):
         return remarks
     if (
         taxonomy is not None
@@ -165,5 +185,19 @@ def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRe
     ):
         remarks.append(
             "A node at the top of the taxonomy has a single child: the search stops where one step down does not pay."
+        )
+    return remarks
+
+
+def _on_sensitive(loaded: Loaded) -> list[str]:
+    """Sensitive items that cannot mean what the owner thinks."""
+    if loaded.sensitive is None:
+        return []
+    occurring = set(loaded.dataset.labels)
+    absent = sum(label not in occurring for label in loaded.sensitive)
+    remarks = [f"{absent} of {len(loaded.sensitive)} sensitive items do not occur in the data."] if absent else []
+    if occurring and occurring <= set(loaded.sensitive):
+        remarks.append(
+            "Every item is sensitive: there is none that an attacker is taken to know, so nothing is protected."
         )
     return remarks

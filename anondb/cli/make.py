@@ -9,6 +9,7 @@ import typer
 
 from anondb.cli.app import (
     Draw,
+    H,
     IdColumn,
     ItemColumn,
     Json,
@@ -16,11 +17,13 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    P,
     PrivacyConstraints,
     Queries,
     ReleaseName,
     Replace,
     Seed,
+    Sensitive,
     ShowSql,
     Size,
     Source,
@@ -47,10 +50,14 @@ def anonymize(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    h: H = None,
+    p: P = None,
+    sensitive: Sensitive = None,
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="km: mhghs (default with a taxonomy), hghs, or coat (default without); k: partition (default) or clump.",
+            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, vpa, pcta, mm; hkp: mm; "
+            "k: partition (default), clump.",
             metavar="NAME",
         ),
     ] = None,
@@ -107,7 +114,7 @@ def anonymize(
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
         made = database.anonymize(
             transactions_of(database, source, transactions, id, item),
-            model=model_from(model, k=k, m=m),
+            model=model_from(model, k=k, m=m, h=h, p=p),
             name=release,
             queries=queries,
             size=size,
@@ -131,6 +138,7 @@ def anonymize(
                 candidates=candidates,
                 objective=objective,
                 bag_input=bag_input,
+                sensitive=sensitive,
                 max_suppression=max_suppression,
             ),
         )

@@ -52,7 +52,7 @@ GLOBAL = Kind(
     macros={"count_bounds": ("items",)},
 )
 LOCAL = replace(GLOBAL, local=True)
-KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "k": LOCAL}  # by the name of the model
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "hkp": GLOBAL, "k": LOCAL}  # by the name of the model
 
 
 @dataclass(frozen=True)
