@@ -13,7 +13,7 @@ from anondb.accuracy import called, measure_on, queries_of
 from anondb.checks import verify_release
 from anondb.constrained import ConstraintReport, check_constraints
 from anondb.data.records import load_records
-from anondb.data.sensitive import load_items
+from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
 from anondb.data.taxonomy import load_taxonomy
@@ -138,7 +138,9 @@ def anonymize(
             frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
             loss = loss_of(engine, policy, loaded, recoding, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
-            verification = verify_release(engine, schema, policy.model, privacy=loaded.stated.privacy)
+            verification = verify_release(
+                engine, schema, policy.model, privacy=loaded.stated.privacy, sensitive=loaded.sensitive
+            )
             if not verification.verified:
                 raise VerificationFailed(
                     f"The frozen release has {verification.violations} violations of {policy.model.name}; nothing was kept."
@@ -150,6 +152,8 @@ def anonymize(
         with clock.step(engine, "accuracy", "measuring accuracy"):
             queries = queries_of(engine, dataset, policy.workload, _pool(recoding, frozen))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
+        if loaded.sensitive is not None:
+            ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
         if constraints is not None:  # also where only the sealed file stays: it is verified again
             ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
         if not engine.one_shot or view is not None:
@@ -204,15 +208,15 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         weights=policy.weights,
         countable=policy.countable,
     )
+    sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
     if policy.model.name not in RELATIONAL:
-        return Loaded(dataset, taxonomy, stated)
-    if policy.sensitive is None and policy.model.name == "klm":
+        return Loaded(dataset, taxonomy, stated, sensitive)
+    if sensitive is None and policy.model.name == "klm":
         raise InputError(
             "(k,l^m)-diversity protects sensitive items, and none were named.",
             code="no_sensitive",
             hint="Name them with --sensitive TABLE|FILE.",
         )
-    sensitive = frozenset() if policy.sensitive is None else load_items(engine, policy.sensitive)
     relational = load_records(
         engine,
         policy.records,
@@ -220,7 +224,7 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         quasi_identifiers=policy.quasi_identifiers,
         hierarchies=policy.hierarchies,
     )
-    return Loaded(dataset, taxonomy, stated, relational, sensitive)
+    return Loaded(dataset, taxonomy, stated, sensitive, relational)
 
 
 # ---------------------------------------------------------------------- parts of the steps

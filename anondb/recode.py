@@ -12,6 +12,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InternalError
 from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import TransactionalK
@@ -21,7 +22,7 @@ from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
 from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a_log2
 
-SET_BASED = ("coat",)  # generalized items are sets of items, not nodes of the taxonomy
+SET_BASED = ("coat", "pcta")  # generalized items are sets of items, not nodes of the taxonomy
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,16 @@ class Loaded:
         dataset: the transactions.
         taxonomy: of their items, if the policy names one.
         stated: constraints, weights and countable sets.
+        sensitive: the private items of hkp, the sensitive ones of kkm and klm, which need not occur; None where none were
+            named.
         records: the quasi-identifiers, for models of relational and transaction data.
-        sensitive: the sensitive items of such models.
     """
 
     dataset: Dataset
     taxonomy: Taxonomy | None = None
     stated: Stated = field(default_factory=Stated)
+    sensitive: tuple[str, ...] | None = None
     records: Records | None = None
-    sensitive: frozenset[str] = frozenset()
 
 
 def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
@@ -102,8 +104,24 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
                 objective=policy.objective or "total",
                 candidates=policy.candidates,
             )
+        case "apriori", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.apriori import apriori
+
+            return apriori(engine, dataset, taxonomy, model)
+        case "vpa", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.vpa import vpa
+
+            return vpa(engine, dataset, taxonomy, model)
+        case "pcta", KmAnonymity() | ConstraintAnonymity() as model, Loaded(dataset, _, stated):
+            from anondb.algorithms.pcta import pcta
+
+            return pcta(engine, dataset, model, privacy=stated.privacy, weights=stated.weights)
+        case "mm", KmAnonymity() | HkpCoherence() as model, Loaded(dataset):
+            from anondb.algorithms.mm import mm
+
+            return mm(engine, dataset, model, private=loaded.sensitive or ())
         case str() as algorithm, KkmAnonymity() | KlmDiversity() as model, Loaded(
-            dataset, taxonomy, _, Records() as records
+            dataset, taxonomy, _, sensitive, Records() as records
         ):
             from anondb.algorithms.rt import relational
 
@@ -115,7 +133,7 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
                 algorithm,
                 delta=policy.delta,
                 taxonomy=taxonomy,
-                sensitive=loaded.sensitive,
+                sensitive=frozenset(sensitive or ()),
                 infeasible=policy.infeasible or "suppress",
             )
     raise InternalError(f"The algorithm {policy.algorithm} has no case here.")
@@ -180,6 +198,7 @@ def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRe
         remarks.append("k = 1 promises nothing: every item is released as it is.")
     if dataset.n_items and not frozen.released_items:
         remarks.append("Everything was suppressed: the release holds no item.")
+    remarks += _on_sensitive(loaded)
     if loaded.records is not None:
         remarks += loaded.records.warnings
         if isinstance(recoding, RelationalRecoding) and recoding.suppressed:
@@ -187,9 +206,7 @@ def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRe
                 f"In {recoding.suppressed} of {recoding.clusters} clusters no generalization of the items would do, so"
                 " items were suppressed."
             )
-        if not loaded.sensitive & set(dataset.labels) and isinstance(policy.model, KlmDiversity):
-            remarks.append("No sensitive item occurs in the data: (k,l^m)-diversity is (k,k^m)-anonymity here.")
-    if policy.algorithm in SET_BASED or not isinstance(recoding, GlobalRecoding):
+    if policy.algorithm in (*SET_BASED, "mm") or not isinstance(recoding, GlobalRecoding):
         return remarks
     if (
         taxonomy is not None
@@ -200,5 +217,19 @@ def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRe
     ):
         remarks.append(
             "A node at the top of the taxonomy has a single child: the search stops where one step down does not pay."
+        )
+    return remarks
+
+
+def _on_sensitive(loaded: Loaded) -> list[str]:
+    """Sensitive items that cannot mean what the owner thinks."""
+    if loaded.sensitive is None:
+        return []
+    occurring = set(loaded.dataset.labels)
+    absent = sum(label not in occurring for label in loaded.sensitive)
+    remarks = [f"{absent} of {len(loaded.sensitive)} sensitive items do not occur in the data."] if absent else []
+    if occurring and occurring <= set(loaded.sensitive):
+        remarks.append(
+            "Every item is sensitive: there is none that an attacker is taken to know, so nothing is protected."
         )
     return remarks

@@ -9,6 +9,7 @@ import typer
 
 from anondb.cli.app import (
     Draw,
+    H,
     IdColumn,
     ItemColumn,
     Json,
@@ -17,11 +18,13 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    P,
     PrivacyConstraints,
     Queries,
     ReleaseName,
     Replace,
     Seed,
+    Sensitive,
     ShowSql,
     Size,
     Source,
@@ -49,11 +52,15 @@ def anonymize(
     k: K = None,
     m: M = None,
     l: L = None,  # noqa: E741
+    h: H = None,
+    p: P = None,
+    sensitive: Sensitive = None,
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="km: mhghs (default with a taxonomy), hghs, or coat (default without); k: partition (default) or clump; "
-            "kkm and klm: rum_bound_rt (default), rum_bound_r|t, tum_bound_r|t|rt, rfirst or tfirst.",
+            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, vpa, pcta, mm; hkp: mm; "
+            "k: partition (default), clump; kkm and klm: rum_bound_rt (default), rum_bound_r|t, tum_bound_r|t|rt, rfirst, "
+            "tfirst.",
             metavar="NAME",
         ),
     ] = None,
@@ -69,9 +76,6 @@ def anonymize(
         typer.Option(
             help="Of categorical columns: (attribute, node, parent), or NAME.tree files.", metavar="TABLE|DIR"
         ),
-    ] = None,
-    sensitive: Annotated[
-        str | None, typer.Option(help="Sensitive items (item): published as they are.", metavar="TABLE|FILE")
     ] = None,
     delta: Annotated[
         str | None, typer.Option(help="Bound of rum_bound_* and tum_bound_*, 0 to 1 (default 0.65).", metavar="NUMBER")
@@ -136,7 +140,7 @@ def anonymize(
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
         made = database.anonymize(
             transactions_of(database, source, transactions, id, item),
-            model=model_from(model, k=k, m=m, l=l),
+            model=model_from(model, k=k, m=m, l=l, h=h, p=p),
             name=release,
             queries=queries,
             size=size,
@@ -152,7 +156,6 @@ def anonymize(
                 records=records,
                 quasi_identifiers=quasi_identifiers,
                 hierarchies=hierarchies,
-                sensitive=sensitive,
                 delta=delta,
                 infeasible=infeasible,
                 algorithm=algorithm,
@@ -165,6 +168,7 @@ def anonymize(
                 candidates=candidates,
                 objective=objective,
                 bag_input=bag_input,
+                sensitive=sensitive,
                 max_suppression=max_suppression,
             ),
         )

@@ -1,49 +1,39 @@
-"""Lists of items that the owner names, such as the sensitive ones."""
+"""The sensitive (or private) items: a list of labels from a table, a view, a file, a data frame or Python."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
+import numpy as np
 from sqlglot import exp
 
 from anondb.data.sources import open_source, reading
-from anondb.data.transactions import ID_TYPES
 from anondb.engine import Engine
 from anondb.errors import InputError
 
 
-def load_items(engine: Engine, given: Any, what: str = "sensitive items") -> frozenset[str]:
-    """The items of a table, file or data frame with a column ``item`` (or a single column), or of a list of texts.
+def load_sensitive(engine: Engine, given: Any) -> tuple[str, ...]:
+    """The distinct labels, sorted: the column ``item`` of what is given, or its only column.
 
-    Items that never occur in the data are legal. In a ``.dat`` file every item of every line counts.
+    Args:
+        engine: the engine, inside a transaction.
+        given: a table, a view, a CSV or Parquet file, a data frame; or a collection of labels.
 
     Raises:
-        InputError: NULL items, or columns of which none is called ``item``.
+        InputError: no such source or column; NULL items.
     """
-    if isinstance(given, list | tuple | set | frozenset):
-        return frozenset(str(label) for label in given)
-    with open_source(engine, given, what) as source:
-        names = {c.lower(): c for c in source.columns}
-        column = names.get("item") or (next(iter(source.columns)) if len(source.columns) == 1 else None)
-        if column is None:
-            raise InputError(
-                f"{source.name} has no column 'item'.", code="no_such_column", hint="Call the column of the items so."
-            )
-        kind = source.columns[column]
-        listed = kind.endswith("]")
-        if not ID_TYPES.match(kind.rpartition("[")[0] if listed else kind):
-            raise InputError(
-                f"The column {column!r} of {source.name} has a type that items cannot have.", code="bad_type"
-            )
-        node: exp.Expr = exp.column(exp.to_identifier(column, quoted=True))
-        if listed:
-            node = exp.func("unnest", node)
+    if isinstance(given, Collection) and not isinstance(given, str) and not hasattr(given, "columns"):
+        if not all(isinstance(label, str) for label in given):
+            raise InputError("Sensitive items must be texts.", code="bad_type")
+        return tuple(sorted(set(given)))
+    with open_source(engine, given, "sensitive items") as source:
+        only = next(iter(source.columns)) if len(source.columns) == 1 else "item"
+        column = exp.cast(exp.column(exp.to_identifier(source.column(only, "item"), quoted=True)), "VARCHAR")
         inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-        rows = exp.select(node.as_("item")).from_(inner).subquery("rows")
-        query = exp.select(exp.cast(exp.column("item"), "VARCHAR").as_("item")).from_(rows)
         with reading(source.name):
-            found = engine.select(query, f"reading {source.name}")["item"]
-    missing = getattr(found, "mask", None)
-    if missing is not None and missing.any():
-        raise InputError(f"{int(missing.sum())} of the {what} are NULL.", code="null_item", hint="Leave them out.")
-    return frozenset(str(label) for label in found.tolist())
+            found = engine.select(exp.select(column.as_("label")).distinct().from_(inner), f"reading {source.name}")
+    labels = found["label"]
+    if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
+        raise InputError(f"A row of {source.name} has a NULL item.", code="null_item", hint="Filter it out.")
+    return tuple(sorted(str(label) for label in labels.tolist()))

@@ -61,7 +61,7 @@ GLOBAL = Kind(
     macros={"count_bounds": ("items",)},
 )
 LOCAL = replace(GLOBAL, local=True)
-KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "k": LOCAL}  # by the name of the model
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "hkp": GLOBAL, "k": LOCAL}  # by the name of the model
 
 RELATIONAL = ("kkm", "klm")  # models whose releases have a kind of their own for each set of attributes
 
