@@ -88,6 +88,12 @@ def verify_rows(
             checked = verify_constraints(engine, transactions, items, image, named, model, witnesses=witnesses)
             engine.drop(named, *([] if released_items else [image]))
             return checked
+        case KkmAnonymity() | KlmDiversity():
+            raise InputError(
+                f"The model {model.name} is checked on releases and sealed files, which hold relational values.",
+                code="no_records",
+                hint="Name a release with --release NAME, or give the sealed file.",
+            )
     raise InternalError(f"The model {model.name} has no verifier here.")
 
 

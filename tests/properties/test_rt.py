@@ -172,7 +172,7 @@ def check_bounds(rng: random.Random) -> None:
     if len(rows) < k:
         return
     start = cluster(measure, k)
-    items, _ = item_sets(transactions)
+    items, labels = item_sets(transactions)
     recode = set_recoder(items, k, m)
     by, exact = rng.choice(VARIANTS), rng.random() < 0.5
     order = TumOrder(recode, start) if exact else BtdOrder(items, start)
@@ -201,10 +201,16 @@ def check_bounds(rng: random.Random) -> None:
             assert found == naive.rum_bound(schema, rows, lists, delta, by, near)
         else:
             assert found == naive.tum_bound(schema, rows, lists, delta, by, near, tum)
+        if found is not None:
+            released: list[tuple[object, Itemset]] = []
+            for members in found:
+                sets = published(recode(np.array(members)), members, transactions, labels, [])
+                released += [(schema.published(rows, members), s) for s in sets]
+            assert not naive.kkm_violations(released, k, m)
 
 
 @pytest.mark.parametrize("check", [check_cluster, check_recoders, check_pcta, check_bounds])
-@pytest.mark.parametrize("number", [250, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [250, pytest.param(4000, marks=pytest.mark.slow)])
 def test_steps(check: object, number: int) -> None:
     assert callable(check)
     for seed in range(number):
@@ -232,7 +238,7 @@ def test_not_monotone() -> None:
             assert len(found.keys) == 2 if naive.klm_violations([((), s) for s in sets], 2, m, ["z"]) == set() else True
 
 
-@pytest.mark.parametrize("number", [15, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [15, pytest.param(400, marks=pytest.mark.slow)])
 def test_verifier(engine: Engine, number: int) -> None:
     for seed in range(number):
         rng = random.Random(seed)
