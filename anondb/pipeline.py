@@ -211,12 +211,6 @@ def load(engine: Engine, policy: Policy) -> Loaded:
     sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
     if policy.model.name not in RELATIONAL:
         return Loaded(dataset, taxonomy, stated, sensitive)
-    if sensitive is None and policy.model.name == "klm":
-        raise InputError(
-            "(k,l^m)-diversity protects sensitive items, and none were named.",
-            code="no_sensitive",
-            hint="Name them with --sensitive TABLE|FILE.",
-        )
     relational = load_records(
         engine,
         policy.records,
