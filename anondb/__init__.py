@@ -17,6 +17,7 @@ from anondb.errors import (
 if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
     from anondb.models.km import KmAnonymity
+    from anondb.release.reader import open_release
 
 __version__ = "0.1.0"
 
@@ -33,9 +34,16 @@ __all__ = [
     "VerificationFailed",
     "__version__",
     "connect",
+    "open_release",
 ]
 
-_LAZY = {"Database": "database", "Release": "database", "connect": "database", "KmAnonymity": "models.km"}
+_LAZY = {
+    "Database": "database",
+    "Release": "database",
+    "connect": "database",
+    "KmAnonymity": "models.km",
+    "open_release": "release.reader",
+}
 
 
 def __getattr__(name: str) -> Any:

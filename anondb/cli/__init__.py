@@ -14,7 +14,7 @@ from typing import NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from anondb.cli import ask, check, files, make
+from anondb.cli import ask, audit, check, files, make
 from anondb.cli.app import app
 from anondb.cli.words import json_error
 from anondb.errors import AnondbError, InternalError
@@ -23,12 +23,12 @@ __all__ = ["app", "main"]
 
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(make.demo, files.load, make.anonymize, check.verify, ask.accuracy, files.publish),
-    *(ask.run, ask.query, ask.explain, files.releases),
+    *(ask.run, ask.query, ask.explain, files.releases, audit.inspect, audit.attack),
 )
 for command in COMMANDS:
     app.command()(command)
 
-PLANNED_COMMANDS = ("inspect", "attack", "compare")
+PLANNED_COMMANDS = ("compare",)
 
 
 def _fail(error: AnondbError) -> NoReturn:
@@ -41,7 +41,7 @@ def _planned(said: str) -> str | None:
     """What to say of an option or command of the contract that is not there yet."""
     from anondb.policy import OPTIONS
 
-    known = {f"--{name.replace('_', '-')}" for name in OPTIONS} | {"--proof", "--allow-overlap"}
+    known = {f"--{name.replace('_', '-')}" for name in OPTIONS}
     for word in re.findall(r"[\w-]+", said):
         if (word in known and "No such option" in said) or (word in PLANNED_COMMANDS and "No such command" in said):
             return f"{word} is planned, but not there yet. See anondb --help for what is."

@@ -58,6 +58,7 @@ class Engine:
         self._temp_directory = temp_directory
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb")
         self._work: set[str] = set()
+        self._recorded: list[str] | None = None
 
     @classmethod
     def open(
@@ -129,9 +130,20 @@ class Engine:
             self._on_progress(words)
 
     def say(self, text: str) -> None:
-        """Show a statement that is about to run to whoever asked to see them."""
+        """Show a statement that is about to run to whoever asked to see them, and keep it where they are recorded."""
+        if self._recorded is not None:
+            self._recorded.append(text)
         if self._on_statement is not None:
             self._on_statement(text)
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[list[str]]:
+        """Keep the text of every statement that runs in the block, in the list that it gives."""
+        outer, self._recorded = self._recorded, []
+        try:
+            yield self._recorded
+        finally:
+            self._recorded = outer
 
     # ------------------------------------------------------------------ the worker thread
 

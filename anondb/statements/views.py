@@ -43,7 +43,7 @@ def create(engine: Engine, statement: CreateView) -> Created:
     policy = stored.view_policy(engine, view, replace=statement.replace)
     publish = _publish_to(engine, view.options, statement.replace)
     report = pipeline.anonymize(engine, policy, view=view)
-    return Created(view.name, _published(engine, report, publish, statement.replace))
+    return Created(view.name, _published(engine, report, publish, view, statement.replace))
 
 
 def refresh(engine: Engine, name: str) -> Refreshed:
@@ -75,7 +75,7 @@ def refresh(engine: Engine, name: str) -> Refreshed:
         before=(entry.lm, entry.ncp),
         check=check,
         images_changed=changed,
-        report=_published(engine, report, publish, replacing=True),
+        report=_published(engine, report, publish, view, replacing=True),
     )
 
 
@@ -191,10 +191,11 @@ def _publish_to(engine: Engine, options: Mapping[str, Any], replacing: bool) -> 
     return str(path)
 
 
-def _published(engine: Engine, report: Report, path: str | None, replacing: bool) -> Report:
+def _published(engine: Engine, report: Report, path: str | None, view: ledger.View, replacing: bool) -> Report:
     if path is None:
         return report
-    file = stored.publish_release(engine, report.release, path, replace=replacing)
+    allowed = bool(view.options.get("allow_overlap", False))
+    file = stored.publish_release(engine, report.release, path, replace=replacing, allow_overlap=allowed)
     return pipeline.published(report, file, 0.0)
 
 
