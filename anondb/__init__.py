@@ -16,6 +16,7 @@ from anondb.errors import (
 
 if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
+    from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.km import KmAnonymity
     from anondb.release.reader import open_release
 
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AnondbError",
     "BudgetExceeded",
+    "ConstraintAnonymity",
     "Database",
     "EngineError",
     "InfeasibleError",
@@ -38,10 +40,9 @@ __all__ = [
 ]
 
 _LAZY = {
-    "Database": "database",
-    "Release": "database",
-    "connect": "database",
+    **dict.fromkeys(("Database", "Release", "connect"), "database"),
     "KmAnonymity": "models.km",
+    "ConstraintAnonymity": "models.constraints",
     "open_release": "release.reader",
 }
 

@@ -28,7 +28,7 @@ from anondb.verify import Verification
 
 if TYPE_CHECKING:
     from anondb.attack import Attack
-    from anondb.query import Answer
+    from anondb.query import Answer, OpenRelease
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
     from anondb.statements.runner import StatementResult
@@ -46,6 +46,7 @@ class Release:
         self._database = database
         self.name = name
         self.report = report
+        self._opened: OpenRelease | None = None
 
     @property
     def verification(self) -> Verification:
@@ -91,6 +92,7 @@ class Release:
         replace: bool = False,
         allow_overlap: bool = False,
         proof: str | os.PathLike[str] | None = None,
+        include_constraints: bool = False,
     ) -> PublishedFile:
         """Seal the release into a new file of its own, under fresh transaction ids.
 
@@ -100,6 +102,7 @@ class Release:
             allow_overlap: whether persons may be in it of whom another release was published before; what joining both
                 leaves is then measured.
             proof: a directory for the proof pack: SQL with which anybody checks the promise, and a page on what it shows.
+            include_constraints: whether privacy constraints that the owner wrote may be in the proof.
 
         Raises:
             InputError: ``overlap``, and as ``check_target`` says.
@@ -111,6 +114,7 @@ class Release:
             replace=replace,
             allow_overlap=allow_overlap,
             proof=None if proof is None else _path(proof),
+            include_constraints=include_constraints,
         )
 
     def attack(self, *, individuals: int = 1000, known: int = 2, seed: int = 0) -> Attack:
@@ -131,9 +135,17 @@ class Release:
         Raises:
             InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
         """
-        from anondb import query
+        from anondb.query import OpenRelease
 
-        return query.run(self._database.engine, self._schema(), sql)
+        if self._opened is None:
+            self._opened = OpenRelease(self._database.engine, self._schema())
+        try:
+            return self._opened.answer(sql)
+        except InputError as error:
+            if error.code == "not_a_release":
+                self._opened = None
+                self._schema()  # says what is missing
+            raise
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
@@ -255,8 +267,13 @@ class Database:
         id: str = "tid",
         item: str = "item",
         witnesses: int = 0,
+        privacy_constraints: Any = None,
     ) -> Verification:
-        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default)."""
+        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
+
+        The model constraints is checked against ``privacy_constraints``: a table, file or data frame ``(constraint_id,
+        item)``, or ``pgen``; by default those that the release was made with.
+        """
         if (release is None) == (transactions is None):
             raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
         if model is not None and (isinstance(model, type) or getattr(model, "name", None) not in MODELS):
@@ -270,9 +287,19 @@ class Database:
             with self.engine.transaction():
                 schema = stored.find_release(self.engine, release)
                 promised = model or checks.model_of(read_manifest(self.engine, schema))
-                return checks.verify_release(self.engine, schema, promised, witnesses)
+                if privacy_constraints is None:
+                    privacy = checks.privacy_of_release(self.engine, stored.current_catalog(self.engine), schema)
+                else:
+                    privacy = checks.given_privacy(self.engine, privacy_constraints, promised)
+                return checks.verify_release(self.engine, schema, promised, witnesses, privacy=privacy)
         return checks.verify_source(
-            self.engine, transactions, model or KmAnonymity(), id=id, item=item, witnesses=witnesses
+            self.engine,
+            transactions,
+            model or KmAnonymity(),
+            id=id,
+            item=item,
+            witnesses=witnesses,
+            privacy_constraints=privacy_constraints,
         )
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:

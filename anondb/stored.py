@@ -7,7 +7,7 @@ from dataclasses import replace as replace_fields
 from sqlglot import exp
 
 from anondb.accuracy import called, generalized_members, measure_on, queries_of
-from anondb.checks import model_of, verify_release
+from anondb.checks import model_of, privacy_of_release, verify_release
 from anondb.data.sources import QuerySource, open_source
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import Engine, Table, quote_list
@@ -143,6 +143,7 @@ def publish_release(
     replace: bool = False,
     allow_overlap: bool = False,
     proof: str | None = None,
+    include_constraints: bool = False,
 ) -> PublishedFile:
     """Seal a release into a file of its own, and verify the sealed rows before the file gets its name.
 
@@ -159,7 +160,9 @@ def publish_release(
         schema = find_release(engine, name)
         manifest = read_manifest(engine, schema)
         model = model_of(manifest)
-        place = None if proof is None else proof_directory(proof, manifest)
+        privacy = privacy_of_release(engine, catalog, schema)
+        shown = privacy if include_constraints or isinstance(privacy, str) else None
+        place = None if proof is None else proof_directory(proof, manifest, shown)
         found: list[Intersection] = []
         if not engine.one_shot:
             check_writable(engine, catalog)
@@ -175,7 +178,7 @@ def publish_release(
 
         def check(sealed: Engine, sealed_schema: SchemaName) -> None:
             with sealed.transaction():
-                if not verify_release(sealed, sealed_schema, model).verified:
+                if not verify_release(sealed, sealed_schema, model, privacy=privacy).verified:
                     raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
         file = publish(engine, schema, path, replace=replace, check=check)
@@ -195,7 +198,7 @@ def publish_release(
                 ),
             )
     if place is not None:
-        write_proof(place, manifest)
+        write_proof(place, manifest, shown)
     return replace_fields(file, intersections=tuple(found), proof=place)
 
 

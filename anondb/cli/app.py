@@ -32,9 +32,15 @@ ShowSql = Annotated[bool, typer.Option("--show-sql", help="Print every SQL state
 Transactions = Annotated[str | None, typer.Option(help="Table or view of the transactions.", metavar="TABLE")]
 IdColumn = Annotated[str, typer.Option("--id", help="Column that identifies a person.", metavar="COL")]
 ItemColumn = Annotated[str, typer.Option("--item", help="Column of items; a LIST column is accepted.", metavar="COL")]
-ModelName = Annotated[str | None, typer.Option("--model", help="The promise: km (k^m-anonymity).", metavar="NAME")]
+ModelName = Annotated[
+    str | None, typer.Option("--model", help="The promise: km (k^m-anonymity) or constraints.", metavar="NAME")
+]
 K = Annotated[int | None, typer.Option(help="Every known combination leaves at least k candidates (default 5).")]
 M = Annotated[str | None, typer.Option(help="Items that an attacker may know: an integer (default 2), or inf.")]
+PrivacyConstraints = Annotated[
+    str | None,
+    typer.Option(help="Of the model constraints: itemsets (constraint_id, item), or pgen.", metavar="TABLE|FILE|pgen"),
+]
 Threads = Annotated[int | None, typer.Option(help="Threads of the engine.")]
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of the engine, such as 2GB.", metavar="SIZE")]
 ReleaseName = Annotated[str | None, typer.Option("--release", help="Name of the release.", metavar="NAME")]

@@ -15,6 +15,7 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    PrivacyConstraints,
     ReleaseName,
     ShowSql,
     Source,
@@ -39,6 +40,7 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    privacy_constraints: PrivacyConstraints = None,
     release: ReleaseName = None,
     against_source: Annotated[
         bool, typer.Option("--against-source", help="Check the release's recoding on its source as it is now.")
@@ -69,13 +71,22 @@ def verify(
         sealed = None if transactions or release else stored.sealed_schema(database.engine)
         if sealed is not None:
             own = checks.model_of(read_manifest(database.engine, sealed))
-            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses)
+            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, privacy_constraints)
         elif release is not None:
             own = checks.model_of(database.release(release).manifest)
-            found = database.verify(release=release, model=promised(own), witnesses=witnesses)
+            found = database.verify(
+                release=release, model=promised(own), witnesses=witnesses, privacy_constraints=privacy_constraints
+            )
         else:
             where = transactions_of(database, source, transactions, id, item)
-            found = database.verify(where, model=default, id=id, item=item, witnesses=witnesses)
+            found = database.verify(
+                where,
+                model=default,
+                id=id,
+                item=item,
+                witnesses=witnesses,
+                privacy_constraints=privacy_constraints,
+            )
     if as_json:
         print_json(found.to_json(witnesses=witnesses > 0))
     else:

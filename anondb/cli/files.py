@@ -72,13 +72,22 @@ def publish(
     allow_overlap: Annotated[
         bool, typer.Option("--allow-overlap", help="Persons in it may be in what was published before.")
     ] = False,
+    include_constraints: Annotated[
+        bool, typer.Option("--include-constraints", help="The proof may show your privacy constraints.")
+    ] = False,
     replace: Replace = False,
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
     """Seal a release into a DuckDB file of its own, which holds nothing else."""
     with opened(source, show_sql=show_sql) as database:
-        file = database.release(release).publish(to, replace=replace, allow_overlap=allow_overlap, proof=proof)
+        file = database.release(release).publish(
+            to,
+            replace=replace,
+            allow_overlap=allow_overlap,
+            proof=proof,
+            include_constraints=include_constraints,
+        )
     if as_json:
         print_json(
             {

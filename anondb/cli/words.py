@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from anondb.constrained import ConstraintReport
     from anondb.pipeline import Report
     from anondb.verify import Verification
 
@@ -64,7 +65,12 @@ def print_report(report: Report, kept: bool) -> None:
             "suppressed",
             f"{report.frozen.suppressed_items:,} items, {report.frozen.suppressed_occurrences:,} occurrences",
         ),
-        ("information loss", f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"),
+        (
+            "information loss",
+            f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
+            + ("" if loss.ul_log2 is None else f", log2 UL {figure(loss.ul_log2)}"),
+        ),
+        *_constraint_rows(report.constraints),
         (
             "COUNT queries",
             f"{report.accuracy.queries:,} of {report.accuracy.size or 'various'} items, average relative error "
@@ -79,6 +85,30 @@ def print_report(report: Report, kept: bool) -> None:
     print_table(f"release {shown(report.release)}", rows)
     for warning in report.warnings:
         typer.echo(f"note: {warning}", err=True)
+
+
+def _constraint_rows(found: ConstraintReport | None) -> list[tuple[str, str]]:
+    """Lines on what was stated and kept."""
+    if found is None:
+        return []
+    rows = []
+    if found.privacy is not None:
+        rows.append(("privacy constraints", str(found.privacy)))
+    if found.utility is not None:
+        rest = f", and one of the {found.rest:,} other items" if found.rest else ""
+        rows.append(("utility constraints", f"{found.utility:,}{rest}, verified on the frozen rows"))
+    if found.countable:
+        exact = sum(c.exact for c in found.countable)
+        rows.append(("countable sets", f"{exact:,} of {len(found.countable):,} exactly"))
+    rows += [
+        (
+            f"  {shown(c.set_id)}",
+            f"not exact: of {c.items:,} items {c.suppressed:,} suppressed, {c.mixed:,} together with others",
+        )
+        for c in found.countable
+        if not c.exact
+    ]
+    return rows
 
 
 def print_answers(answers: Any) -> None:

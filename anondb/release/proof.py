@@ -1,6 +1,7 @@
 """The proof pack: plain SQL with which anybody checks the promise of a sealed file, and a page on what that shows.
 
-Each model has one function in ``PROOFS``: from the manifest it makes the query whose rows are the violations.
+Each model has one function in ``PROOFS`` and one text in ``CLAIMS``: from the manifest (and privacy constraints that may leave
+the house) the function makes the query whose rows are the violations.
 """
 
 from __future__ import annotations
@@ -11,17 +12,20 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from anondb.data.constraints import PrivacyConstraints
 from anondb.engine import Table, load
 from anondb.errors import EngineError, InputError
 from anondb.release.objects import SEALED_SCHEMA
 
 Manifest = Mapping[str, str]
+Privacy = PrivacyConstraints | str | None
 PAGE = "README.md"
 _TRANSACTIONS = Table("", SEALED_SCHEMA, "transactions")
 _MANIFEST = Table("", SEALED_SCHEMA, "manifest")
+_MEMBERS = Table("", SEALED_SCHEMA, "released_items")
 
 
-def _km(manifest: Manifest) -> exp.Query:
+def _km(manifest: Manifest, _: Privacy) -> exp.Query:
     """Every combination of at most m items that occurs, occurs in at least k transactions (the definition, word for word).
 
     The shape depends on m: one SELECT for each size. For m = inf it is enough to look at whole transactions.
@@ -50,7 +54,23 @@ def _rare_combinations(size: int, k: int) -> exp.Select:
     return query.group_by(*(i.copy() for i in items)).having(rare)
 
 
-PROOFS: Mapping[str, Callable[[Manifest], exp.Query]] = {"km": _km}
+def _constraints(manifest: Manifest, privacy: Privacy) -> exp.Query:
+    """The constraints that the owner wrote; those of Pgen hold if the k^m query for every m returns nothing (spec 6.9)."""
+    if isinstance(privacy, str):
+        return _km({**manifest, "m": "inf"}, None)
+    if privacy is None:
+        raise InputError(
+            "The proof of this release needs the privacy constraints, which say what the owner thinks can be known.",
+            code="no_proof",
+            hint="Say --include-constraints if they may leave the house.",
+        )
+    pairs = [(privacy.ids[n], item) for n in range(len(privacy)) for item in privacy.items(n)]
+    listed = exp.select("set_id", "item").from_(exp.values(pairs, alias="listed", columns=["set_id", "item"]))
+    tables = {"listed": listed, "released_items": _MEMBERS, "transactions": _TRANSACTIONS}
+    return load("proof/constraints").bind(tables, {"k": int(manifest["k"])})
+
+
+PROOFS: Mapping[str, Callable[[Manifest, Privacy], exp.Query]] = {"km": _km, "constraints": _constraints}
 
 CLAIMS: Mapping[str, str] = {
     "km": """\
@@ -59,6 +79,11 @@ CLAIMS: Mapping[str, str] = {
   than k transactions.
 * **Needs the taxonomy** (or the owner's groups of items): that a released item stands for the right items. The release
   says what it stands for (`released_items`), and a node of a taxonomy can be compared with that.
+""",
+    "constraints": """\
+* **Needs only the release**: constraints of Pgen, which are transactions of the source and never leave the house. They hold
+  if every published transaction is contained in at least k transactions, which `verify_constraints.sql` then looks at.
+* **Needs the constraints**: those that the owner wrote. They are in `verify_constraints.sql` only if the owner let them out.
 """,
 }
 
@@ -84,11 +109,11 @@ The file was made by {model} with {parameters}, and its release_id is `{release_
 """
 
 
-def script(manifest: Manifest) -> str:
+def script(manifest: Manifest, privacy: Privacy = None) -> str:
     """The SQL of a release's proof.
 
     Raises:
-        InputError: ``no_proof``: there is none for this model.
+        InputError: ``no_proof``: there is none for this model, or not without the owner's constraints.
     """
     model = manifest["model"]
     if model not in PROOFS:
@@ -96,7 +121,7 @@ def script(manifest: Manifest) -> str:
             f"There is no proof in SQL for the model {model}; there are {', '.join(PROOFS)}.", code="no_proof"
         )
     other = load("proof/other_release").bind({"manifest": _MANIFEST}, {"release_id": manifest["release_id"]})
-    violations = PROOFS[model](manifest).subquery("violations")
+    violations = PROOFS[model](manifest, privacy).subquery("violations")
     union = exp.union(other, exp.select("violation", "items", "support").from_(violations), distinct=False)
     for node in union.walk():
         node.comments = None
@@ -111,13 +136,13 @@ def _words(manifest: Manifest) -> str:
     return f"{manifest['model']}, {', '.join(named)}"
 
 
-def proof_directory(directory: str | os.PathLike[str], manifest: Manifest) -> Path:
+def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, privacy: Privacy = None) -> Path:
     """Where a proof pack is to be written, refused before the long work if that is not possible.
 
     Raises:
-        InputError: it is a file, its parent does not exist, or it holds a proof pack of the same model.
+        InputError: it is a file, its parent does not exist, or there is no proof.
     """
-    script(manifest)
+    script(manifest, privacy)
     place = Path(os.path.abspath(directory))
     if place.exists() and not place.is_dir():
         raise InputError(f"{place.name!r} is a file.", code="bad_path", hint="Name a directory for --proof.")
@@ -126,7 +151,7 @@ def proof_directory(directory: str | os.PathLike[str], manifest: Manifest) -> Pa
     return place
 
 
-def write_proof(directory: Path, manifest: Manifest) -> list[Path]:
+def write_proof(directory: Path, manifest: Manifest, privacy: Privacy = None) -> list[Path]:
     """Write ``verify_<model>.sql`` and its page into a directory, which is made if need be; files of those names give way.
 
     Raises:
@@ -140,7 +165,7 @@ def write_proof(directory: Path, manifest: Manifest) -> list[Path]:
         release_id=manifest["release_id"],
         claims=CLAIMS[model],
     )
-    files = {directory / f"verify_{model}.sql": script(manifest), directory / PAGE: page}
+    files = {directory / f"verify_{model}.sql": script(manifest, privacy), directory / PAGE: page}
     try:
         directory.mkdir(exist_ok=True)
         for path, text in files.items():
