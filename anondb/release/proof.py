@@ -1,7 +1,7 @@
 """The proof pack: plain SQL with which anybody checks the promise of a sealed file, and a page on what that shows.
 
-Each model has one function in ``PROOFS`` and one text in ``CLAIMS``: from the manifest (and privacy constraints that may leave
-the house) the function makes the query whose rows are the violations.
+Each model has one function in ``PROOFS`` and one text in ``CLAIMS``: from the manifest, and from privacy constraints that
+may leave the house, the function makes the query whose rows are the violations.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _constraints(manifest: Manifest, privacy: Privacy) -> exp.Query:
         )
     pairs = [(privacy.ids[n], item) for n in range(len(privacy)) for item in privacy.items(n)]
     listed = exp.select("set_id", "item").from_(exp.values(pairs, alias="listed", columns=["set_id", "item"]))
-    tables = {"listed": listed, "released_items": _MEMBERS, "transactions": _TRANSACTIONS}
+    tables: dict[str, Table | exp.Query] = {"listed": listed, "released_items": _MEMBERS, "transactions": _TRANSACTIONS}
     return load("proof/constraints").bind(tables, {"k": int(manifest["k"])})
 
 
