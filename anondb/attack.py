@@ -226,7 +226,8 @@ def invert(
         suppressed: whether something was suppressed: then leaves of the taxonomy without a released item may be anywhere.
 
     Raises:
-        InputError: something was suppressed that no taxonomy names, so that the originals cannot be listed.
+        InputError: something was suppressed that no taxonomy names, so that the originals cannot be listed; or
+            ``not_its_algorithm``.
         BudgetExceeded: there are more than ``MAX_ORIGINALS``.
     """
     covered = set(chain.from_iterable(members.values()))
@@ -261,13 +262,11 @@ def invert(
                             totals[which][c, x] += weight
     finally:
         engine.close()
-    shares = [
-        {pair: Fraction(n, weights[which] * classes[pair[0]]) for pair, n in totals[which].items()}
-        for which in (0, 1)
-        if weights[which]
-    ]
-    naive = shares[0]
-    known = shares[-1]
+    if not weights[1]:
+        raise InputError("No original gives this release: it was made in another way.", code="not_its_algorithm")
+    naive, known = (
+        {pair: Fraction(n, weights[which] * classes[pair[0]]) for pair, n in totals[which].items()} for which in (0, 1)
+    )
     open_pairs = {pair for pair, share in naive.items() if share < 1}
     settled = sum(classes[pair[0]] for pair in open_pairs if known.get(pair, Fraction(0)) in (0, 1))
     largest = [max((s[p] for p in open_pairs if p in s), default=Fraction(0)) for s in (naive, known)]
