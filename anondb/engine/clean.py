@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from anondb.engine.engine import wrap
+from anondb.engine.failures import wrap
 from anondb.errors import EngineError
 
 STORAGE_VERSION = "v1.3.0"  # the oldest DuckDB that has the lambda syntax of the macros reads the file
