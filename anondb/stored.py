@@ -168,13 +168,7 @@ def publish_release(
             check_writable(engine, catalog)
             found = _overlapping(engine, name, schema, measured=allow_overlap)
             if found and not allow_overlap:
-                earlier = quote_list(sorted({i.other for i in found}))
-                raise InputError(
-                    f"Persons of {name!r} are in a release that was published before: {earlier}. Joined, both may single"
-                    " out persons whom each of them hides.",
-                    code="overlap",
-                    hint="Say --allow-overlap if that is wanted; what the join leaves is then measured.",
-                )
+                raise _overlap_error(name, [i.other for i in found])
 
         def check(sealed: Engine, sealed_schema: SchemaName) -> None:
             with sealed.transaction():
@@ -200,6 +194,29 @@ def publish_release(
     if place is not None:
         write_proof(place, manifest, shown)
     return replace_fields(file, intersections=tuple(found), proof=place)
+
+
+def check_republication(engine: Engine, name: str) -> None:
+    """Refuse to make a release anew and publish it where a person of it is in what was published before.
+
+    Raises:
+        InputError: ``overlap``.
+    """
+    catalog = current_catalog(engine)
+    entry = ledger.find(engine, catalog, name)
+    earlier = [p.name for p in publications.publications(engine, catalog) if entry and p.release_id == entry.release_id]
+    earlier += [i.other for i in _overlapping(engine, name, find_release(engine, name), measured=False)]
+    if earlier:
+        raise _overlap_error(name, earlier)
+
+
+def _overlap_error(name: str, earlier: list[str]) -> InputError:
+    return InputError(
+        f"Persons of {name!r} are in a release that was published before: {quote_list(sorted(set(earlier)))}. Joined, both"
+        " may single out persons whom each of them hides.",
+        code="overlap",
+        hint="Say --allow-overlap (a view: allow_overlap = true) if that is wanted; what the join leaves is then measured.",
+    )
 
 
 def _overlapping(engine: Engine, name: str, schema: SchemaName, *, measured: bool) -> list[Intersection]:

@@ -73,6 +73,8 @@ def refresh(engine: Engine, name: str) -> Refreshed:
             path = None
         if path is not None:
             check_target(engine, path, replace=True)
+            if causes and not view.options.get("allow_overlap", False):
+                stored.check_republication(engine, name)
         if causes:
             check = _check(engine, entry, loaded.dataset, schema, policy.model, policy.max_suppression)
             old = _images(engine, loaded.dataset, schema)
