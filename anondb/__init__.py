@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
     from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.km import KmAnonymity
+    from anondb.release.reader import open_release
 
 __version__ = "0.1.0"
 
@@ -35,12 +36,14 @@ __all__ = [
     "VerificationFailed",
     "__version__",
     "connect",
+    "open_release",
 ]
 
 _LAZY = {
     **dict.fromkeys(("Database", "Release", "connect"), "database"),
     "KmAnonymity": "models.km",
     "ConstraintAnonymity": "models.constraints",
+    "open_release": "release.reader",
 }
 
 

@@ -583,6 +583,8 @@ def test_publish(run: Run, shop: Path) -> None:
         "published": str(sealed),
         "transactions": 6,
         "bytes": sealed.stat().st_size,
+        "proof": None,
+        "intersections": [],
     }
     content = sealed.read_bytes()
     again = run(*words, sealed, "--json")
