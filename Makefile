@@ -36,6 +36,7 @@ nightly: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/main_job.py
+	$(BIN)/python benchmarks/coat.py
 
 # The dbt project is built where dbt is installed: pip install "dbt-core>=1.10,<2" dbt-duckdb
 examples: $(STAMP)

@@ -12,6 +12,7 @@ from anondb import __version__
 from anondb.accuracy import called, measure_on, queries_of
 from anondb.checks import verify_release
 from anondb.constrained import ConstraintReport, check_constraints
+from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
 from anondb.data.taxonomy import load_taxonomy
@@ -133,7 +134,9 @@ def anonymize(
             frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
             loss = loss_of(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "verify", "verifying the frozen rows"):
-            verification = verify_release(engine, schema, policy.model, privacy=loaded.stated.privacy)
+            verification = verify_release(
+                engine, schema, policy.model, privacy=loaded.stated.privacy, sensitive=loaded.sensitive
+            )
             if not verification.verified:
                 raise VerificationFailed(
                     f"The frozen release has {verification.violations} violations of {policy.model.name}; nothing was kept."
@@ -143,6 +146,8 @@ def anonymize(
         with clock.step(engine, "accuracy", "measuring accuracy"):
             queries = queries_of(engine, dataset, policy.workload, generalized_items(recoding))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
+        if loaded.sensitive is not None:
+            ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
         if constraints is not None:  # also where only the sealed file stays: it is verified again
             ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
         if not engine.one_shot or view is not None:
@@ -190,7 +195,8 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         weights=policy.weights,
         countable=policy.countable,
     )
-    return Loaded(dataset, taxonomy, stated)
+    sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
+    return Loaded(dataset, taxonomy, stated, sensitive)
 
 
 # ---------------------------------------------------------------------- parts of the steps

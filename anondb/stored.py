@@ -7,7 +7,7 @@ from dataclasses import replace as replace_fields
 from sqlglot import exp
 
 from anondb.accuracy import called, generalized_members, measure_on, queries_of
-from anondb.checks import model_of, privacy_of_release, verify_release
+from anondb.checks import model_of, privacy_of_release, sensitive_of_release, verify_release
 from anondb.data.sources import QuerySource, open_source
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import Engine, Table, quote_list
@@ -23,7 +23,7 @@ from anondb.release.objects import (
     release_schema,
     unexpected_objects,
 )
-from anondb.release.proof import proof_directory, write_proof
+from anondb.release.proof import Shown, proof_directory, write_proof
 from anondb.release.publications import Intersection, Publication
 from anondb.release.publish import PublishedFile, publish
 from anondb.utility import Accuracy
@@ -43,7 +43,7 @@ def check_writable(engine: Engine, catalog: str) -> None:
     )
     if bool(engine.select(query, "looking up the database")["readonly"][0]):
         raise InputError(
-            "The database is open read-only, so no release can be written into it.",
+            "The database is open read-only, so nothing can be written into it.",
             code="read_only",
             hint="Open it for writing, or USE another one.",
         )
@@ -161,7 +161,8 @@ def publish_release(
         manifest = read_manifest(engine, schema)
         model = model_of(manifest)
         privacy = privacy_of_release(engine, catalog, schema)
-        shown = privacy if include_constraints or isinstance(privacy, str) else None
+        private = sensitive_of_release(engine, catalog, schema)
+        shown = Shown(privacy, private) if include_constraints else Shown("pgen" if privacy == "pgen" else None)
         place = None if proof is None else proof_directory(proof, manifest, shown)
         found: list[Intersection] = []
         if not engine.one_shot:
@@ -172,7 +173,7 @@ def publish_release(
 
         def check(sealed: Engine, sealed_schema: SchemaName) -> None:
             with sealed.transaction():
-                if not verify_release(sealed, sealed_schema, model, privacy=privacy).verified:
+                if not verify_release(sealed, sealed_schema, model, privacy=privacy, sensitive=private).verified:
                     raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
         file = publish(engine, schema, path, replace=replace, check=check)

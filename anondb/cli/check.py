@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anondb.cli.app import (
+    H,
     IdColumn,
     ItemColumn,
     Json,
@@ -15,8 +16,10 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    P,
     PrivacyConstraints,
     ReleaseName,
+    Sensitive,
     ShowSql,
     Source,
     Threads,
@@ -40,7 +43,10 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    h: H = None,
+    p: P = None,
     privacy_constraints: PrivacyConstraints = None,
+    sensitive: Sensitive = None,
     release: ReleaseName = None,
     against_source: Annotated[
         bool, typer.Option("--against-source", help="Check the release's recoding on its source as it is now.")
@@ -57,9 +63,10 @@ def verify(
 
     def promised(own: Model | None) -> Model:
         """The model asked for; what is not said is that of ``own``."""
-        return model_from(model, own, k=k, m=m)
+        return model_from(model, own, k=k, m=m, h=h, p=p)
 
     default = promised(None)
+    stated: dict[str, Any] = {"privacy_constraints": privacy_constraints, "sensitive": sensitive}
     if transactions is not None and (release is not None or against_source):
         raise InputError(
             "--transactions and --release each say what to check.", code="bad_usage", hint="Give one of them."
@@ -71,12 +78,10 @@ def verify(
         sealed = None if transactions or release else stored.sealed_schema(database.engine)
         if sealed is not None:
             own = checks.model_of(read_manifest(database.engine, sealed))
-            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, privacy_constraints)
+            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, **stated)
         elif release is not None:
             own = checks.model_of(database.release(release).manifest)
-            found = database.verify(
-                release=release, model=promised(own), witnesses=witnesses, privacy_constraints=privacy_constraints
-            )
+            found = database.verify(release=release, model=promised(own), witnesses=witnesses, **stated)
         else:
             where = transactions_of(database, source, transactions, id, item)
             found = database.verify(
@@ -85,7 +90,7 @@ def verify(
                 id=id,
                 item=item,
                 witnesses=witnesses,
-                privacy_constraints=privacy_constraints,
+                **stated,
             )
     if as_json:
         print_json(found.to_json(witnesses=witnesses > 0))

@@ -9,6 +9,7 @@ import typer
 
 from anondb.cli.app import (
     Draw,
+    H,
     IdColumn,
     ItemColumn,
     Json,
@@ -16,11 +17,13 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    P,
     PrivacyConstraints,
     Queries,
     ReleaseName,
     Replace,
     Seed,
+    Sensitive,
     ShowSql,
     Size,
     Source,
@@ -47,9 +50,15 @@ def anonymize(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    h: H = None,
+    p: P = None,
+    sensitive: Sensitive = None,
     algorithm: Annotated[
         str | None,
-        typer.Option(help="mhghs (default with a taxonomy), hghs, or coat (default without).", metavar="NAME"),
+        typer.Option(
+            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, vpa, pcta, mm; hkp: mm.",
+            metavar="NAME",
+        ),
     ] = None,
     privacy_constraints: PrivacyConstraints = None,
     utility_constraints: Annotated[
@@ -88,7 +97,7 @@ def anonymize(
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
         made = database.anonymize(
             transactions_of(database, source, transactions, id, item),
-            model=model_from(model, k=k, m=m),
+            model=model_from(model, k=k, m=m, h=h, p=p),
             name=release,
             queries=queries,
             size=size,
@@ -108,6 +117,7 @@ def anonymize(
                 weights=weights,
                 countable=countable,
                 literal=literal,
+                sensitive=sensitive,
                 max_suppression=max_suppression,
             ),
         )

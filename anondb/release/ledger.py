@@ -91,11 +91,14 @@ PUBLICATIONS = {
 STATEMENTS = {"release_id": "VARCHAR", "step": "BIGINT", "statement": "VARCHAR"}
 _TAXONOMIES = {"release": "VARCHAR", "ord": "BIGINT", "node": "VARCHAR", "parent": "VARCHAR"}
 _CONSTRAINTS = {"release": "VARCHAR", "kind": "VARCHAR", "ord": "BIGINT", "set_id": "VARCHAR", "item": "VARCHAR"}
+_SENSITIVE = {"release": "VARCHAR", "item": "VARCHAR"}
+ConstraintRow = tuple[str, int, str, str | None]
 _TABLES = {
     "releases": _RELEASES,
     "decisions": _DECISIONS,
     "taxonomies": _TAXONOMIES,
     "constraints": _CONSTRAINTS,
+    "sensitive_items": _SENSITIVE,
     "views": _VIEWS,
     "workloads": _WORKLOADS,
     "accuracy": _ACCURACY,
@@ -214,7 +217,7 @@ def ensure(engine: Engine, catalog: str) -> None:
         )
 
 
-def append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[dict[str, str | None]]) -> None:
+def append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[Mapping[str, str | None]]) -> None:
     """Add rows of texts, cast to the columns' types."""
     texts = engine.put("ledger_rows", {c: ("VARCHAR", [row[c] for row in rows]) for c in types})
     names = {c: exp.to_identifier(c, quoted=True) for c in types}
@@ -284,19 +287,22 @@ def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str
     return [(str(n), plain(p)) for n, p in zip(found["node"], found["parent"], strict=True)]
 
 
-def record_constraints(engine: Engine, catalog: str, release_id: str, stated: Stated) -> None:
-    """Keep the privacy constraints, utility constraints and countable sets of a release, so that it can be verified again.
-
-    A row has its kind (``privacy``, ``utility`` or ``countable``), the set's place and id, and an item; Pgen's constraints
-    are one row without an item.
-    """
-    ensure(engine, catalog)
-    rows: list[tuple[str, int, str, str | None]] = []
-    for kind, sets in (("privacy", stated.privacy), ("utility", stated.utility), ("countable", stated.countable)):
+def constraint_rows(stated: Stated) -> list[ConstraintRow]:
+    """What was stated as rows: kind (``countable``, ``privacy`` or ``utility``), the set's place and id, and an item; Pgen's
+    constraints are one row without an item."""
+    rows: list[ConstraintRow] = []
+    for kind, sets in (("countable", stated.countable), ("privacy", stated.privacy), ("utility", stated.utility)):
         if isinstance(sets, str):
             rows.append((kind, 0, sets, None))
         elif sets is not None:
             rows += [(kind, i, sets.ids[i], item) for i in range(len(sets)) for item in sets.items(i)]
+    return rows
+
+
+def record_constraints(engine: Engine, catalog: str, release_id: str, stated: Stated) -> None:
+    """Keep what was stated for a release, so that it can be verified again."""
+    ensure(engine, catalog)
+    rows = constraint_rows(stated)
     columns: dict[str, tuple[str, Iterable[Any]]] = {
         "release": ("VARCHAR", [release_id] * len(rows)),
         "kind": ("VARCHAR", [r[0] for r in rows]),
@@ -307,18 +313,41 @@ def record_constraints(engine: Engine, catalog: str, release_id: str, stated: St
     _insert(engine, ledger_table(catalog, "constraints"), columns)
 
 
-def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstraints | str | None:
-    """The privacy constraints that a release was made with, ``pgen`` for those of Pgen; None if it had none."""
+def constraints_of(engine: Engine, catalog: str, release_id: str) -> list[ConstraintRow]:
+    """What was stated for a release, as ``constraint_rows`` has it."""
     table = ledger_table(catalog, "constraints")
     if not engine.exists(table):
-        return None
+        return []
     found = engine.query("release/constraints_of", {"constraints": table}, release_id=release_id)
+    columns = [[plain(v) for v in found[name]] for name in ("kind", "ord", "set_id", "item")]
+    return list(zip(*columns, strict=True))
+
+
+def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstraints | str | None:
+    """The privacy constraints that a release was made with, ``pgen`` for those of Pgen; None if it had none."""
     sets: dict[str, list[str]] = {}
-    for set_id, item in zip(map(plain, found["set_id"]), map(plain, found["item"]), strict=True):
-        if item is None:
-            return str(set_id)
-        sets.setdefault(str(set_id), []).append(str(item))
+    for kind, _, set_id, item in constraints_of(engine, catalog, release_id):
+        if kind == "privacy":
+            if item is None:
+                return set_id
+            sets.setdefault(set_id, []).append(item)
     return PrivacyConstraints.of(sets.values(), list(sets)) if sets else None
+
+
+def record_sensitive(engine: Engine, catalog: str, release_id: str, sensitive: Sequence[str]) -> None:
+    """Keep the private items of a release, so that it can be verified again: the release does not list them."""
+    ensure(engine, catalog)
+    columns = {"release": [release_id] * len(sensitive), "item": list(sensitive)}
+    _insert(engine, ledger_table(catalog, "sensitive_items"), {c: ("VARCHAR", values) for c, values in columns.items()})
+
+
+def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
+    """The private items that a release was made with; none where it has none."""
+    table = ledger_table(catalog, "sensitive_items")
+    if not engine.exists(table):
+        return ()
+    found = engine.query("release/sensitive_of", {"sensitive_items": table}, release_id=release_id)
+    return tuple(found["item"].tolist())
 
 
 def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> None:

@@ -49,7 +49,7 @@ GLOBAL = Kind(
     views={"baskets": {"transaction_id": "INTEGER", "items": "VARCHAR[]"}},
     macros={"count_bounds": ("items",)},
 )
-KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL}  # by the name of the model
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "hkp": GLOBAL}  # by the name of the model
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ class Refreshed(Result):
 
     Attributes:
         view: its name.
-        causes: what had changed: ``data``, ``taxonomy``; if nothing, the release stays, and what follows is None except
+        causes: what had changed: ``data``, ``taxonomy``, ``constraints``; if nothing, the release stays, and what follows is None except
             that ``published`` tells whether its file was missing or not current, and has been written.
         before: loss (LM, NCP) of the old release on its own data.
         check: whether the old recoding still holds on today's data.

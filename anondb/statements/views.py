@@ -56,7 +56,8 @@ def create(engine: Engine, statement: CreateView) -> Created:
 
 
 def refresh(engine: Engine, name: str) -> Refreshed:
-    """Make the release of a view anew if its data or its taxonomy have changed; publish it where its file is not current.
+    """Make the release of a view anew if its data, its taxonomy or its constraints have changed; publish it where its file
+    is not current.
 
     Raises:
         InputError: no such view, or a release that was not made as one.
@@ -202,11 +203,14 @@ def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _causes(engine: Engine, entry: ledger.LedgerEntry, loaded: Loaded) -> tuple[str, ...]:
-    """What has changed since a view's release was made: its data, its taxonomy."""
-    was = dict(ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id))
+    """What has changed since a view's release was made: its data, its taxonomy, its constraints."""
+    catalog = stored.current_catalog(engine)
+    was = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
     same = {
         "data": fingerprint(engine, loaded.dataset) == entry.fingerprint,
         "taxonomy": was == _parents(loaded.taxonomy),
+        "constraints": ledger.constraints_of(engine, catalog, entry.release_id)
+        == ledger.constraint_rows(loaded.stated),
     }
     return tuple(what for what, holds in same.items() if not holds)
 
@@ -284,10 +288,12 @@ def _check(
         model,
         witnesses,
         privacy=ledger.privacy_of(engine, stored.current_catalog(engine), entry.release_id),
+        sensitive=ledger.sensitive_of(engine, stored.current_catalog(engine), entry.release_id),
         released_items=released,
     )
     engine.drop(recoded, codes, images)
-    missing = _images(engine, dataset, schema) == 0
+    published = _images(engine, dataset, schema)
+    missing = published == 0
     return Check(
         release=entry.name,
         verification=verification,
@@ -297,18 +303,17 @@ def _check(
         not_covered_items=int(missing.sum()),
         not_covered_occurrences=int(dataset.supports[missing].sum()),
         limit=limit,
-        loss=_loss(engine, entry, dataset, schema),
+        loss=_loss(engine, entry, dataset, schema, published),
     )
 
 
-def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName) -> Loss:
+def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:
     """What the release's recoding costs on a dataset; items without a released item count as suppressed."""
     found = engine.query("release/members", {"released_items": schema.table("released_items")})
     labels, member_of = np.unique(np.asarray(found["released_item"], dtype=object), return_inverse=True)
     number = {label: n for n, label in enumerate(labels.tolist())}
-    images = _images(engine, dataset, schema).tolist()
     recoding = GlobalRecoding(
-        image=np.asarray([-1 if label == 0 else number[label] for label in images], dtype=np.int64),
+        image=np.asarray([-1 if label == 0 else number[label] for label in published.tolist()], dtype=np.int64),
         labels=tuple(labels.tolist()),
         member_of=member_of.astype(np.int64),
         member_labels=tuple(found["item"].tolist()),
