@@ -23,7 +23,7 @@ from anondb.release.objects import (
     release_schema,
     unexpected_objects,
 )
-from anondb.release.proof import proof_directory, write_proof
+from anondb.release.proof import Shown, proof_directory, write_proof
 from anondb.release.publications import Intersection, Publication
 from anondb.release.publish import PublishedFile, publish
 from anondb.utility import Accuracy
@@ -162,7 +162,7 @@ def publish_release(
         model = model_of(manifest)
         privacy = privacy_of_release(engine, catalog, schema)
         private = sensitive_of_release(engine, catalog, schema)
-        shown = privacy if include_constraints or isinstance(privacy, str) else None
+        shown = Shown(privacy, private) if include_constraints else Shown("pgen" if privacy == "pgen" else None)
         place = None if proof is None else proof_directory(proof, manifest, shown)
         found: list[Intersection] = []
         if not engine.one_shot:

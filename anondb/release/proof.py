@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from sqlglot import exp
@@ -18,14 +20,21 @@ from anondb.errors import EngineError, InputError
 from anondb.release.objects import SEALED_SCHEMA
 
 Manifest = Mapping[str, str]
-Privacy = PrivacyConstraints | str | None
 PAGE = "README.md"
 _TRANSACTIONS = Table("", SEALED_SCHEMA, "transactions")
 _MANIFEST = Table("", SEALED_SCHEMA, "manifest")
 _MEMBERS = Table("", SEALED_SCHEMA, "released_items")
 
 
-def _km(manifest: Manifest, _: Privacy) -> exp.Query:
+@dataclass(frozen=True)
+class Shown:
+    """What of the owner's may be in the proof: privacy constraints (``pgen`` for those of Pgen), and private items."""
+
+    privacy: PrivacyConstraints | str | None = None
+    private: tuple[str, ...] = ()
+
+
+def _km(manifest: Manifest, _: Shown) -> exp.Query:
     """Every combination of at most m items that occurs, occurs in at least k transactions (the definition, word for word).
 
     The shape depends on m: one SELECT for each size. For m = inf it is enough to look at whole transactions.
@@ -39,25 +48,33 @@ def _km(manifest: Manifest, _: Privacy) -> exp.Query:
 
 def _rare_combinations(size: int, k: int) -> exp.Select:
     """The combinations of ``size`` items that occur in 1 to k-1 transactions."""
+    query = _combinations(size)
+    items = query.selects[1].this.expressions
+    words = exp.Literal.string(f"a combination of {size} occurs in too few transactions").as_("violation")
+    rare = exp.LT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(k))
+    columns = words, query.selects[1].copy(), exp.Count(this=exp.Star()).as_("support")
+    return query.select(*columns, append=False).group_by(*(i.copy() for i in items)).having(rare)
+
+
+def _combinations(size: int, kept: exp.Expr | None = None) -> exp.Select:
+    """Each transaction with each combination of ``size`` of its items, of those that are ``kept``."""
     held = exp.select("transaction_id", "item").distinct().from_(_TRANSACTIONS.expression())
+    held = held if kept is None else held.where(kept)
     items = [exp.column("item", f"held_{n}") for n in range(1, size + 1)]
-    query = exp.select(
-        exp.Literal.string(f"a combination of {size} occurs in too few transactions").as_("violation"),
-        exp.Array(expressions=items).as_("items"),
-        exp.Count(this=exp.Star()).as_("support"),
-    ).from_(held.subquery("held_1"))
+    query = exp.select(exp.column("transaction_id", "held_1"), exp.Array(expressions=items).as_("items"))
+    query = query.from_(held.subquery("held_1"))
     for n in range(2, size + 1):
         same = exp.column("transaction_id", f"held_{n}").eq(exp.column("transaction_id", f"held_{n - 1}"))
         later = exp.GT(this=items[n - 1].copy(), expression=items[n - 2].copy())
         query = query.join(held.copy().subquery(f"held_{n}"), on=exp.and_(same, later))
-    rare = exp.LT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(k))
-    return query.group_by(*(i.copy() for i in items)).having(rare)
+    return query
 
 
-def _constraints(manifest: Manifest, privacy: Privacy) -> exp.Query:
+def _constraints(manifest: Manifest, shown: Shown) -> exp.Query:
     """The constraints that the owner wrote; those of Pgen hold if the k^m query for every m returns nothing (spec 6.9)."""
+    privacy = shown.privacy
     if isinstance(privacy, str):
-        return _km({**manifest, "m": "inf"}, None)
+        return _km({**manifest, "m": "inf"}, shown)
     if privacy is None:
         raise InputError(
             "The proof of this release needs the privacy constraints, which say what the owner thinks can be known.",
@@ -70,7 +87,29 @@ def _constraints(manifest: Manifest, privacy: Privacy) -> exp.Query:
     return load("proof/constraints").bind(tables, {"k": int(manifest["k"])})
 
 
-PROOFS: Mapping[str, Callable[[Manifest, Privacy], exp.Query]] = {"km": _km, "constraints": _constraints}
+def _hkp(manifest: Manifest, shown: Shown) -> exp.Query:
+    """Every combination of up to p public items, its support, and the share of each private item (Xu et al. 2008)."""
+    if not shown.private or manifest["p"] == "inf":
+        raise InputError(
+            "The proof of this release needs the private items, and a finite p.",
+            code="no_proof",
+            hint="Say --include-constraints if the names of the private items may leave the house.",
+        )
+    private = exp.select("item").from_(exp.values([(i,) for i in shown.private], alias="private", columns=["item"]))
+    public = exp.column("item").isin(query=private.copy()).not_()
+    parts = [_combinations(size, public) for size in range(1, int(manifest["p"]) + 1)]
+    combinations = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+    h = Fraction(manifest["h"])
+    tables: dict[str, Table | exp.Query] = {
+        "combinations": combinations,
+        "transactions": _TRANSACTIONS,
+        "private": private,
+    }
+    values = {"k": int(manifest["k"]), "numerator": h.numerator, "denominator": h.denominator}
+    return load("proof/hkp").bind(tables, values)
+
+
+PROOFS: Mapping[str, Callable[[Manifest, Shown], exp.Query]] = {"km": _km, "constraints": _constraints, "hkp": _hkp}
 
 CLAIMS: Mapping[str, str] = {
     "km": """\
@@ -84,6 +123,10 @@ CLAIMS: Mapping[str, str] = {
 * **Needs only the release**: constraints of Pgen, which are transactions of the source and never leave the house. They hold
   if every published transaction is contained in at least k transactions, which `verify_constraints.sql` then looks at.
 * **Needs the constraints**: those that the owner wrote. They are in `verify_constraints.sql` only if the owner let them out.
+""",
+    "hkp": """\
+* **Needs the list of private items**, which is in `verify_hkp.sql`: whoever knows up to p public items of a person finds at
+  least k transactions that fit, and no private item is in more than the share h of them.
 """,
 }
 
@@ -109,7 +152,7 @@ The file was made by {model} with {parameters}, and its release_id is `{release_
 """
 
 
-def script(manifest: Manifest, privacy: Privacy = None) -> str:
+def script(manifest: Manifest, shown: Shown = Shown()) -> str:
     """The SQL of a release's proof.
 
     Raises:
@@ -121,7 +164,7 @@ def script(manifest: Manifest, privacy: Privacy = None) -> str:
             f"There is no proof in SQL for the model {model}; there are {', '.join(PROOFS)}.", code="no_proof"
         )
     other = load("proof/other_release").bind({"manifest": _MANIFEST}, {"release_id": manifest["release_id"]})
-    violations = PROOFS[model](manifest, privacy).subquery("violations")
+    violations = PROOFS[model](manifest, shown).subquery("violations")
     union = exp.union(other, exp.select("violation", "items", "support").from_(violations), distinct=False)
     for node in union.walk():
         node.comments = None
@@ -132,17 +175,17 @@ def script(manifest: Manifest, privacy: Privacy = None) -> str:
 
 
 def _words(manifest: Manifest) -> str:
-    named = (f"{key} = {manifest[key]}" for key in ("k", "m", "l", "h", "p") if key in manifest)
+    named = (f"{key} = {manifest[key]}" for key in ("h", "k", "m", "l", "p") if key in manifest)
     return f"{manifest['model']}, {', '.join(named)}"
 
 
-def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, privacy: Privacy = None) -> Path:
+def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, shown: Shown = Shown()) -> Path:
     """Where a proof pack is to be written, refused before the long work if that is not possible.
 
     Raises:
         InputError: it is a file, its parent does not exist, or there is no proof.
     """
-    script(manifest, privacy)
+    script(manifest, shown)
     place = Path(os.path.abspath(directory))
     if place.exists() and not place.is_dir():
         raise InputError(f"{place.name!r} is a file.", code="bad_path", hint="Name a directory for --proof.")
@@ -151,7 +194,7 @@ def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, priva
     return place
 
 
-def write_proof(directory: Path, manifest: Manifest, privacy: Privacy = None) -> list[Path]:
+def write_proof(directory: Path, manifest: Manifest, shown: Shown = Shown()) -> list[Path]:
     """Write ``verify_<model>.sql`` and its page into a directory, which is made if need be; files of those names give way.
 
     Raises:
@@ -165,7 +208,7 @@ def write_proof(directory: Path, manifest: Manifest, privacy: Privacy = None) ->
         release_id=manifest["release_id"],
         claims=CLAIMS[model],
     )
-    files = {directory / f"verify_{model}.sql": script(manifest, privacy), directory / PAGE: page}
+    files = {directory / f"verify_{model}.sql": script(manifest, shown), directory / PAGE: page}
     try:
         directory.mkdir(exist_ok=True)
         for path, text in files.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from reference import constraint_satisfied, count_rare_transactions, threats
 
 from anondb.data.constraints import PrivacyConstraints
 from anondb.errors import InputError
-from anondb.release.proof import proof_directory, script, write_proof
+from anondb.release.proof import Shown, proof_directory, script, write_proof
 
 BASE = {"release_id": "r1", "transactions": "9"}
 
@@ -41,7 +42,7 @@ def random_rows(seed: int) -> list[list[str]]:
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
 def test_km(m: int) -> None:
-    for seed in range(25):
+    for seed in range(10):
         rows = random_rows(seed)
         k = 2 + seed % 4
         found = violations(rows, script({**BASE, "model": "km", "k": str(k), "m": str(m)}))
@@ -50,7 +51,7 @@ def test_km(m: int) -> None:
 
 
 def test_km_with_m_infinite() -> None:
-    for seed in range(60):
+    for seed in range(20):
         rows = random_rows(seed)
         k = 2 + seed % 4
         found = violations(rows, script({**BASE, "model": "km", "k": str(k), "m": "inf"}))
@@ -60,17 +61,17 @@ def test_km_with_m_infinite() -> None:
 
 def test_privacy_constraints_of_the_owner_and_of_pgen() -> None:
     seen = set()
-    for seed in range(60):
+    for seed in range(20):
         rows = random_rows(seed)
         rng = random.Random(seed)
         sets = [sorted(rng.sample("abcde'", rng.randint(1, 3))) for _ in range(3)]
         members = [(x, x) for x in sorted({x for t in rows for x in t})]
         manifest = {**BASE, "model": "constraints", "k": "3"}
-        found = violations(rows, script(manifest, PrivacyConstraints.of(sets, ["1", "2", "3"])), members)
+        found = violations(rows, script(manifest, Shown(PrivacyConstraints.of(sets, ["1", "2", "3"]))), members)
         holds = all(constraint_satisfied(rows, set(p), 3) for p in sets)
         assert (not found) == holds
         seen.add(holds)
-        assert len(violations(rows, script(manifest, "pgen"))) == count_rare_transactions(rows, 3)
+        assert len(violations(rows, script(manifest, Shown("pgen")))) == count_rare_transactions(rows, 3)
     assert seen == {True, False}
 
 
@@ -78,6 +79,31 @@ def test_constraints_stay_in_the_house() -> None:
     with pytest.raises(InputError) as caught:
         script({**BASE, "model": "constraints", "k": "3"})
     assert caught.value.code == "no_proof" and "--include-constraints" in str(caught.value)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_hkp(p: int) -> None:
+    seen = set()
+    for seed in range(12):
+        rows, k, h = random_rows(seed), 2 + seed % 2, Fraction(1 + seed % 3, 3)
+        manifest = {**BASE, "model": "hkp", "k": str(k), "p": str(p), "h": str(h)}
+        found = violations(rows, script(manifest, Shown(private=("d", "e"))))
+        wanted = {}
+        for size in range(1, p + 1):
+            for x in combinations("'abc", size):
+                n = sum(set(x) <= set(t) for t in rows)
+                if 0 < n < k:
+                    wanted[x] = n
+                for q in "de":
+                    both = sum({*x, q} <= set(t) for t in rows)
+                    if both > h * n:
+                        wanted[(*x, q)] = both
+        assert dict(found) == wanted and len(found) == len(wanted)
+        seen.add(bool(wanted))
+    assert True in seen
+    for shown, text in ((Shown(), str(p)), (Shown(private=("d",)), "inf")):
+        with pytest.raises(InputError):
+            script({**manifest, "p": text}, shown)
 
 
 def test_another_release_is_noticed() -> None:
