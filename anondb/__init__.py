@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
     from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.km import KmAnonymity
+    from anondb.models.transactional import TransactionalK
 
 __version__ = "0.1.0"
 
@@ -32,6 +33,7 @@ __all__ = [
     "InternalError",
     "KmAnonymity",
     "Release",
+    "TransactionalK",
     "VerificationFailed",
     "__version__",
     "connect",
@@ -40,6 +42,7 @@ __all__ = [
 _LAZY = {
     **dict.fromkeys(("Database", "Release", "connect"), "database"),
     "KmAnonymity": "models.km",
+    "TransactionalK": "models.transactional",
     "ConstraintAnonymity": "models.constraints",
 }
 

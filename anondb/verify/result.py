@@ -27,7 +27,8 @@ class Verification:
         model: the promise that was checked.
         verified: whether it holds, which is ``violations == 0``.
         violations: how many violations there are; what is counted depends on the model (k^m with finite m: minimal
-            threats; m infinite: distinct published transactions with fewer than k supersets).
+            threats; m infinite: distinct published transactions with fewer than k supersets; transactional k-anonymity:
+            classes of equal transactions with fewer than k members).
         witnesses: the first violations by size and labels, at most as many as asked for.
     """
 
