@@ -67,6 +67,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         options=("max_suppression", "empty_transactions", "candidates", "objective", "bag_input"),
     ),
     "apriori": Algorithm(("km",), needs=("taxonomy",)),
+    "lra": Algorithm(("km",), needs=("taxonomy",)),
     "vpa": Algorithm(("km",), needs=("taxonomy",)),
     "pcta": Algorithm(("km", "constraints"), options=("taxonomy", "privacy_constraints", "weights")),
     "mm": Algorithm(("hkp", "km"), options=("taxonomy", "sensitive", "max_suppression")),

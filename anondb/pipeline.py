@@ -82,6 +82,7 @@ class Report:
             "items": self.items,
             "verified": self.verification.verified,
             "violations": self.verification.violations,
+            "across_levels": self.verification.across_levels,
             "suppressed_items": self.frozen.suppressed_items,
             "suppressed_occurrences": self.frozen.suppressed_occurrences,
             "all_suppressed": bool(self.items) and not self.frozen.released_items,

@@ -84,6 +84,10 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
             from anondb.algorithms.apriori import apriori
 
             return apriori(engine, dataset, taxonomy, model)
+        case "lra", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.lra import lra
+
+            return lra(engine, dataset, taxonomy, model)
         case "vpa", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
             from anondb.algorithms.vpa import vpa
 
