@@ -17,6 +17,7 @@ from anondb.errors import (
 if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
     from anondb.models.constraints import ConstraintAnonymity
+    from anondb.models.hkp import HkpCoherence
     from anondb.models.km import KmAnonymity
     from anondb.models.transactional import TransactionalK
 
@@ -28,6 +29,7 @@ __all__ = [
     "ConstraintAnonymity",
     "Database",
     "EngineError",
+    "HkpCoherence",
     "InfeasibleError",
     "InputError",
     "InternalError",
@@ -41,6 +43,7 @@ __all__ = [
 
 _LAZY = {
     **dict.fromkeys(("Database", "Release", "connect"), "database"),
+    "HkpCoherence": "models.hkp",
     "KmAnonymity": "models.km",
     "TransactionalK": "models.transactional",
     "ConstraintAnonymity": "models.constraints",
