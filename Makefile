@@ -37,6 +37,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/main_job.py
 	$(BIN)/python benchmarks/coat.py
+	$(BIN)/python benchmarks/local.py
 	$(BIN)/python benchmarks/baselines.py
 
 # Up to a million transactions: some minutes, 4 GB.
