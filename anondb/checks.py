@@ -132,32 +132,13 @@ def verify_source(
         return verify_dataset(engine, dataset, model, witnesses, privacy=privacy, sensitive=private)
 
 
-def verify_dataset(
-    engine: Engine,
-    dataset: Dataset,
-    model: Model,
-    witnesses: int = 0,
-    *,
-    privacy: PrivacyConstraints | str | None = None,
-    released_items: Table | None = None,
-    sensitive: Collection[str] | None = None,
-) -> Verification:
-    """Check coded transactions as if they were published as they are; see ``verify_rows``."""
+def verify_dataset(engine: Engine, dataset: Dataset, model: Model, witnesses: int = 0, **about: Any) -> Verification:
+    """Check coded transactions as if they were published as they are; ``about`` goes to ``verify_rows``."""
     ids = exp.select("tid", exp.true().as_("complete")).from_(dataset.ids.expression())
     if isinstance(model, TransactionalK):
         sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
         return verify_k(engine, dataset.bags or sets, ids, dataset.items, model, witnesses=witnesses)
-    return verify_rows(
-        engine,
-        dataset.transactions,
-        ids,
-        dataset.items,
-        model,
-        witnesses,
-        privacy=privacy,
-        released_items=released_items,
-        sensitive=sensitive,
-    )
+    return verify_rows(engine, dataset.transactions, ids, dataset.items, model, witnesses, **about)
 
 
 def verify_sealed(
