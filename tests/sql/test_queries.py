@@ -343,6 +343,8 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
     """A type for a column of a table that a query reads, by the conventions of the package's names."""
     if column == "items":
         return "VARCHAR[]" if table in ("source", "baskets") else "INTEGER[]"
+    if query.name.startswith("proof/") and column == "item":  # which reads a sealed file
+        return "VARCHAR"
     if table == "lists":
         return "VARCHAR[]"
     if column == "content" and table in ("contents", "classes"):
