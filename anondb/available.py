@@ -17,12 +17,19 @@ from typing import Any
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 
-MODELS: Mapping[str, Callable[..., Model]] = {"km": KmAnonymity, "constraints": ConstraintAnonymity}
-PLANNED_MODELS = ("k", "hkp", "anatomy", "kkm", "klm")
+MODELS: Mapping[str, Callable[..., Model]] = {
+    "km": KmAnonymity,
+    "k": TransactionalK,
+    "constraints": ConstraintAnonymity,
+    "hkp": HkpCoherence,
+}
+PLANNED_MODELS = ("anatomy", "kkm", "klm")
 PLANNED_ALGORITHMS = (
-    *("clump", "partition", "multi_anatomy", "apriori", "lra", "vpa", "mm", "pcta", "rfirst", "tfirst"),
+    *("multi_anatomy", "rfirst", "tfirst"),
     *(f"{bound}_bound_{order}" for bound in ("rum", "tum") for order in ("r", "t", "rt")),
 )
 
@@ -53,9 +60,20 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "literal",
         ),
     ),
+    "partition": Algorithm(("k",), needs=("taxonomy",), options=("max_suppression", "empty_transactions")),
+    "clump": Algorithm(
+        ("k",),
+        needs=("taxonomy",),
+        options=("max_suppression", "empty_transactions", "candidates", "objective", "bag_input"),
+    ),
+    "apriori": Algorithm(("km",), needs=("taxonomy",)),
+    "lra": Algorithm(("km",), needs=("taxonomy",)),
+    "vpa": Algorithm(("km",), needs=("taxonomy",)),
+    "pcta": Algorithm(("km", "constraints"), options=("taxonomy", "privacy_constraints", "weights")),
+    "mm": Algorithm(("hkp", "km"), options=("taxonomy", "sensitive", "max_suppression")),
 }
 # Options that state a model's promise together with its parameters; other models do not take them.
-OF_MODEL: Mapping[str, tuple[str, ...]] = {"constraints": ("privacy_constraints",)}
+OF_MODEL: Mapping[str, tuple[str, ...]] = {"constraints": ("privacy_constraints",), "hkp": ("sensitive",)}
 FOR_ALL = ("id", "item", "records")
 
 
@@ -67,16 +85,26 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def parse_m(text: str | int | float) -> int | float:
     """m from a flag or an option: an integer, or ``inf``."""
+    return _parse("m", text)
+
+
+def parse_p(text: str | int | float) -> int | float:
+    """p of (h,k,p)-coherence, likewise."""
+    return _parse("p", text)
+
+
+def _parse(name: str, text: str | int | float) -> int | float:
     if isinstance(text, str):
         if text.strip().lower() in ("inf", "infinity"):
             return math.inf
         if not re.fullmatch(r"[+-]?\d{1,30}", text.strip()):
-            raise InputError(f"m must be an integer or inf, not {text[:40]!r}.", code="bad_parameter")
+            raise InputError(f"{name} must be an integer or inf, not {text[:40]!r}.", code="bad_parameter")
         return int(text)
     return text
 
 
-_FROM_TEXT: Mapping[str, Callable[[Any], Any]] = {"m": parse_m}  # parameters that flags and options may give as text
+# Parameters that flags and options may give as text.
+_FROM_TEXT: Mapping[str, Callable[[Any], Any]] = {"m": parse_m, "p": parse_p}
 
 
 def make_model(name: str = "km", **parameters: Any) -> Model:

@@ -3,54 +3,74 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from sqlglot import exp
+
 from anondb.available import make_model, parameters_of
 from anondb.data.constraints import PrivacyConstraints
+from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import put_sets, read_privacy
-from anondb.data.transactions import load_transactions
+from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 from anondb.release import ledger
 from anondb.release.freeze import coded_release
-from anondb.release.objects import SchemaName, read_manifest
-from anondb.verify import Verification, verify_km
+from anondb.release.objects import SchemaName, is_local, read_manifest
+from anondb.verify import Verification, verify_hkp, verify_k, verify_km, verify_levels
 from anondb.verify.constraints import verify_constraints
 
 
 def verify_rows(
     engine: Engine,
     transactions: Table,
+    ids: exp.Query,
     items: Table,
     model: Model,
     witnesses: int = 0,
     *,
     privacy: PrivacyConstraints | str | None = None,
     released_items: Table | None = None,
+    sensitive: Collection[str] | None = None,
 ) -> Verification:
     """Check published transactions, coded as integers, against a model.
 
     Args:
         engine: the engine, inside a transaction.
-        transactions: ``(tid, item)``.
+        transactions: ``(tid, item, copies)``, each pair of transaction and item once.
+        ids: ``(tid, complete)``: every transaction, for models that look at those without items.
         items: ``(item, label)``.
         model: the promise.
         witnesses: how many violations to return at most.
         privacy: the privacy constraints of the model constraints, or ``pgen``.
         released_items: ``(released_item, item)``, which original items the released ones stand for; None where each
             item stands for itself.
+        sensitive: the labels of the private items of the model hkp.
 
     Raises:
-        InputError: ``no_privacy_constraints``.
+        InputError: ``no_privacy_constraints`` or ``no_sensitive``: what the model is about is missing.
     """
     match model:
         case KmAnonymity():
             return verify_km(engine, transactions, items, model, witnesses=witnesses)
+        case TransactionalK():
+            return verify_k(engine, transactions, ids, items, model, witnesses=witnesses)
+        case HkpCoherence() if sensitive is None:
+            raise InputError(
+                "The model hkp is checked against its private items, which no release lists.",
+                code="no_sensitive",
+                hint="Name them with --sensitive TABLE|FILE.",
+            )
+        case HkpCoherence():
+            return verify_hkp(engine, transactions, items, model, sensitive or (), witnesses=witnesses)
         case ConstraintAnonymity() if privacy is None:
             raise InputError(
                 "The model constraints is checked against its privacy constraints, which no release holds.",
@@ -76,11 +96,18 @@ def verify_release(
     witnesses: int = 0,
     *,
     privacy: PrivacyConstraints | str | None = None,
+    sensitive: Collection[str] | None = None,
 ) -> Verification:
-    """Check the frozen or sealed rows of a release against a model; ``privacy`` as in ``verify_rows``."""
+    """Check the frozen or sealed rows of a release against a model; ``privacy``, ``sensitive`` as in ``verify_rows``."""
     transactions, items = coded_release(engine, schema)
+    ids = exp.select(exp.column("transaction_id").as_("tid"), "complete")
+    ids = ids.from_(schema.table("transaction_ids").expression())
     released = schema.table("released_items")
-    found = verify_rows(engine, transactions, items, model, witnesses, privacy=privacy, released_items=released)
+    about: dict[str, Any] = {"privacy": privacy, "sensitive": sensitive, "released_items": released}
+    found = verify_rows(engine, transactions, ids, items, model, witnesses, **about)
+    if isinstance(model, KmAnonymity) and is_local(engine, schema):
+        across = verify_levels(engine, transactions, items, released, model)
+        found = replace(found, verified=found.verified and across.verified, across_levels=across.violations)
     engine.drop(transactions, items)
     return found
 
@@ -92,14 +119,26 @@ def verify_source(
     *,
     id: str = "tid",
     item: str = "item",
+    bag_input: bool = False,
     witnesses: int = 0,
     privacy_constraints: Any = None,
+    sensitive: Any = None,
 ) -> Verification:
-    """Check any table, view, file or data frame against a model."""
+    """Check any table, view, file or data frame against a model; with ``bag_input`` repeated rows count as copies."""
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         privacy = given_privacy(engine, privacy_constraints, model)
-        dataset = load_transactions(engine, source, id_column=id, item_column=item)
-        return verify_rows(engine, dataset.transactions, dataset.items, model, witnesses, privacy=privacy)
+        private = given_sensitive(engine, sensitive, model)
+        dataset = load_transactions(engine, source, id_column=id, item_column=item, bags=bag_input)
+        return verify_dataset(engine, dataset, model, witnesses, privacy=privacy, sensitive=private)
+
+
+def verify_dataset(engine: Engine, dataset: Dataset, model: Model, witnesses: int = 0, **about: Any) -> Verification:
+    """Check coded transactions as if they were published as they are; ``about`` goes to ``verify_rows``."""
+    ids = exp.select("tid", exp.true().as_("complete")).from_(dataset.ids.expression())
+    if isinstance(model, TransactionalK):
+        sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+        return verify_k(engine, dataset.bags or sets, ids, dataset.items, model, witnesses=witnesses)
+    return verify_rows(engine, dataset.transactions, ids, dataset.items, model, witnesses, **about)
 
 
 def verify_sealed(
@@ -108,12 +147,14 @@ def verify_sealed(
     model: Model | None = None,
     witnesses: int = 0,
     privacy_constraints: Any = None,
+    sensitive: Any = None,
 ) -> Verification:
     """Check the rows of a sealed file against a model, its manifest's by default."""
     with engine.transaction():
         promised = model or model_of(read_manifest(engine, schema))
         privacy = given_privacy(engine, privacy_constraints, promised)
-        return verify_release(engine, schema, promised, witnesses, privacy=privacy)
+        private = given_sensitive(engine, sensitive, promised)
+        return verify_release(engine, schema, promised, witnesses, privacy=privacy, sensitive=private)
 
 
 def given_privacy(engine: Engine, given: Any, model: Model) -> PrivacyConstraints | str | None:
@@ -127,6 +168,22 @@ def given_privacy(engine: Engine, given: Any, model: Model) -> PrivacyConstraint
             f"privacy_constraints goes with the model constraints, not with {model.name}.", code="bad_usage"
         )
     return None if given is None else read_privacy(engine, given)
+
+
+def given_sensitive(engine: Engine, given: Any, model: Model) -> tuple[str, ...] | None:
+    """The private items that a check was given, if any.
+
+    Raises:
+        InputError: ``bad_usage``: the model has none.
+    """
+    if given is not None and not isinstance(model, HkpCoherence):
+        raise InputError(f"sensitive goes with the model hkp, not with {model.name}.", code="bad_usage")
+    return None if given is None else load_sensitive(engine, given)
+
+
+def sensitive_of_release(engine: Engine, catalog: str, schema: SchemaName) -> tuple[str, ...]:
+    """The private items that a release was made with, from the owner's ledger."""
+    return ledger.sensitive_of(engine, catalog, read_manifest(engine, schema)["release_id"])
 
 
 def privacy_of_release(engine: Engine, catalog: str, schema: SchemaName) -> PrivacyConstraints | str | None:

@@ -18,6 +18,7 @@ from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 from anondb.policy import Options, Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
@@ -27,6 +28,7 @@ from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
+    from anondb.attack import Attack
     from anondb.query import Answer, OpenRelease
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
@@ -84,9 +86,49 @@ class Release:
         wanted = Workload(queries, size, seed, draw, own=workload)
         return stored.measure_release(self._database.engine, self.name, wanted)
 
-    def publish(self, path: str | os.PathLike[str], *, replace: bool = False) -> PublishedFile:
-        """Seal the release into a new file of its own, under fresh transaction ids."""
-        return stored.publish_release(self._database.engine, self.name, _path(path), replace=replace)
+    def publish(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        replace: bool = False,
+        allow_overlap: bool = False,
+        proof: str | os.PathLike[str] | None = None,
+        include_constraints: bool = False,
+    ) -> PublishedFile:
+        """Seal the release into a new file of its own, under fresh transaction ids.
+
+        Args:
+            path: the file.
+            replace: whether a file of this name gives way.
+            allow_overlap: whether persons may be in it of whom another release was published before; what joining both
+                leaves is then measured.
+            proof: a directory for the proof pack: SQL with which anybody checks the promise, and a page on what it shows.
+            include_constraints: whether privacy constraints that the owner wrote may be in the proof.
+
+        Raises:
+            InputError: ``overlap``, and as ``check_target`` says.
+        """
+        return stored.publish_release(
+            self._database.engine,
+            self.name,
+            _path(path),
+            replace=replace,
+            allow_overlap=allow_overlap,
+            proof=None if proof is None else _path(proof),
+            include_constraints=include_constraints,
+        )
+
+    def attack(self, *, individuals: int = 1000, known: int = 2, seed: int = 0) -> Attack:
+        """A simulated attacker who knows items of real persons: how many candidates the source and the release leave.
+
+        Args:
+            individuals: how many persons are drawn.
+            known: how many of its items the attacker knows of each.
+            seed: of the draw.
+        """
+        from anondb.attack import attack
+
+        return attack(self._database.engine, self.name, individuals=individuals, known=known, seed=seed)
 
     def query(self, sql: str) -> Answer:
         """Answer a COUNT query, written for the original table, from this release: lower bound, estimate, upper bound.
@@ -213,7 +255,8 @@ class Database:
                     f"The release {report.release!r} was made and is kept; only publishing it failed: publish it again."
                 )
                 raise type(error)(f"{error} {kept}", code=error.code) from None
-            release.report = pipeline.published(report, file, time.perf_counter() - begun)
+            seconds = time.perf_counter() - begun
+            release.report = pipeline.published(report, file, seconds, self.engine.one_shot)
         return release
 
     def verify(
@@ -224,13 +267,16 @@ class Database:
         model: Model | None = None,
         id: str = "tid",
         item: str = "item",
+        bag_input: bool = False,
         witnesses: int = 0,
         privacy_constraints: Any = None,
+        sensitive: Any = None,
     ) -> Verification:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
 
+        With ``bag_input`` rows that repeat an item of the same transaction count, for the model ``k``.
         The model constraints is checked against ``privacy_constraints``: a table, file or data frame ``(constraint_id,
-        item)``, or ``pgen``; by default those that the release was made with.
+        item)``, or ``pgen``; hkp against the private items ``sensitive``; by default those that the release was made with.
         """
         if (release is None) == (transactions is None):
             raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
@@ -239,6 +285,8 @@ class Database:
                 f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(model).__name__}.",
                 code="bad_parameter",
             )
+        if bag_input and (release is not None or not isinstance(model, TransactionalK)):
+            raise InputError("bag_input goes with transactions and the model k.", code="bad_usage")
         if witnesses != 0:
             witnesses = int(check_count("witnesses", witnesses))
         if release is not None:
@@ -249,15 +297,21 @@ class Database:
                     privacy = checks.privacy_of_release(self.engine, stored.current_catalog(self.engine), schema)
                 else:
                     privacy = checks.given_privacy(self.engine, privacy_constraints, promised)
-                return checks.verify_release(self.engine, schema, promised, witnesses, privacy=privacy)
+                private = checks.given_sensitive(self.engine, sensitive, promised)
+                if private is None:
+                    private = checks.sensitive_of_release(self.engine, schema.catalog, schema)
+                about: dict[str, Any] = {"privacy": privacy, "sensitive": private}
+                return checks.verify_release(self.engine, schema, promised, witnesses, **about)
         return checks.verify_source(
             self.engine,
             transactions,
             model or KmAnonymity(),
             id=id,
             item=item,
+            bag_input=bag_input,
             witnesses=witnesses,
             privacy_constraints=privacy_constraints,
+            sensitive=sensitive,
         )
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:
@@ -313,9 +367,15 @@ class Database:
         return ledger.entries(self.engine, stored.current_catalog(self.engine))
 
     def drop(self, name: str) -> None:
-        """Drop a release; its entry in the ledger stays."""
+        """Drop a release; its entry in the ledger stays.
+
+        Raises:
+            InputError: there is no such release, or the database is open read-only.
+        """
+        catalog = stored.current_catalog(self.engine)
         with self.engine.transaction():
-            ledger.drop_release(self.engine, stored.current_catalog(self.engine), name)
+            stored.check_writable(self.engine, catalog)
+            ledger.drop_release(self.engine, catalog, name)
 
     def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
         """A query tree as a DuckDB relation of this connection."""

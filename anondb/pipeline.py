@@ -12,6 +12,7 @@ from anondb import __version__
 from anondb.accuracy import called, measure_on, queries_of
 from anondb.checks import verify_release
 from anondb.constrained import ConstraintReport, check_constraints
+from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
 from anondb.data.taxonomy import load_taxonomy
@@ -21,7 +22,7 @@ from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
 from anondb.policy import Policy
 from anondb.recode import Loaded, loss_of, recode, remarks
-from anondb.release import ledger
+from anondb.release import ledger, publications
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import SchemaName, find_schema, release_schema
 from anondb.release.publish import PublishedFile
@@ -81,6 +82,7 @@ class Report:
             "items": self.items,
             "verified": self.verification.verified,
             "violations": self.verification.violations,
+            "across_levels": self.verification.across_levels,
             "suppressed_items": self.frozen.suppressed_items,
             "suppressed_occurrences": self.frozen.suppressed_occurrences,
             "all_suppressed": bool(self.items) and not self.frozen.released_items,
@@ -119,7 +121,7 @@ def anonymize(
     """
     clock = Clock()
     catalog = current_catalog(engine)
-    with engine.transaction() if loaded is None else contextlib.nullcontext():
+    with engine.recording() as statements, engine.transaction() if loaded is None else contextlib.nullcontext():
         check_writable(engine, catalog)
         with clock.step(engine, "load", "loading transactions"):
             loaded = load(engine, policy) if loaded is None else loaded
@@ -131,9 +133,11 @@ def anonymize(
             recoding = recode(engine, policy, loaded)
         with clock.step(engine, "freeze", "freezing the release"):
             frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
-            loss = loss_of(engine, policy, loaded, recoding, schema)
+            loss = loss_of(engine, policy, loaded, recoding, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
-            verification = verify_release(engine, schema, policy.model, privacy=loaded.stated.privacy)
+            verification = verify_release(
+                engine, schema, policy.model, privacy=loaded.stated.privacy, sensitive=loaded.sensitive
+            )
             if not verification.verified:
                 raise VerificationFailed(
                     f"The frozen release has {verification.violations} violations of {policy.model.name}; nothing was kept."
@@ -141,13 +145,16 @@ def anonymize(
                 )
             constraints = check_constraints(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "accuracy", "measuring accuracy"):
-            queries = queries_of(engine, dataset, policy.workload, generalized_items(recoding))
+            queries = queries_of(engine, dataset, policy.workload, generalized_items(recoding, frozen.cover))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
+        if loaded.sensitive is not None:
+            ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
         if constraints is not None:  # also where only the sealed file stays: it is verified again
             ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
         if not engine.one_shot or view is not None:
             entry = _entry(engine, policy, name, dataset, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
+            publications.record_statements(engine, catalog, frozen.release_id, statements)
             if loaded.taxonomy is not None:
                 ledger.record_taxonomy(engine, catalog, frozen.release_id, loaded.taxonomy)
             if view is not None:
@@ -163,7 +170,7 @@ def anonymize(
         frozen=frozen,
         loss=loss,
         accuracy=accuracy,
-        warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, frozen)),
+        warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, recoding, frozen)),
         seconds=clock.report(),
         constraints=constraints,
     )
@@ -173,11 +180,18 @@ def load(engine: Engine, policy: Policy) -> Loaded:
     """Read the transactions, the taxonomy and the constraints of a policy, each source once."""
     with open_source(engine, policy.transactions, "transactions") as source:
         if policy.records is None:
-            dataset = load_transactions(engine, source, id_column=policy.id, item_column=policy.item)
+            dataset = load_transactions(
+                engine, source, id_column=policy.id, item_column=policy.item, bags=policy.bag_input
+            )
         else:
             with open_source(engine, policy.records, "records") as records:
                 dataset = load_transactions(
-                    engine, source, id_column=policy.id, item_column=policy.item, more_ids=records
+                    engine,
+                    source,
+                    id_column=policy.id,
+                    item_column=policy.item,
+                    more_ids=records,
+                    bags=policy.bag_input,
                 )
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
     stated = load_stated(
@@ -189,7 +203,8 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         weights=policy.weights,
         countable=policy.countable,
     )
-    return Loaded(dataset, taxonomy, stated)
+    sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
+    return Loaded(dataset, taxonomy, stated, sensitive)
 
 
 # ---------------------------------------------------------------------- parts of the steps
@@ -249,7 +264,9 @@ def _reference(engine: Engine, table: Table | None) -> str | None:
     return name.sql(dialect="duckdb")
 
 
-def published(report: Report, file: PublishedFile, seconds: float) -> Report:
+def published(report: Report, file: PublishedFile, seconds: float, one_shot: bool = False) -> Report:
     """The report of a release that was also published."""
+    unasked = "A run over files has no ledger: whether these persons were published before is not known."
+    warnings = (*report.warnings, *([unasked] if one_shot else ()))
     steps = report.seconds | {"publish": round(seconds, 3), "total": round(report.seconds["total"] + seconds, 3)}
-    return replace(report, published=str(file.path), seconds=steps)
+    return replace(report, published=str(file.path), seconds=steps, warnings=warnings)

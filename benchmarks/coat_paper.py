@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from anondb.algorithms.apriori import apriori
 from sqlglot import exp
 
+from anondb.algorithms.apriori import apriori
 from anondb.algorithms.coat import coat
 from anondb.algorithms.coat_weights import TaxonomyWeights
 from anondb.algorithms.pgen import pgen

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anondb.cli.app import (
+    H,
     IdColumn,
     ItemColumn,
     Json,
@@ -15,8 +16,10 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    P,
     PrivacyConstraints,
     ReleaseName,
+    Sensitive,
     ShowSql,
     Source,
     Threads,
@@ -40,8 +43,14 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    h: H = None,
+    p: P = None,
     privacy_constraints: PrivacyConstraints = None,
+    sensitive: Sensitive = None,
     release: ReleaseName = None,
+    bag_input: Annotated[
+        bool, typer.Option("--bag-input", help="For the model k: repeated rows of a transaction count.")
+    ] = False,
     against_source: Annotated[
         bool, typer.Option("--against-source", help="Check the release's recoding on its source as it is now.")
     ] = False,
@@ -57,13 +66,16 @@ def verify(
 
     def promised(own: Model | None) -> Model:
         """The model asked for; what is not said is that of ``own``."""
-        return model_from(model, own, k=k, m=m)
+        return model_from(model, own, k=k, m=m, h=h, p=p)
 
     default = promised(None)
+    stated: dict[str, Any] = {"privacy_constraints": privacy_constraints, "sensitive": sensitive}
     if transactions is not None and (release is not None or against_source):
         raise InputError(
             "--transactions and --release each say what to check.", code="bad_usage", hint="Give one of them."
         )
+    if bag_input and (release is not None or against_source):
+        raise InputError("--bag-input goes with --transactions.", code="bad_usage")
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
@@ -71,12 +83,10 @@ def verify(
         sealed = None if transactions or release else stored.sealed_schema(database.engine)
         if sealed is not None:
             own = checks.model_of(read_manifest(database.engine, sealed))
-            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, privacy_constraints)
+            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, **stated)
         elif release is not None:
             own = checks.model_of(database.release(release).manifest)
-            found = database.verify(
-                release=release, model=promised(own), witnesses=witnesses, privacy_constraints=privacy_constraints
-            )
+            found = database.verify(release=release, model=promised(own), witnesses=witnesses, **stated)
         else:
             where = transactions_of(database, source, transactions, id, item)
             found = database.verify(
@@ -84,8 +94,9 @@ def verify(
                 model=default,
                 id=id,
                 item=item,
+                bag_input=bag_input,
                 witnesses=witnesses,
-                privacy_constraints=privacy_constraints,
+                **stated,
             )
     if as_json:
         print_json(found.to_json(witnesses=witnesses > 0))
@@ -94,6 +105,10 @@ def verify(
         typer.echo(
             f"{promise}: holds" if found.verified else f"{promise}: does not hold, {found.violations} violations"
         )
+        if found.across_levels is not None:
+            typer.echo(
+                f"by labels: {found.violations} violations; across levels of the taxonomy: {found.across_levels}"
+            )
         print_witnesses(found)
     if not found.verified:
         raise typer.Exit(VerificationFailed.exit_code)

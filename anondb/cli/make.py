@@ -9,6 +9,7 @@ import typer
 
 from anondb.cli.app import (
     Draw,
+    H,
     IdColumn,
     ItemColumn,
     Json,
@@ -16,11 +17,13 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    P,
     PrivacyConstraints,
     Queries,
     ReleaseName,
     Replace,
     Seed,
+    Sensitive,
     ShowSql,
     Size,
     Source,
@@ -47,9 +50,16 @@ def anonymize(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    h: H = None,
+    p: P = None,
+    sensitive: Sensitive = None,
     algorithm: Annotated[
         str | None,
-        typer.Option(help="mhghs (default with a taxonomy), hghs, or coat (default without).", metavar="NAME"),
+        typer.Option(
+            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, lra, vpa, pcta, mm; hkp: mm; "
+            "k: partition (default) or clump.",
+            metavar="NAME",
+        ),
     ] = None,
     privacy_constraints: PrivacyConstraints = None,
     utility_constraints: Annotated[
@@ -68,6 +78,22 @@ def anonymize(
         typer.Option(help="For coat: sets of items whose counts must stay exact (set_id, item).", metavar="TABLE|FILE"),
     ] = None,
     literal: Annotated[bool, typer.Option("--literal", help="For coat: follow the printed algorithm.")] = False,
+    empty_transactions: Annotated[
+        str | None,
+        typer.Option(
+            help="For k: make few transactions without items a class by emptying others, or leave them.",
+            metavar="absorb|keep",
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(help="For clump: evaluate only so many clusters for a transaction.", metavar="R")
+    ] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="For clump: the cluster's loss or its growth.", metavar="total|increase")
+    ] = None,
+    bag_input: Annotated[
+        bool, typer.Option("--bag-input", help="For clump: repeated rows of a transaction count.")
+    ] = False,
     max_suppression: Annotated[
         str | None, typer.Option(help="Percent of the items that may be suppressed.", metavar="PERCENT")
     ] = None,
@@ -88,7 +114,7 @@ def anonymize(
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
         made = database.anonymize(
             transactions_of(database, source, transactions, id, item),
-            model=model_from(model, k=k, m=m),
+            model=model_from(model, k=k, m=m, h=h, p=p),
             name=release,
             queries=queries,
             size=size,
@@ -108,6 +134,11 @@ def anonymize(
                 weights=weights,
                 countable=countable,
                 literal=literal,
+                sensitive=sensitive,
+                empty_transactions=empty_transactions,
+                candidates=candidates,
+                objective=objective,
+                bag_input=bag_input,
                 max_suppression=max_suppression,
             ),
         )

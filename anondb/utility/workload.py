@@ -19,8 +19,9 @@ from anondb.data.transactions import ID_TYPES, Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
-from anondb.recoding import GlobalRecoding
+from anondb.recoding import LocalRecoding, Recoding
 from anondb.utility.counting import count_itemsets
+from anondb.utility.loss import Cover
 
 Ints = npt.NDArray[np.int64]
 
@@ -45,6 +46,7 @@ class Workload:
         size: how many items each of them asks for; None where that differs.
         seed: what the queries were drawn with; None for the owner's own.
         draw: ``all``, ``generalized`` or ``owner``.
+        table: the plain name of the owner's own table or file; None for drawn queries.
     """
 
     queries: Table
@@ -54,13 +56,20 @@ class Workload:
     size: int | None
     seed: int | None
     draw: str
+    table: str | None = None
 
 
 # ---------------------------------------------------------------------- drawn queries
 
 
-def generalized_items(recoding: GlobalRecoding) -> Ints:
-    """The items that a released item of several members stands for: the pool that papers measure with."""
+def generalized_items(recoding: Recoding, cover: Cover | None = None) -> Ints:
+    """The items that a released item of several members stands for: the pool that papers measure with.
+
+    For a local recoding its ``cover`` says where; one transaction is enough.
+    """
+    if isinstance(recoding, LocalRecoding):
+        several = recoding.sizes > 1
+        return np.unique(cover.item[several[cover.released]]) if cover is not None else np.zeros(0, dtype=np.int64)
     kept = np.flatnonzero(recoding.image >= 0)
     return np.asarray(kept[recoding.sizes[recoding.image[kept]] > 1], dtype=np.int64)
 
@@ -353,7 +362,7 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
         raise InputError(
             f"{source.name} holds no query.", code="empty_workload", hint="Give one row for each item of a query."
         )
-    return Workload(pairs, names, items, number, smallest if smallest == largest else None, None, "owner")
+    return Workload(pairs, names, items, number, smallest if smallest == largest else None, None, "owner", source.table)
 
 
 def _refuse_nulls(engine: Engine, source: Source, every: Table, rows: Table, listed: bool) -> None:

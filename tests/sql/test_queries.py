@@ -46,6 +46,12 @@ LAST = {0: 4, 1: 3, 2: 2, 3: 3, 4: 4}
 COLUMNS = "tid INTEGER, node INTEGER, last INTEGER, family INTEGER"
 REACHABLE = (COLUMNS, [(t, n, LAST[n], -1) for t, n in EXTENDED[1]])
 FAMILIES = (COLUMNS, [(t, n, LAST[n], {2: 1, 3: 1, 4: 0}.get(n, -1)) for t, n in EXTENDED[1]])
+# Itemsets of one item each, numbered like it, and pairs of them.
+SETS = (
+    "tid INTEGER, prefix INTEGER, member INTEGER, itemset INTEGER",
+    [(1, 0, 0, 0), (1, 0, 1, 1), (1, 0, 2, 2), (2, 0, 0, 0), (2, 0, 1, 1), (3, 0, 2, 2)],
+)
+JOINED = ("tid INTEGER, first_set INTEGER, second_set INTEGER", [(1, 0, 1), (1, 0, 2), (1, 1, 2), (2, 0, 1)])
 ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
@@ -67,6 +73,15 @@ EXAMPLES = [
     ),
     Example("transactions/dat_lines", [], {"file": ("content VARCHAR", [("",)])}),
     Example("transactions/dat_lines", [(1, ["a"]), (2, [])], {"file": ("content VARCHAR", [("\ufeffa\n\n",)])}),
+    Example(
+        "transactions/bags",
+        [(1, 0, 2), (3, 1, 1)],
+        {
+            "source": ("id VARCHAR, item VARCHAR", [("x", "a"), ("x", "a"), ("z", "b")]),
+            "ids": IDS,
+            "items": ITEMS,
+        },
+    ),
     Example("transactions/empty_lists", [(1,)], {"lists": ("item VARCHAR[]", [(["a"],), ([],)])}),
     Example(
         "transactions/exploded",
@@ -140,6 +155,51 @@ EXAMPLES = [
             "others": (COLUMNS, [r for r in REACHABLE[1] if r[1] != 4]),
         },
         {"k": 3, **ALL},
+    ),
+    Example(
+        "itemsets/occurrences",
+        [(1, 4), (1, 7), (2, 4), (2, 7), (3, 4), (4, 2)],
+        {"transactions": TRANSACTIONS, "leaves": ("item INTEGER, node INTEGER", [(0, 7), (1, 4), (2, 2)])},
+        ordered=True,
+    ),
+    Example(
+        "itemsets/public_occurrences",
+        [(1, 0, 0, 0), (1, 0, 1, 1), (2, 0, 0, 0), (2, 0, 1, 1), (3, 0, 1, 1)],
+        {"transactions": TRANSACTIONS, "kept": ("item INTEGER", [(0,), (1,), (9,)])},
+    ),
+    Example(
+        "itemsets/private_occurrences",
+        [(4, 2)],
+        {"transactions": TRANSACTIONS, "private": ("item INTEGER", [(2,), (9,)])},
+    ),
+    Example(
+        "itemsets/private_shares",
+        [(0, 1), (1, 2)],
+        {"transactions": TRANSACTIONS, "private": ("tid INTEGER, item INTEGER", [(1, 7), (1, 8), (3, 7)])},
+        ordered=True,
+    ),
+    Example("itemsets/join_mass", [(0, 3), (1, 1)], {"occurrences": SETS}, ordered=True),
+    Example(
+        "itemsets/joined",
+        [(1, 0, 1), (1, 0, 2), (2, 0, 1)],
+        {"occurrences": SETS},
+        {"first_from": 0, "first_to": 0},
+    ),
+    Example("itemsets/joined", [(1, 1, 2)], {"occurrences": SETS}, {"first_from": 1, "first_to": 9}),
+    Example("itemsets/candidates", [(0, 1, 2), (0, 2, 1), (1, 2, 1)], {"joined": JOINED}, ordered=True),
+    Example(
+        "itemsets/candidate_shares",
+        [(0, 1, 2), (0, 2, 1), (1, 2, 1)],
+        {"joined": JOINED, "private": ("tid INTEGER, item INTEGER", [(1, 7), (2, 7), (1, 8), (3, 8)])},
+        ordered=True,
+    ),
+    Example(
+        "itemsets/grown",
+        [(1, 0, 1, 5), (2, 0, 1, 5), (1, 1, 2, 6)],
+        {
+            "occurrences": SETS,
+            "kept": ("first_set INTEGER, second_set INTEGER, itemset INTEGER", [(0, 1, 5), (1, 2, 6)]),
+        },
     ),
     Example(
         "itemsets/frequent_pairs",
@@ -229,14 +289,17 @@ def test_catalog(engine: Engine) -> None:
 
 def test_fingerprint(engine: Engine) -> None:
     """The same for any order of rows and numbering; another one for other ids, items, pairs or empty transactions."""
-    base = {"transactions": TRANSACTIONS, "ids": IDS, "items": ITEMS}
+    columns = f"{TRANSACTIONS[0]}, copies INTEGER"
+    rows = [(t, i, 1) for t, i in TRANSACTIONS[1]]
+    base = {"transactions": (columns, rows), "ids": IDS, "items": ITEMS}
     renumbered = {
-        "transactions": (TRANSACTIONS[0], [(t * 10, i) for t, i in reversed(TRANSACTIONS[1])]),
+        "transactions": (columns, [(t * 10, i, 1) for t, i, _ in reversed(rows)]),
         "ids": (IDS[0], [(t * 10, i) for t, i in reversed(IDS[1])]),
         "items": ITEMS,
     }
     others = [
-        {**base, "transactions": (TRANSACTIONS[0], TRANSACTIONS[1][1:])},
+        {**base, "transactions": (columns, rows[1:])},
+        {**base, "transactions": (columns, [(*rows[0][:2], 2), *rows[1:]])},
         {**base, "ids": (IDS[0], IDS[1][:-1])},
         {**base, "ids": (IDS[0], [(t, i + "'") for t, i in IDS[1]])},
         {**base, "items": (ITEMS[0], [(n, x + "'") for n, x in ITEMS[1]])},
@@ -251,7 +314,7 @@ def test_fingerprint(engine: Engine) -> None:
 
 TEXT = {"label", "content", "name", "key", "value", "member", "released_item", "parameters", "subject", "action"}
 TEXT |= {"release", "release_id", "model", "algorithm", "source_table", "id_column", "item_column", "fingerprint"}
-TEXT |= {"lm_total", "user_name", "version", "status", "cost"}
+TEXT |= {"workload", "lm_total", "user_name", "version", "status", "cost"}
 OTHER = {"complete": "BOOLEAN", "verified": "BOOLEAN", "suppressed": "BOOLEAN", "created": "TIMESTAMP"}
 OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "relative_error": "DOUBLE"}
 TEXT_ITEMS = {"released_items", "source", "baskets"}  # tables whose item or id is a label
@@ -262,6 +325,7 @@ VALUES = {
     "wanted": "x",
     "release_id": "r",
     "text": "SELECT 1",
+    "prefix": "x",
 }
 
 
@@ -271,6 +335,8 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
         return "VARCHAR[]" if table in ("source", "baskets") else "INTEGER[]"
     if table == "lists":
         return "VARCHAR[]"
+    if column == "content" and table in ("contents", "classes"):
+        return "BIGINT[]"
     if (
         query.name.startswith("release/")
         and table != "transactions"
