@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test quick check nightly bench examples clean
+.PHONY: demo test quick check nightly bench bench-scale bench-papers examples clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +37,16 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/main_job.py
 	$(BIN)/python benchmarks/coat.py
+	$(BIN)/python benchmarks/local.py
+	$(BIN)/python benchmarks/baselines.py
+	$(BIN)/python benchmarks/local.py
+
+# Up to a million transactions: some minutes, 4 GB.
+bench-scale: $(STAMP)
+	$(BIN)/python benchmarks/scale.py
+
+bench-papers: $(STAMP)
+	$(BIN)/python benchmarks/papers.py
 
 # The dbt project is built where dbt is installed: pip install "dbt-core>=1.10,<2" dbt-duckdb
 examples: $(STAMP)

@@ -17,7 +17,9 @@ from anondb.errors import (
 if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
     from anondb.models.constraints import ConstraintAnonymity
+    from anondb.models.hkp import HkpCoherence
     from anondb.models.km import KmAnonymity
+    from anondb.models.transactional import TransactionalK
     from anondb.release.reader import open_release
 
 __version__ = "0.1.0"
@@ -28,11 +30,13 @@ __all__ = [
     "ConstraintAnonymity",
     "Database",
     "EngineError",
+    "HkpCoherence",
     "InfeasibleError",
     "InputError",
     "InternalError",
     "KmAnonymity",
     "Release",
+    "TransactionalK",
     "VerificationFailed",
     "__version__",
     "connect",
@@ -41,7 +45,9 @@ __all__ = [
 
 _LAZY = {
     **dict.fromkeys(("Database", "Release", "connect"), "database"),
+    "HkpCoherence": "models.hkp",
     "KmAnonymity": "models.km",
+    "TransactionalK": "models.transactional",
     "ConstraintAnonymity": "models.constraints",
     "open_release": "release.reader",
 }

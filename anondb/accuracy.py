@@ -11,8 +11,8 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InternalError
 from anondb.policy import Workload
-from anondb.release.objects import SchemaName
-from anondb.utility import Accuracy, measure, of_release, owner_workload, random_workload
+from anondb.release.objects import SchemaName, is_local, read_manifest
+from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
 
 
@@ -62,10 +62,24 @@ def measure_on(
     Raises:
         InternalError: a true count lies outside of its bounds: a bug; nothing is kept.
     """
+    if is_local(engine, schema):
+        accuracy = measure_local(
+            engine,
+            dataset,
+            schema.table("transactions"),
+            schema.table("transaction_ids"),
+            schema.table("released_items"),
+            read_manifest(engine, schema)["semantics"],
+            queries,
+        )
+        return _held(accuracy, must_hold)
     released = of_release(
         engine, schema.table("transactions"), schema.table("released_items"), suppressed=suppression == "some"
     )
-    accuracy = measure(engine, dataset, released, queries)
+    return _held(measure(engine, dataset, released, queries), must_hold)
+
+
+def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:
     if must_hold and accuracy.outside:
         raise InternalError(f"{accuracy.outside} true counts lie outside their bounds; nothing was kept.")
     return accuracy

@@ -20,10 +20,11 @@ from anondb.checks import model_of
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.errors import AnondbError, BudgetExceeded, InputError
+from anondb.errors import AnondbError, BudgetExceeded, InputError, InternalError
 from anondb.models import Model, check_count
 from anondb.policy import Policy
 from anondb.recode import Loaded, recode
+from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest, release_kind
 from anondb.stored import current_catalog, find_release, load_source
@@ -305,6 +306,8 @@ def _gives(
             found = recode(engine, policy, Loaded(dataset, taxonomy))
         except AnondbError:
             return False  # infeasible: nothing would have been published
+        if not isinstance(found, GlobalRecoding):
+            raise InternalError(f"The algorithm {algorithm} gives an item no image of its own.")
         if any(
             image.get(label) != (found.labels[r] if r >= 0 else None)
             for label, r in zip(dataset.labels, found.image.tolist(), strict=True)

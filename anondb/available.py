@@ -19,15 +19,17 @@ from anondb.models import Model
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 
 MODELS: Mapping[str, Callable[..., Model]] = {
     "km": KmAnonymity,
+    "k": TransactionalK,
     "constraints": ConstraintAnonymity,
     "hkp": HkpCoherence,
 }
-PLANNED_MODELS = ("k", "anatomy", "kkm", "klm")
+PLANNED_MODELS = ("anatomy", "kkm", "klm")
 PLANNED_ALGORITHMS = (
-    *("clump", "partition", "multi_anatomy", "lra", "rfirst", "tfirst"),
+    *("multi_anatomy", "rfirst", "tfirst"),
     *(f"{bound}_bound_{order}" for bound in ("rum", "tum") for order in ("r", "t", "rt")),
 )
 
@@ -58,7 +60,14 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "literal",
         ),
     ),
+    "partition": Algorithm(("k",), needs=("taxonomy",), options=("max_suppression", "empty_transactions")),
+    "clump": Algorithm(
+        ("k",),
+        needs=("taxonomy",),
+        options=("max_suppression", "empty_transactions", "candidates", "objective", "bag_input"),
+    ),
     "apriori": Algorithm(("km",), needs=("taxonomy",)),
+    "lra": Algorithm(("km",), needs=("taxonomy",)),
     "vpa": Algorithm(("km",), needs=("taxonomy",)),
     "pcta": Algorithm(("km", "constraints"), options=("taxonomy", "privacy_constraints", "weights")),
     "mm": Algorithm(("hkp", "km"), options=("taxonomy", "sensitive", "max_suppression")),

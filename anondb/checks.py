@@ -7,28 +7,32 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from sqlglot import exp
+
 from anondb.available import make_model, parameters_of
 from anondb.data.constraints import PrivacyConstraints
 from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import put_sets, read_privacy
-from anondb.data.transactions import load_transactions
+from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 from anondb.release import ledger
 from anondb.release.freeze import coded_release
-from anondb.release.objects import SchemaName, read_manifest
-from anondb.verify import Verification, verify_hkp, verify_km
+from anondb.release.objects import SchemaName, is_local, read_manifest
+from anondb.verify import Verification, verify_hkp, verify_k, verify_km, verify_levels
 from anondb.verify.constraints import verify_constraints
 
 
 def verify_rows(
     engine: Engine,
     transactions: Table,
+    ids: exp.Query,
     items: Table,
     model: Model,
     witnesses: int = 0,
@@ -41,7 +45,8 @@ def verify_rows(
 
     Args:
         engine: the engine, inside a transaction.
-        transactions: ``(tid, item)``.
+        transactions: ``(tid, item, copies)``, each pair of transaction and item once.
+        ids: ``(tid, complete)``: every transaction, for models that look at those without items.
         items: ``(item, label)``.
         model: the promise.
         witnesses: how many violations to return at most.
@@ -56,6 +61,8 @@ def verify_rows(
     match model:
         case KmAnonymity():
             return verify_km(engine, transactions, items, model, witnesses=witnesses)
+        case TransactionalK():
+            return verify_k(engine, transactions, ids, items, model, witnesses=witnesses)
         case HkpCoherence() if sensitive is None:
             raise InputError(
                 "The model hkp is checked against its private items, which no release lists.",
@@ -93,9 +100,14 @@ def verify_release(
 ) -> Verification:
     """Check the frozen or sealed rows of a release against a model; ``privacy``, ``sensitive`` as in ``verify_rows``."""
     transactions, items = coded_release(engine, schema)
+    ids = exp.select(exp.column("transaction_id").as_("tid"), "complete")
+    ids = ids.from_(schema.table("transaction_ids").expression())
     released = schema.table("released_items")
     about: dict[str, Any] = {"privacy": privacy, "sensitive": sensitive, "released_items": released}
-    found = verify_rows(engine, transactions, items, model, witnesses, **about)
+    found = verify_rows(engine, transactions, ids, items, model, witnesses, **about)
+    if isinstance(model, KmAnonymity) and is_local(engine, schema):
+        across = verify_levels(engine, transactions, items, released, model)
+        found = replace(found, verified=found.verified and across.verified, across_levels=across.violations)
     engine.drop(transactions, items)
     return found
 
@@ -107,17 +119,26 @@ def verify_source(
     *,
     id: str = "tid",
     item: str = "item",
+    bag_input: bool = False,
     witnesses: int = 0,
     privacy_constraints: Any = None,
     sensitive: Any = None,
 ) -> Verification:
-    """Check any table, view, file or data frame against a model."""
+    """Check any table, view, file or data frame against a model; with ``bag_input`` repeated rows count as copies."""
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         privacy = given_privacy(engine, privacy_constraints, model)
         private = given_sensitive(engine, sensitive, model)
-        dataset = load_transactions(engine, source, id_column=id, item_column=item)
-        rows = (dataset.transactions, dataset.items)
-        return verify_rows(engine, *rows, model, witnesses, privacy=privacy, sensitive=private)
+        dataset = load_transactions(engine, source, id_column=id, item_column=item, bags=bag_input)
+        return verify_dataset(engine, dataset, model, witnesses, privacy=privacy, sensitive=private)
+
+
+def verify_dataset(engine: Engine, dataset: Dataset, model: Model, witnesses: int = 0, **about: Any) -> Verification:
+    """Check coded transactions as if they were published as they are; ``about`` goes to ``verify_rows``."""
+    ids = exp.select("tid", exp.true().as_("complete")).from_(dataset.ids.expression())
+    if isinstance(model, TransactionalK):
+        sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+        return verify_k(engine, dataset.bags or sets, ids, dataset.items, model, witnesses=witnesses)
+    return verify_rows(engine, dataset.transactions, ids, dataset.items, model, witnesses, **about)
 
 
 def verify_sealed(

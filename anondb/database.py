@@ -18,6 +18,7 @@ from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 from anondb.policy import Options, Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
@@ -266,12 +267,14 @@ class Database:
         model: Model | None = None,
         id: str = "tid",
         item: str = "item",
+        bag_input: bool = False,
         witnesses: int = 0,
         privacy_constraints: Any = None,
         sensitive: Any = None,
     ) -> Verification:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
 
+        With ``bag_input`` rows that repeat an item of the same transaction count, for the model ``k``.
         The model constraints is checked against ``privacy_constraints``: a table, file or data frame ``(constraint_id,
         item)``, or ``pgen``; hkp against the private items ``sensitive``; by default those that the release was made with.
         """
@@ -282,6 +285,8 @@ class Database:
                 f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(model).__name__}.",
                 code="bad_parameter",
             )
+        if bag_input and (release is not None or not isinstance(model, TransactionalK)):
+            raise InputError("bag_input goes with transactions and the model k.", code="bad_usage")
         if witnesses != 0:
             witnesses = int(check_count("witnesses", witnesses))
         if release is not None:
@@ -303,6 +308,7 @@ class Database:
             model or KmAnonymity(),
             id=id,
             item=item,
+            bag_input=bag_input,
             witnesses=witnesses,
             privacy_constraints=privacy_constraints,
             sensitive=sensitive,

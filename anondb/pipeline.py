@@ -82,6 +82,7 @@ class Report:
             "items": self.items,
             "verified": self.verification.verified,
             "violations": self.verification.violations,
+            "across_levels": self.verification.across_levels,
             "suppressed_items": self.frozen.suppressed_items,
             "suppressed_occurrences": self.frozen.suppressed_occurrences,
             "all_suppressed": bool(self.items) and not self.frozen.released_items,
@@ -132,7 +133,7 @@ def anonymize(
             recoding = recode(engine, policy, loaded)
         with clock.step(engine, "freeze", "freezing the release"):
             frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
-            loss = loss_of(engine, policy, loaded, recoding, schema)
+            loss = loss_of(engine, policy, loaded, recoding, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
             verification = verify_release(
                 engine, schema, policy.model, privacy=loaded.stated.privacy, sensitive=loaded.sensitive
@@ -144,7 +145,7 @@ def anonymize(
                 )
             constraints = check_constraints(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "accuracy", "measuring accuracy"):
-            queries = queries_of(engine, dataset, policy.workload, generalized_items(recoding))
+            queries = queries_of(engine, dataset, policy.workload, generalized_items(recoding, frozen.cover))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
         if loaded.sensitive is not None:
             ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
@@ -169,7 +170,7 @@ def anonymize(
         frozen=frozen,
         loss=loss,
         accuracy=accuracy,
-        warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, frozen)),
+        warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, recoding, frozen)),
         seconds=clock.report(),
         constraints=constraints,
     )
@@ -179,11 +180,18 @@ def load(engine: Engine, policy: Policy) -> Loaded:
     """Read the transactions, the taxonomy and the constraints of a policy, each source once."""
     with open_source(engine, policy.transactions, "transactions") as source:
         if policy.records is None:
-            dataset = load_transactions(engine, source, id_column=policy.id, item_column=policy.item)
+            dataset = load_transactions(
+                engine, source, id_column=policy.id, item_column=policy.item, bags=policy.bag_input
+            )
         else:
             with open_source(engine, policy.records, "records") as records:
                 dataset = load_transactions(
-                    engine, source, id_column=policy.id, item_column=policy.item, more_ids=records
+                    engine,
+                    source,
+                    id_column=policy.id,
+                    item_column=policy.item,
+                    more_ids=records,
+                    bags=policy.bag_input,
                 )
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
     stated = load_stated(

@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from anondb.available import ALGORITHMS, FOR_ALL, MODELS, all_parameters, choose_algorithm, make_model, parse_m
 from anondb.errors import InputError
-from anondb.models import MAX_PARAMETER, Model
+from anondb.models import MAX_PARAMETER, Model, check_count
 from anondb.models.km import KmAnonymity
 
 
@@ -45,6 +45,9 @@ class Workload:
             raise InputError(f"draw must be all or generalized, not {self.draw!r}.", code="bad_parameter")
 
 
+CHOICES: Mapping[str, tuple[str, ...]] = {"empty_transactions": ("absorb", "keep"), "objective": ("total", "increase")}
+
+
 class Options(TypedDict, total=False):
     """The options of a policy beside its source, model, name and workload (design 2.1); see ``Policy``."""
 
@@ -66,6 +69,7 @@ class Options(TypedDict, total=False):
     empty_transactions: str | None
     candidates: int | None
     objective: str | None
+    bag_input: bool
     delta: Any
     literal: bool
     spread: bool
@@ -97,7 +101,8 @@ class Policy:
         max_suppression: percent of the items that may be suppressed; None sets no limit, except that not everything may be.
         columns: for multi_anatomy: their number, or a table or file (column_id, item).
         empty_values, empty_transactions: whether an empty value counts; what becomes of few empty transactions.
-        candidates, objective: for clump: how many clusters are tried, and what is minimized.
+        candidates, objective: for clump: how many clusters are tried, and what is minimized (``total`` or ``increase``).
+        bag_input: for clump: whether rows that repeat an item of the same transaction count.
         delta: the bound of rum_bound and tum_bound.
         literal: for coat: follow the printed algorithm.
         spread: for multi_anatomy: take records round-robin from the most frequent values.
@@ -129,6 +134,7 @@ class Policy:
     empty_transactions: str | None = None
     candidates: int | None = None
     objective: str | None = None
+    bag_input: bool = False
     delta: Any = None
     literal: bool = False
     spread: bool = False
@@ -144,6 +150,13 @@ class Policy:
         options = {name: value for name, value in given.items() if name in Options.__annotations__}
         options.pop("algorithm", None)
         object.__setattr__(self, "algorithm", choose_algorithm(self.model, self.algorithm, options))
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in (None, *choices):
+                raise InputError(
+                    f"{name} must be {' or '.join(choices)}, not {getattr(self, name)!r}.", code="bad_parameter"
+                )
+        if self.candidates is not None:
+            object.__setattr__(self, "candidates", int(check_count("candidates", self.candidates)))
         for name in ("id", "item"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise InputError(f"The column name given as {name} is empty.", code="empty_name")
@@ -153,6 +166,7 @@ class Policy:
         return {
             **self.model.parameters(),
             "max_suppression": None if self.max_suppression is None else str(self.max_suppression),
+            **({"bag_input": True} if self.bag_input else {}),
         }
 
 
@@ -185,7 +199,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "countable": (_TEXT,),
     **dict.fromkeys(("empty_values", "empty_transactions", "draw", "workload", "publish"), (_TEXT,)),
     **dict.fromkeys(("k", "l", "queries", "size", "seed", "candidates"), (_INTEGER,)),
-    **dict.fromkeys(("literal", "spread", "allow_overlap"), (_BOOLEAN,)),
+    **dict.fromkeys(("literal", "spread", "allow_overlap", "bag_input"), (_BOOLEAN,)),
     "m": (_INTEGER, _TEXT),
     "p": (_INTEGER, _TEXT),
     "h": (_NUMBER, _TEXT),

@@ -13,11 +13,12 @@ from anondb.errors import InfeasibleError, InternalError
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 from anondb.policy import Policy
-from anondb.recoding import GlobalRecoding
+from anondb.recoding import GlobalRecoding, LocalRecoding, Recoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
-from anondb.utility import Loss, global_loss, ul_a_log2
+from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a_log2
 
 SET_BASED = ("coat", "pcta")  # generalized items are sets of items, not nodes of the taxonomy
 
@@ -39,18 +40,23 @@ class Loaded:
     sensitive: tuple[str, ...] | None = None
 
 
-def recode(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
+def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     """Run the policy's algorithm, and hold it to the limit of suppression.
 
     Raises:
         InfeasibleError: more would be suppressed than allowed, or everything.
     """
     recoding = _run(engine, policy, loaded)
-    _check_suppression(recoding, loaded.stated.items(loaded.dataset), policy.max_suppression)
+    items = loaded.stated.items(loaded.dataset)
+    if isinstance(recoding, GlobalRecoding):
+        suppressed = int((recoding.image < 0).sum())
+    else:
+        suppressed = suppressed_items(engine, loaded.dataset, recoding)
+    _check_suppression(suppressed, loaded.dataset.n_items, items, policy.max_suppression)
     return recoding
 
 
-def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
+def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     """The algorithms are imported when they run: a command needs one of them."""
     match policy.algorithm, policy.model, loaded:
         case "mhghs", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
@@ -78,6 +84,10 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
             from anondb.algorithms.apriori import apriori
 
             return apriori(engine, dataset, taxonomy, model)
+        case "lra", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.lra import lra
+
+            return lra(engine, dataset, taxonomy, model)
         case "vpa", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
             from anondb.algorithms.vpa import vpa
 
@@ -90,22 +100,43 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
             from anondb.algorithms.mm import mm
 
             return mm(engine, dataset, model, private=loaded.sensitive or ())
+        case "partition", TransactionalK() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.partition import partition
+
+            return partition(engine, dataset, taxonomy, model, empty=policy.empty_transactions or "absorb")
+        case "clump", TransactionalK() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.clump import clump
+
+            return clump(
+                engine,
+                dataset,
+                taxonomy,
+                model,
+                bags=dataset.bags,
+                empty=policy.empty_transactions or "absorb",
+                objective=policy.objective or "total",
+                candidates=policy.candidates,
+            )
     raise InternalError(f"The algorithm {policy.algorithm} has no case here.")
 
 
-def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: GlobalRecoding, schema: SchemaName) -> Loss:
+def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> Loss:
     """What a frozen release costs, in the measures that its model has.
 
     Args:
         engine: the engine.
         policy, loaded, recoding: how the release came about.
-        schema: where it is frozen.
+        frozen: the release.
     """
+    if isinstance(recoding, LocalRecoding):
+        if frozen.cover is None:
+            raise InternalError("A local recoding was frozen without its cover.")
+        return local_loss(engine, loaded.dataset, recoding, frozen.cover, loaded.taxonomy)
     if policy.algorithm not in SET_BASED:
         return global_loss(loaded.dataset, recoding, loaded.taxonomy)
     items = loaded.stated.items(loaded.dataset)
     loss = global_loss(loaded.dataset, recoding, items=items)
-    return replace(loss, ul_log2=_ul_log2(engine, schema, loaded.dataset, recoding, items))
+    return replace(loss, ul_log2=_ul_log2(engine, frozen.schema, loaded.dataset, recoding, items))
 
 
 def _ul_log2(
@@ -119,9 +150,9 @@ def _ul_log2(
     return ul_a_log2(sizes, supports, dataset.n_transactions, items) if sizes else None
 
 
-def _check_suppression(recoding: GlobalRecoding, items: int, limit: Fraction | None) -> None:
-    """Refuse what suppresses more than ``limit`` percent of the items, or everything unless 100 percent are allowed."""
-    suppressed = int((recoding.image < 0).sum())
+def _check_suppression(suppressed: int, occurring: int, items: int, limit: Fraction | None) -> None:
+    """Refuse what suppresses more than ``limit`` percent of the items, or everything that occurs unless 100 percent are
+    allowed."""
     if not suppressed:
         return
     if limit is not None and Fraction(100 * suppressed, items) > limit:
@@ -130,7 +161,7 @@ def _check_suppression(recoding: GlobalRecoding, items: int, limit: Fraction | N
             code="too_much_suppression",
             hint="Raise --max-suppression, or lower k or m.",
         )
-    if suppressed == len(recoding.image) and limit != 100:
+    if suppressed == occurring and limit != 100:
         raise InfeasibleError(
             "Every item would have to be suppressed.",
             code="all_suppressed",
@@ -138,16 +169,16 @@ def _check_suppression(recoding: GlobalRecoding, items: int, limit: Fraction | N
         )
 
 
-def remarks(policy: Policy, loaded: Loaded, frozen: FrozenRelease) -> list[str]:
+def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> list[str]:
     """What the owner should know about a release beyond its figures."""
-    remarks = []
+    remarks = list(recoding.remarks) if isinstance(recoding, LocalRecoding) else []
     dataset, taxonomy = loaded.dataset, loaded.taxonomy
     if getattr(policy.model, "k", None) == 1:
         remarks.append("k = 1 promises nothing: every item is released as it is.")
     if dataset.n_items and not frozen.released_items:
         remarks.append("Everything was suppressed: the release holds no item.")
     remarks += _on_sensitive(loaded)
-    if policy.algorithm in (*SET_BASED, "mm"):
+    if policy.algorithm in (*SET_BASED, "mm") or isinstance(recoding, LocalRecoding):
         return remarks
     if (
         taxonomy is not None

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from anondb.engine import Table
 
 Ints = npt.NDArray[np.int64]
 
@@ -55,3 +58,47 @@ class GlobalRecoding:
     def sizes(self) -> Ints:
         """How many original items each released item stands for."""
         return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class LocalRecoding:
+    """A local recoding: the same item may have different images in different transactions, so the rows are given.
+
+    Released items may overlap (a node of the taxonomy and one below it, or two sets of items), but under set semantics
+    those of one transaction never do: an original item has at most one image in a transaction.
+
+    Attributes:
+        transactions: work table ``(tid INTEGER, released INTEGER, copies INTEGER)``, one row for each released item of a
+            transaction, by the numbers of ``labels``; a transaction that is published without items has no row.
+        incomplete: work table ``(tid INTEGER)``: the transactions of every class in which something may have been
+            suppressed (``complete`` = false in the release). Readers see it, so it must be constant over whatever the
+            model calls a class: the transactions that are published alike for transactional k-anonymity, the relational
+            class for (k,k^m)-anonymity, all transactions of a release otherwise.
+        labels: label of each released item, by its number; also of those that do not occur.
+        member_of, member_labels: the original items that each released item stands for, as two columns of equal length;
+            items that never occur in the data but could (other leaves of a taxonomy node) are included.
+        semantics: what a row says about the original transaction (spec 0.3).
+            ``set``: it held a non-empty set of the released item's members; ``copies`` is 1. Partition and LRA use nodes
+            of the taxonomy, recodings by clusters sets of items that differ between the clusters.
+            ``atomic``: each of the ``copies`` stands for one occurrence of a member, and no two copies of a transaction
+            for the same occurrence.
+        decisions: the chosen steps, in order; may be empty.
+        remarks: what the owner should know about how the algorithm went about it, in sentences without data values.
+    """
+
+    transactions: Table
+    incomplete: Table
+    labels: tuple[str, ...]
+    member_of: Ints
+    member_labels: tuple[str, ...]
+    semantics: Literal["set", "atomic"] = "set"
+    decisions: tuple[Decision, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> Ints:
+        """How many original items each released item stands for."""
+        return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
+
+
+Recoding = GlobalRecoding | LocalRecoding

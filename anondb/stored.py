@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace as replace_fields
+from functools import partial
 
 from sqlglot import exp
 
@@ -98,13 +99,13 @@ def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]
         raise InputError(f"The source of the release {name!r} is not in this database.", code="no_source")
     policy = None if view is None else view_policy(engine, view)
     given = entry.source_reference if policy is None else policy.transactions
+    bags = bool(entry.parameters.get("bag_input", False))
+    read = partial(load_transactions, engine, id_column=entry.id_column, item_column=entry.item_column, bags=bags)
     with open_source(engine, given, "transactions") as source:
         if policy is None or policy.records is None:
-            return entry, load_transactions(engine, source, id_column=entry.id_column, item_column=entry.item_column)
+            return entry, read(source)
         with open_source(engine, policy.records, "records") as records:
-            return entry, load_transactions(
-                engine, source, id_column=entry.id_column, item_column=entry.item_column, more_ids=records
-            )
+            return entry, read(source, more_ids=records)
 
 
 def view_policy(engine: Engine, view: ledger.View, replace: bool = False) -> Policy:

@@ -29,8 +29,6 @@ COMMANDS: tuple[Callable[..., None], ...] = (
 for command in COMMANDS:
     app.command()(command)
 
-PLANNED_COMMANDS: tuple[str, ...] = ()
-
 
 def _fail(error: AnondbError) -> NoReturn:
     json_error(error.code, str(error), error.place)
@@ -39,12 +37,12 @@ def _fail(error: AnondbError) -> NoReturn:
 
 
 def _planned(said: str) -> str | None:
-    """What to say of an option or command of the contract that is not there yet."""
+    """What to say of an option of the contract that is not there yet."""
     from anondb.policy import OPTIONS
 
     known = {f"--{name.replace('_', '-')}" for name in OPTIONS}
     for word in re.findall(r"[\w-]+", said):
-        if (word in known and "No such option" in said) or (word in PLANNED_COMMANDS and "No such command" in said):
+        if word in known and "No such option" in said:
             return f"{word} is planned, but not there yet. See anondb --help for what is."
     return None
 

@@ -48,6 +48,9 @@ def verify(
     privacy_constraints: PrivacyConstraints = None,
     sensitive: Sensitive = None,
     release: ReleaseName = None,
+    bag_input: Annotated[
+        bool, typer.Option("--bag-input", help="For the model k: repeated rows of a transaction count.")
+    ] = False,
     against_source: Annotated[
         bool, typer.Option("--against-source", help="Check the release's recoding on its source as it is now.")
     ] = False,
@@ -71,6 +74,8 @@ def verify(
         raise InputError(
             "--transactions and --release each say what to check.", code="bad_usage", hint="Give one of them."
         )
+    if bag_input and (release is not None or against_source):
+        raise InputError("--bag-input goes with --transactions.", code="bad_usage")
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
@@ -89,6 +94,7 @@ def verify(
                 model=default,
                 id=id,
                 item=item,
+                bag_input=bag_input,
                 witnesses=witnesses,
                 **stated,
             )
@@ -99,6 +105,10 @@ def verify(
         typer.echo(
             f"{promise}: holds" if found.verified else f"{promise}: does not hold, {found.violations} violations"
         )
+        if found.across_levels is not None:
+            typer.echo(
+                f"by labels: {found.violations} violations; across levels of the taxonomy: {found.across_levels}"
+            )
         print_witnesses(found)
     if not found.verified:
         raise typer.Exit(VerificationFailed.exit_code)

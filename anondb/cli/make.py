@@ -56,7 +56,8 @@ def anonymize(
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, vpa, pcta, mm; hkp: mm.",
+            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, lra, vpa, pcta, mm; hkp: mm; "
+            "k: partition (default) or clump.",
             metavar="NAME",
         ),
     ] = None,
@@ -77,6 +78,22 @@ def anonymize(
         typer.Option(help="For coat: sets of items whose counts must stay exact (set_id, item).", metavar="TABLE|FILE"),
     ] = None,
     literal: Annotated[bool, typer.Option("--literal", help="For coat: follow the printed algorithm.")] = False,
+    empty_transactions: Annotated[
+        str | None,
+        typer.Option(
+            help="For k: make few transactions without items a class by emptying others, or leave them.",
+            metavar="absorb|keep",
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(help="For clump: evaluate only so many clusters for a transaction.", metavar="R")
+    ] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="For clump: the cluster's loss or its growth.", metavar="total|increase")
+    ] = None,
+    bag_input: Annotated[
+        bool, typer.Option("--bag-input", help="For clump: repeated rows of a transaction count.")
+    ] = False,
     max_suppression: Annotated[
         str | None, typer.Option(help="Percent of the items that may be suppressed.", metavar="PERCENT")
     ] = None,
@@ -118,6 +135,10 @@ def anonymize(
                 countable=countable,
                 literal=literal,
                 sensitive=sensitive,
+                empty_transactions=empty_transactions,
+                candidates=candidates,
+                objective=objective,
+                bag_input=bag_input,
                 max_suppression=max_suppression,
             ),
         )

@@ -68,6 +68,7 @@ def print_report(report: Report, kept: bool) -> None:
         (
             "information loss",
             f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
+            + ("" if loss.ggd is None else f", GGD {figure(float(loss.ggd))} (total {loss.ggd})")
             + ("" if loss.ul_log2 is None else f", log2 UL {figure(loss.ul_log2)}"),
         ),
         *_constraint_rows(report.constraints),

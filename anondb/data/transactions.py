@@ -37,6 +37,8 @@ class Dataset:
         reference: the source's table or view; None for files and data frames.
         duplicates: source rows that repeated another.
         warnings: remarks for the owner.
+        bags: work table ``(tid, item, copies)``: how often each transaction has each item, where repeated rows count.
+        n_bag_occurrences: the sum of these copies.
     """
 
     transactions: Table
@@ -54,6 +56,8 @@ class Dataset:
     reference: Table | None = None
     duplicates: int = 0
     warnings: tuple[str, ...] = field(default=())
+    bags: Table | None = None
+    n_bag_occurrences: int = 0
 
     @property
     def n_items(self) -> int:
@@ -127,7 +131,13 @@ def _check_collation(engine: Engine) -> None:
 
 
 def load_transactions(
-    engine: Engine, source: Source, *, id_column: str = "tid", item_column: str = "item", more_ids: Source | None = None
+    engine: Engine,
+    source: Source,
+    *,
+    id_column: str = "tid",
+    item_column: str = "item",
+    more_ids: Source | None = None,
+    bags: bool = False,
 ) -> Dataset:
     """Read the source once and code it.
 
@@ -136,6 +146,7 @@ def load_transactions(
         source: the table, view, file or data frame.
         id_column, item_column: its columns; the item column may be a LIST.
         more_ids: a second source with the same id column; ids that only it has are empty transactions.
+        bags: whether rows that repeat an item of the same transaction count (``Dataset.bags``).
 
     Raises:
         InputError: missing columns, types that cannot be compared exactly, NULL ids or items, over-long items.
@@ -182,6 +193,9 @@ def load_transactions(
     ids = engine.create("ids", "transactions/ids", {"source": with_ids})
     items = engine.create("items", "transactions/items", {"source": long_form})
     coded = engine.create("transactions", "transactions/coded", {"source": long_form, "ids": ids, "items": items})
+    counted = None
+    if bags:
+        counted = engine.create("bags", "transactions/bags", {"source": long_form, "ids": ids, "items": items})
     engine.drop(long_form)
 
     labels = tuple(engine.query("transactions/labels", {"items": items})["label"].tolist())
@@ -192,7 +206,8 @@ def load_transactions(
         warnings.append(f"{near} items differ from another only by white space at the ends; they stay distinct.")
     duplicates = total - shape["occurrences"]
     if duplicates:
-        warnings.append(f"{duplicates} rows repeated an item of the same transaction and count once.")
+        how = "count as further occurrences" if bags else "count once"
+        warnings.append(f"{duplicates} rows repeated an item of the same transaction and {how}.")
     if not shape["transactions"]:
         warnings.append("The source is empty: so is the release.")
     return Dataset(
@@ -211,6 +226,8 @@ def load_transactions(
         item_column=item_column,
         duplicates=duplicates,
         warnings=tuple(warnings),
+        bags=counted,
+        n_bag_occurrences=total if bags else 0,
     )
 
 
@@ -238,6 +255,7 @@ def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.
 
 def fingerprint(engine: Engine, dataset: Dataset) -> str:
     """A digest of the source data, the same whatever the order of its rows; for the owner's ledger only."""
-    tables = {"transactions": dataset.transactions, "ids": dataset.ids, "items": dataset.items}
+    sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+    tables = {"transactions": dataset.bags or sets, "ids": dataset.ids, "items": dataset.items}
     value: Any = engine.scalar("transactions/fingerprint", tables)
     return str(value)

@@ -87,7 +87,7 @@ def catalog_findings(engine: Engine, schema: SchemaName, kind: Kind, release_id:
     listed, allowed = listed_objects(engine, schema.catalog), allowed_objects(schema.name, kind)
     found = [Finding("catalog", f"not allowed: {_described(one)}") for one in sorted(listed.keys() - allowed)]
     found += [Finding("catalog", f"missing: {_described(one)}") for one in sorted(allowed - listed.keys())]
-    ours = {literal.this for tree in definitions(schema, release_id) for literal in tree.find_all(exp.Literal)}
+    ours = {literal.this for tree in definitions(schema, release_id, kind) for literal in tree.find_all(exp.Literal)}
     for one, text in sorted(listed.items()):
         strange = len({literal[1:-1].replace("''", "'") for literal in _LITERAL.findall(text)} - ours)
         if strange and one in allowed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,18 +14,21 @@ from sqlglot import exp
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
-from anondb.recoding import GlobalRecoding
+from anondb.recoding import GlobalRecoding, LocalRecoding, Recoding
 from anondb.release.objects import (
     GLOBAL,
+    LOCAL,
     Kind,
     SchemaName,
     create_view_and_macro,
     find_schema,
+    is_local,
     new_release_id,
     read_manifest,
     release_kind,
     unexpected_objects,
 )
+from anondb.utility.loss import Cover
 
 if TYPE_CHECKING:
     from anondb.data.transactions import Dataset
@@ -45,6 +49,7 @@ class FrozenRelease:
         suppressed_items, suppressed_occurrences: what the recoding took away; for the owner only.
         suppression: ``some`` or ``none``.
         manifest: its manifest.
+        cover: of a local recoding: what stands for the items; for the owner only.
     """
 
     schema: SchemaName
@@ -56,6 +61,7 @@ class FrozenRelease:
     suppressed_occurrences: int
     suppression: str
     manifest: dict[str, str]
+    cover: Cover | None = None
 
 
 def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | None) -> Table:
@@ -92,7 +98,9 @@ def _check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
             raise InternalError("A released item does not stand for an item that it replaces.")
 
 
-def _manifest(dataset: Dataset, model: Model, release_id: str, suppression: str) -> dict[str, str]:
+def _manifest(
+    dataset: Dataset, model: Model, release_id: str, suppression: str, semantics: str = "set"
+) -> dict[str, str]:
     from anondb import __version__
 
     return {
@@ -100,7 +108,7 @@ def _manifest(dataset: Dataset, model: Model, release_id: str, suppression: str)
         "model": model.name,
         **{key: str(value) for key, value in model.parameters().items()},
         "transactions": str(dataset.n_transactions),
-        "semantics": "set",
+        "semantics": semantics,
         "suppression": suppression,
         "table": dataset.table,
         "id_column": dataset.id_column,
@@ -148,7 +156,7 @@ def drop_schema(engine: Engine, schema: SchemaName) -> None:
 def freeze(
     engine: Engine,
     dataset: Dataset,
-    recoding: GlobalRecoding,
+    recoding: Recoding,
     model: Model,
     *,
     release_schema: SchemaName,
@@ -156,14 +164,14 @@ def freeze(
     key: bytes | None = None,
     replace: bool = False,
 ) -> FrozenRelease:
-    """Write the release of a global recoding: the objects of a sealed file, in ``release_schema``.
+    """Write the release of a recoding: the objects of a sealed file, in ``release_schema``.
 
     Call it inside ``engine.transaction()``: everything happens in that one transaction.
 
     Args:
         engine: the engine that coded the dataset.
         dataset: the transactions.
-        recoding: the image of each of its items.
+        recoding: the image of each of its items, or of each transaction.
         model: what is promised; its name and parameters go into the manifest.
         release_schema: where to write; see ``objects.release_schema``.
         release_id, key: random; injected by tests only.
@@ -171,51 +179,40 @@ def freeze(
 
     Raises:
         InputError: the schema exists, or DuckDB could not tell it from its database.
-        InternalError: the recoding is not one of this dataset, or not a global recoding.
+        InternalError: the recoding is not one of this dataset.
     """
-    _check_recoding(dataset, recoding)
     _make_room(engine, release_schema, replace)
     release_id = new_release_id() if release_id is None else release_id
-
-    image = engine.put(
-        "release_image",
-        {"item": ("INTEGER", np.arange(dataset.n_items)), "released": ("INTEGER", recoding.image)},
-    )
+    numbered = number_transactions(engine, dataset.ids, key)
     released = engine.put(
         "release_labels",
         {"released": ("INTEGER", np.arange(len(recoding.labels))), "label": ("VARCHAR", list(recoding.labels))},
     )
-    lost = engine.query("release/suppressed", {"transactions": dataset.transactions, "image": image})
-    complete = not int(lost["items"][0])
-    suppression = "none" if complete else "some"
-    numbered = number_transactions(engine, dataset.ids, key)
+    work = {"numbered": numbered, "released": released}
+    if isinstance(recoding, LocalRecoding):
+        rows = _write_local(engine, dataset, recoding, release_schema, work)
+    else:
+        rows = _write_global(engine, dataset, recoding, release_schema, work)
+    engine.drop(numbered, released)
 
-    engine.create(
-        release_schema.table("transactions"),
-        "release/frozen_transactions",
-        {"transactions": dataset.transactions, "numbered": numbered, "image": image, "released": released},
-    )
-    engine.create(
-        release_schema.table("transaction_ids"), "release/frozen_ids", {"numbered": numbered}, complete=complete
-    )
-    engine.drop(image, released, numbered)
-
-    occurring = set(recoding.image[recoding.image >= 0].tolist())
     members = sorted(
         (recoding.labels[r], label)
         for r, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)
-        if r in occurring
+        if r in rows.occurring
     )
     engine.put(
         release_schema.table("released_items"),
         {"released_item": ("VARCHAR", [r for r, _ in members]), "item": ("VARCHAR", [i for _, i in members])},
     )
-    manifest = _manifest(dataset, model, release_id, suppression)
+    suppression = "some" if rows.suppression else "none"
+    semantics = recoding.semantics if isinstance(recoding, LocalRecoding) else "set"
+    manifest = _manifest(dataset, model, release_id, suppression, semantics)
     engine.put(
         release_schema.table("manifest"),
         {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
     )
-    create_view_and_macro(engine, release_schema, release_id)
+    kind = LOCAL if is_local(engine, release_schema) else GLOBAL
+    create_view_and_macro(engine, release_schema, release_id, kind)
 
     counts = table_counts(engine, release_schema)
     if counts["transaction_ids"] != dataset.n_transactions:
@@ -225,12 +222,81 @@ def freeze(
         release_id=release_id,
         transactions=counts["transaction_ids"],
         rows=counts["transactions"],
-        released_items=len(occurring),
-        suppressed_items=int(lost["items"][0]),
-        suppressed_occurrences=int(lost["occurrences"][0]),
+        released_items=len(rows.occurring),
+        suppressed_items=rows.suppressed_items,
+        suppressed_occurrences=rows.suppressed_occurrences,
         suppression=suppression,
         manifest=read_manifest(engine, release_schema),
+        cover=rows.cover,
     )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What the written rows hold and what they lack: the released items that occur, whether anything may have been
+    suppressed, the items of which nothing is left, the occurrences that are lost, and the cover of a local recoding."""
+
+    occurring: set[int]
+    suppression: bool
+    suppressed_items: int
+    suppressed_occurrences: int
+    cover: Cover | None = None
+
+
+def _write_global(
+    engine: Engine, dataset: Dataset, recoding: GlobalRecoding, schema: SchemaName, work: Mapping[str, Table]
+) -> _Rows:
+    """Write the transactions of a global recoding: every item replaced by its image."""
+    _check_recoding(dataset, recoding)
+    image = engine.put(
+        "release_image",
+        {"item": ("INTEGER", np.arange(dataset.n_items)), "released": ("INTEGER", recoding.image)},
+    )
+    lost = engine.query("release/suppressed", {"transactions": dataset.transactions, "image": image})
+    items, occurrences = int(lost["items"][0]), int(lost["occurrences"][0])
+    tables = {"transactions": dataset.transactions, "image": image, **work}
+    engine.create(schema.table("transactions"), "release/frozen_transactions", tables)
+    numbered = {"numbered": work["numbered"]}
+    engine.create(schema.table("transaction_ids"), "release/frozen_ids", numbered, complete=not items)
+    engine.drop(image)
+    return _Rows(set(recoding.image[recoding.image >= 0].tolist()), bool(items), items, occurrences)
+
+
+def _write_local(
+    engine: Engine, dataset: Dataset, recoding: LocalRecoding, schema: SchemaName, work: Mapping[str, Table]
+) -> _Rows:
+    """Write the transactions of a local recoding, and hold it to what it says of the originals.
+
+    Raises:
+        InternalError: a row is no image of its transaction, or something was suppressed where nothing was to be.
+    """
+    atomic = recoding.semantics == "atomic"
+    cover = Cover.of(engine, dataset, recoding)
+    recoded, incomplete = recoding.transactions, recoding.incomplete
+    both = {"recoded": recoded, "incomplete": incomplete}
+    if atomic:
+        sets = exp.select("tid", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+        found = engine.query("release/local_lost", {"transactions": dataset.bags or sets, **both})
+        lost, wrong = int(found["lost"][0]), int(found["wrong"][0])
+    else:
+        lost, wrong = dataset.n_occurrences - int(cover.occurrences.sum()), 0
+        if lost:
+            members = cover.members(engine, dataset, recoding)
+            tables = {"transactions": dataset.transactions, "members": members, **both}
+            wrong = int(engine.scalar("release/local_uncovered", tables))
+            engine.drop(members)
+    if lost < 0 or wrong:
+        raise InternalError("A local recoding does not fit the transactions of its data.")
+    tables = {"recoded": recoded, **work}
+    engine.create(schema.table("transactions"), "release/frozen_local", tables)
+    ids = {"numbered": work["numbered"], "incomplete": incomplete}
+    engine.create(schema.table("transaction_ids"), "release/frozen_local_ids", ids)
+    occurring = engine.query("release/local_occurring", {"recoded": recoded})["released"].tolist()
+    if len({recoding.labels[r] for r in occurring}) != len(occurring):
+        raise InternalError("Two released items have the same label.")
+    gone = dataset.n_items - len(np.unique(cover.item))
+    suppression = bool(engine.scalar("utility/incomplete_count", {"incomplete": incomplete}))
+    return _Rows(set(occurring), suppression, gone, lost, cover)
 
 
 def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:
@@ -244,7 +310,7 @@ def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dic
 
 
 def coded_release(engine: Engine, release_schema: SchemaName) -> tuple[Table, Table]:
-    """The frozen rows as integers, for a verifier: work tables ``(tid, item)`` and ``(item, label)``.
+    """The frozen rows as integers, for a verifier: work tables ``(tid, item, copies)`` and ``(item, label)``.
 
     Only frozen tables are read, nothing of the dataset; ``release_schema`` may be ``main`` of a sealed file. Items are
     numbered from 0 in code-point order of the labels; ``tid`` is the ``transaction_id``. Transactions without items

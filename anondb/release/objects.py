@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -29,6 +29,7 @@ class Kind:
         macros: parameters of each table macro.
         numbered, number: the table and the column of the random numbers, which every sealed file has anew.
         rows: the tables whose rows are the anonymized data.
+        local: whether released items may overlap, as those of a local recoding.
     """
 
     tables: Mapping[str, Mapping[str, str]]
@@ -37,6 +38,7 @@ class Kind:
     numbered: str = "transaction_ids"
     number: str = "transaction_id"
     rows: tuple[str, ...] = ("transactions",)
+    local: bool = False
 
 
 GLOBAL = Kind(
@@ -49,7 +51,8 @@ GLOBAL = Kind(
     views={"baskets": {"transaction_id": "INTEGER", "items": "VARCHAR[]"}},
     macros={"count_bounds": ("items",)},
 )
-KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "hkp": GLOBAL}  # by the name of the model
+LOCAL = replace(GLOBAL, local=True)
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "hkp": GLOBAL, "k": LOCAL}  # by the name of the model
 
 
 @dataclass(frozen=True)
@@ -132,12 +135,19 @@ def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Q
     return tree
 
 
-def definitions(schema: SchemaName, release_id: str) -> tuple[exp.Create, exp.Create]:
-    """The statements that create ``baskets`` and ``count_bounds(items)`` of a global recoding over the tables of ``schema``.
+def is_local(engine: Engine, schema: SchemaName) -> bool:
+    """Whether a release is read as one of a local recoding, whose released items may overlap."""
+    names = ("manifest", "released_items", "transaction_ids")
+    return bool(engine.scalar("release/is_local", {name: schema.table(name) for name in names}))
+
+
+def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, exp.Create]:
+    """The statements that create ``baskets`` and ``count_bounds(items)`` over the tables of ``schema``.
 
     ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
-    transactions hold all items. Its bounds hold for every original that the release may come from, and are attained by
-    one (proof in ``sql/release/count_bounds.sql``):
+    transactions hold all items. For a local recoding each transaction is judged by what stands for the items in it
+    (proof in ``sql/release/count_bounds_local.sql``). For a global recoding the bounds hold for every original that the
+    release may come from, and are attained by one (proof in ``sql/release/count_bounds.sql``):
 
     * upper: the transactions that have the released item of every queried item;
     * lower: the same number if all those released items stand for one item each, else 0;
@@ -150,12 +160,13 @@ def definitions(schema: SchemaName, release_id: str) -> tuple[exp.Create, exp.Cr
         kind="VIEW",
         expression=_body("release/baskets", schema.name, {"schema_name": texts["schema_name"]}),
     )
+    name = "release/count_bounds_local" if kind.local else "release/count_bounds"
     macro = exp.Create(
         this=exp.UserDefinedFunction(
             this=schema.table("count_bounds").expression(), expressions=[exp.to_identifier("items")], wrapped=True
         ),
         kind="MACRO",
-        expression=_body("release/count_bounds", schema.name, {**texts, "items": exp.column("items")}),
+        expression=_body(name, schema.name, {**texts, "items": exp.column("items")}),
         properties=exp.Properties(
             expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
         ),
@@ -163,9 +174,9 @@ def definitions(schema: SchemaName, release_id: str) -> tuple[exp.Create, exp.Cr
     return view, macro
 
 
-def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -> None:
+def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> None:
     """Create the view and the macro of a release in the owner's database."""
-    view, macro = definitions(schema, release_id)
+    view, macro = definitions(schema, release_id, kind)
     engine.run(view, "creating the view baskets")
     engine.run(macro, "creating the macro count_bounds")
 
@@ -181,6 +192,8 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
     kind = KINDS.get(read_manifest(engine, schema).get("model", ""))
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
+    if kind == GLOBAL and is_local(engine, schema):
+        return LOCAL
     return kind
 
 

@@ -169,7 +169,7 @@ def build_statements(kind: Kind, release_id: str) -> list[exp.Expr]:
         rows = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
         source = exp.select(*(_column(c) for c in columns)).from_(rows)
         statements.append(exp.Insert(this=table.copy(), expression=source))
-    return [*statements, *definitions(schema, release_id)]
+    return [*statements, *definitions(schema, release_id, kind)]
 
 
 def _check_sealed(

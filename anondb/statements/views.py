@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from anondb.pipeline import Report
 from anondb.recode import Loaded
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
-from anondb.release.objects import SchemaName, find_schema, read_manifest, release_schema
+from anondb.release.objects import SchemaName, find_schema, is_local, read_manifest, release_schema
 from anondb.release.paths import check_target
 from anondb.release.publish import PublishedFile
 from anondb.statements.parser import plain_table
@@ -76,7 +77,10 @@ def refresh(engine: Engine, name: str) -> Refreshed:
             check_target(engine, path, replace=True)
             if causes and not view.options.get("allow_overlap", False):
                 stored.check_republication(engine, name)
-        if causes:
+        check, changed = None, None
+        if causes and is_local(engine, schema):  # an item has no image of its own that could be compared
+            report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
+        elif causes:
             check = _check(engine, entry, loaded.dataset, schema, policy.model, policy.max_suppression)
             old = _images(engine, loaded.dataset, schema)
             report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
@@ -153,6 +157,12 @@ def check_view(engine: Engine, name: str, *, model: Model | None = None, witness
     """
     with engine.transaction():
         schema = stored.find_release(engine, name)
+        if is_local(engine, schema):
+            raise InputError(
+                f"The release {name!r} is a local recoding: an item has no image that today's data could be given.",
+                code="local_recoding",
+                hint="Verify its frozen rows, or make it anew.",
+            )
         entry, dataset = stored.load_source(engine, name)
         promised = model or checks.model_of(read_manifest(engine, schema))
         limit = entry.parameters.get("max_suppression")
@@ -281,10 +291,9 @@ def _check(
     recoded = engine.create(
         "recoded", "statements/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
     )
-    verification = checks.verify_rows(
+    verification = checks.verify_dataset(
         engine,
-        recoded,
-        codes,
+        replace(dataset, transactions=recoded, items=codes, bags=None),
         model,
         witnesses,
         privacy=ledger.privacy_of(engine, stored.current_catalog(engine), entry.release_id),

@@ -180,6 +180,11 @@ def measure(
     )
     engine.drop(truths, images, keys, counts)
 
+    return accuracy_of(engine, workload, answers, estimator)
+
+
+def accuracy_of(engine: Engine, workload: Workload, answers: Table, estimator: str) -> Accuracy:
+    """The figures of the answers."""
     found = engine.query("utility/errors", {"answers": answers})
     errors = np.ma.compressed(np.ma.asarray(found["relative_error"])).tolist()
     return Accuracy(

@@ -19,8 +19,9 @@ from anondb.data.transactions import ID_TYPES, Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
-from anondb.recoding import GlobalRecoding
+from anondb.recoding import LocalRecoding, Recoding
 from anondb.utility.counting import count_itemsets
+from anondb.utility.loss import Cover
 
 Ints = npt.NDArray[np.int64]
 
@@ -61,8 +62,14 @@ class Workload:
 # ---------------------------------------------------------------------- drawn queries
 
 
-def generalized_items(recoding: GlobalRecoding) -> Ints:
-    """The items that a released item of several members stands for: the pool that papers measure with."""
+def generalized_items(recoding: Recoding, cover: Cover | None = None) -> Ints:
+    """The items that a released item of several members stands for: the pool that papers measure with.
+
+    For a local recoding its ``cover`` says where; one transaction is enough.
+    """
+    if isinstance(recoding, LocalRecoding):
+        several = recoding.sizes > 1
+        return np.unique(cover.item[several[cover.released]]) if cover is not None else np.zeros(0, dtype=np.int64)
     kept = np.flatnonzero(recoding.image >= 0)
     return np.asarray(kept[recoding.sizes[recoding.image[kept]] > 1], dtype=np.int64)
 

@@ -73,6 +73,15 @@ EXAMPLES = [
     ),
     Example("transactions/dat_lines", [], {"file": ("content VARCHAR", [("",)])}),
     Example("transactions/dat_lines", [(1, ["a"]), (2, [])], {"file": ("content VARCHAR", [("\ufeffa\n\n",)])}),
+    Example(
+        "transactions/bags",
+        [(1, 0, 2), (3, 1, 1)],
+        {
+            "source": ("id VARCHAR, item VARCHAR", [("x", "a"), ("x", "a"), ("z", "b")]),
+            "ids": IDS,
+            "items": ITEMS,
+        },
+    ),
     Example("transactions/empty_lists", [(1,)], {"lists": ("item VARCHAR[]", [(["a"],), ([],)])}),
     Example(
         "transactions/exploded",
@@ -280,14 +289,17 @@ def test_catalog(engine: Engine) -> None:
 
 def test_fingerprint(engine: Engine) -> None:
     """The same for any order of rows and numbering; another one for other ids, items, pairs or empty transactions."""
-    base = {"transactions": TRANSACTIONS, "ids": IDS, "items": ITEMS}
+    columns = f"{TRANSACTIONS[0]}, copies INTEGER"
+    rows = [(t, i, 1) for t, i in TRANSACTIONS[1]]
+    base = {"transactions": (columns, rows), "ids": IDS, "items": ITEMS}
     renumbered = {
-        "transactions": (TRANSACTIONS[0], [(t * 10, i) for t, i in reversed(TRANSACTIONS[1])]),
+        "transactions": (columns, [(t * 10, i, 1) for t, i, _ in reversed(rows)]),
         "ids": (IDS[0], [(t * 10, i) for t, i in reversed(IDS[1])]),
         "items": ITEMS,
     }
     others = [
-        {**base, "transactions": (TRANSACTIONS[0], TRANSACTIONS[1][1:])},
+        {**base, "transactions": (columns, rows[1:])},
+        {**base, "transactions": (columns, [(*rows[0][:2], 2), *rows[1:]])},
         {**base, "ids": (IDS[0], IDS[1][:-1])},
         {**base, "ids": (IDS[0], [(t, i + "'") for t, i in IDS[1]])},
         {**base, "items": (ITEMS[0], [(n, x + "'") for n, x in ITEMS[1]])},
@@ -323,6 +335,8 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
         return "VARCHAR[]" if table in ("source", "baskets") else "INTEGER[]"
     if table == "lists":
         return "VARCHAR[]"
+    if column == "content" and table in ("contents", "classes"):
+        return "BIGINT[]"
     if (
         query.name.startswith("release/")
         and table != "transactions"
