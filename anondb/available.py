@@ -31,7 +31,7 @@ MODELS: Mapping[str, Callable[..., Model]] = {
     "klm": KlmDiversity,
 }
 PLANNED_MODELS = ("anatomy",)
-PLANNED_ALGORITHMS = ("multi_anatomy", "lra")
+PLANNED_ALGORITHMS = ("multi_anatomy",)
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         options=("max_suppression", "empty_transactions", "candidates", "objective", "bag_input"),
     ),
     "apriori": Algorithm(("km",), needs=("taxonomy",)),
+    "lra": Algorithm(("km",), needs=("taxonomy",)),
     "vpa": Algorithm(("km",), needs=("taxonomy",)),
     "pcta": Algorithm(("km", "constraints"), options=("taxonomy", "privacy_constraints", "weights")),
     "mm": Algorithm(("hkp", "km"), options=("taxonomy", "sensitive", "max_suppression")),

@@ -25,9 +25,9 @@ from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import TransactionalK
 from anondb.release import ledger
 from anondb.release.freeze import coded_release
-from anondb.release.objects import SchemaName, read_manifest
+from anondb.release.objects import SchemaName, is_local, read_manifest
 from anondb.release.relational import coded_records
-from anondb.verify import Verification, verify_hkp, verify_k, verify_kkm, verify_km
+from anondb.verify import Verification, verify_hkp, verify_k, verify_kkm, verify_km, verify_levels
 from anondb.verify.constraints import verify_constraints
 
 
@@ -118,6 +118,9 @@ def verify_release(
     released = schema.table("released_items")
     about: dict[str, Any] = {"privacy": privacy, "sensitive": sensitive, "released_items": released}
     found = verify_rows(engine, transactions, ids, items, model, witnesses, **about)
+    if isinstance(model, KmAnonymity) and is_local(engine, schema):
+        across = verify_levels(engine, transactions, items, released, model)
+        found = replace(found, verified=found.verified and across.verified, across_levels=across.violations)
     engine.drop(transactions, items)
     return found
 

@@ -24,7 +24,7 @@ from anondb.models import Model
 from anondb.policy import Policy
 from anondb.recode import Loaded, loss_of, recode, remarks
 from anondb.recoding import GlobalRecoding, Recoding, RelationalRecoding
-from anondb.release import ledger
+from anondb.release import ledger, publications
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
 from anondb.release.publish import PublishedFile
@@ -85,6 +85,7 @@ class Report:
             "items": self.items,
             "verified": self.verification.verified,
             "violations": self.verification.violations,
+            "across_levels": self.verification.across_levels,
             "suppressed_items": self.frozen.suppressed_items,
             "suppressed_occurrences": self.frozen.suppressed_occurrences,
             "all_suppressed": bool(self.items) and not self.frozen.released_items,
@@ -124,7 +125,7 @@ def anonymize(
     """
     clock = Clock()
     catalog = current_catalog(engine)
-    with engine.transaction() if loaded is None else contextlib.nullcontext():
+    with engine.recording() as statements, engine.transaction() if loaded is None else contextlib.nullcontext():
         check_writable(engine, catalog)
         with clock.step(engine, "load", "loading transactions"):
             loaded = load(engine, policy) if loaded is None else loaded
@@ -159,6 +160,7 @@ def anonymize(
         if not engine.one_shot or view is not None:
             entry = _entry(engine, policy, name, dataset, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
+            publications.record_statements(engine, catalog, frozen.release_id, statements)
             if loaded.taxonomy is not None:
                 ledger.record_taxonomy(engine, catalog, frozen.release_id, loaded.taxonomy)
             if view is not None:
@@ -284,7 +286,9 @@ def _reference(engine: Engine, table: Table | None) -> str | None:
     return name.sql(dialect="duckdb")
 
 
-def published(report: Report, file: PublishedFile, seconds: float) -> Report:
+def published(report: Report, file: PublishedFile, seconds: float, one_shot: bool = False) -> Report:
     """The report of a release that was also published."""
+    unasked = "A run over files has no ledger: whether these persons were published before is not known."
+    warnings = (*report.warnings, *([unasked] if one_shot else ()))
     steps = report.seconds | {"publish": round(seconds, 3), "total": round(report.seconds["total"] + seconds, 3)}
-    return replace(report, published=str(file.path), seconds=steps)
+    return replace(report, published=str(file.path), seconds=steps, warnings=warnings)

@@ -204,7 +204,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "countable": (_TEXT,),
     **dict.fromkeys(("empty_values", "empty_transactions", "draw", "workload", "publish"), (_TEXT,)),
     **dict.fromkeys(("k", "l", "queries", "size", "seed", "candidates"), (_INTEGER,)),
-    **dict.fromkeys(("literal", "spread", "bag_input"), (_BOOLEAN,)),
+    **dict.fromkeys(("literal", "spread", "allow_overlap", "bag_input"), (_BOOLEAN,)),
     "m": (_INTEGER, _TEXT),
     "p": (_INTEGER, _TEXT),
     "h": (_NUMBER, _TEXT),
@@ -235,7 +235,7 @@ def check_option(name: str, value: str | int | float | bool) -> str | int | floa
     Raises:
         InputError: ``unknown_option`` with the nearest names, or ``bad_parameter``.
     """
-    available = {n for part in _parts() for n in part} | {"model", "workload", "publish"}
+    available = {n for part in _parts() for n in part} | {"model", "workload", "publish", "allow_overlap"}
     if name not in available:
         if name in _ELSEWHERE:
             raise InputError(f"{name!r} is no option of a view. {_ELSEWHERE[name]}", code="unknown_option")
@@ -263,7 +263,7 @@ def from_options(
 ) -> Policy:
     """The policy that a ``CREATE ANONYMIZED VIEW`` states, its options checked one by one.
 
-    ``publish`` is no part of a policy and is left to the caller.
+    ``publish`` and ``allow_overlap`` are no part of a policy and are left to the caller.
 
     Raises:
         InputError: see ``check_option`` and ``Policy``.

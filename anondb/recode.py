@@ -87,6 +87,26 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
                 max_suppression=policy.max_suppression,
                 literal=policy.literal,
             )
+        case "apriori", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.apriori import apriori
+
+            return apriori(engine, dataset, taxonomy, model)
+        case "lra", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.lra import lra
+
+            return lra(engine, dataset, taxonomy, model)
+        case "vpa", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.vpa import vpa
+
+            return vpa(engine, dataset, taxonomy, model)
+        case "pcta", KmAnonymity() | ConstraintAnonymity() as model, Loaded(dataset, _, stated):
+            from anondb.algorithms.pcta import pcta
+
+            return pcta(engine, dataset, model, privacy=stated.privacy, weights=stated.weights)
+        case "mm", KmAnonymity() | HkpCoherence() as model, Loaded(dataset):
+            from anondb.algorithms.mm import mm
+
+            return mm(engine, dataset, model, private=loaded.sensitive or ())
         case "partition", TransactionalK() as model, Loaded(dataset, Taxonomy() as taxonomy):
             from anondb.algorithms.partition import partition
 
@@ -104,22 +124,6 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
                 objective=policy.objective or "total",
                 candidates=policy.candidates,
             )
-        case "apriori", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
-            from anondb.algorithms.apriori import apriori
-
-            return apriori(engine, dataset, taxonomy, model)
-        case "vpa", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
-            from anondb.algorithms.vpa import vpa
-
-            return vpa(engine, dataset, taxonomy, model)
-        case "pcta", KmAnonymity() | ConstraintAnonymity() as model, Loaded(dataset, _, stated):
-            from anondb.algorithms.pcta import pcta
-
-            return pcta(engine, dataset, model, privacy=stated.privacy, weights=stated.weights)
-        case "mm", KmAnonymity() | HkpCoherence() as model, Loaded(dataset):
-            from anondb.algorithms.mm import mm
-
-            return mm(engine, dataset, model, private=loaded.sensitive or ())
         case str() as algorithm, KkmAnonymity() | KlmDiversity() as model, Loaded(
             dataset, taxonomy, _, sensitive, Records() as records
         ):

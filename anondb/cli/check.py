@@ -107,6 +107,10 @@ def verify(
         typer.echo(
             f"{promise}: holds" if found.verified else f"{promise}: does not hold, {found.violations} violations"
         )
+        if found.across_levels is not None:
+            typer.echo(
+                f"by labels: {found.violations} violations; across levels of the taxonomy: {found.across_levels}"
+            )
         print_witnesses(found)
     if not found.verified:
         raise typer.Exit(VerificationFailed.exit_code)

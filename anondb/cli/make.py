@@ -58,7 +58,7 @@ def anonymize(
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, vpa, pcta, mm; hkp: mm; "
+            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, lra, vpa, pcta, mm; hkp: mm; "
             "k: partition (default), clump; kkm and klm: rum_bound_rt (default), rum_bound_r|t, tum_bound_r|t|rt, rfirst, "
             "tfirst.",
             metavar="NAME",
@@ -164,11 +164,11 @@ def anonymize(
                 weights=weights,
                 countable=countable,
                 literal=literal,
+                sensitive=sensitive,
                 empty_transactions=empty_transactions,
                 candidates=candidates,
                 objective=objective,
                 bag_input=bag_input,
-                sensitive=sensitive,
                 max_suppression=max_suppression,
             ),
         )
