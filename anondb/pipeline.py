@@ -30,7 +30,10 @@ from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_
 from anondb.release.publish import PublishedFile
 from anondb.stored import check_writable, current_catalog
 from anondb.utility import Accuracy, Loss, generalized_items
+from anondb.utility.relational import accuracy_of
 from anondb.verify import Verification
+
+RELATIONAL_QUERIES = 100  # of one relational value and some items, as many as the paper asks
 
 
 @dataclass
@@ -153,6 +156,7 @@ def anonymize(
         with clock.step(engine, "accuracy", "measuring accuracy"):
             queries = queries_of(engine, dataset, policy.workload, _pool(recoding, frozen))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
+            relational = _relational(engine, loaded, recoding, policy)
         if loaded.sensitive is not None:
             ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
         if constraints is not None:  # also where only the sealed file stays: it is verified again
@@ -179,7 +183,7 @@ def anonymize(
         warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, recoding, frozen)),
         seconds=clock.report(),
         constraints=constraints,
-        relational=recoding.summary() if isinstance(recoding, RelationalRecoding) else None,
+        relational=relational,
     )
 
 
@@ -224,6 +228,17 @@ def load(engine: Engine, policy: Policy) -> Loaded:
 
 
 # ---------------------------------------------------------------------- parts of the steps
+
+
+def _relational(engine: Engine, loaded: Loaded, recoding: Recoding, policy: Policy) -> dict[str, Any] | None:
+    """What the report says of relational values beside the items."""
+    if not isinstance(recoding, RelationalRecoding) or loaded.records is None:
+        return None
+    asked = {"items": policy.workload.size, "queries": RELATIONAL_QUERIES, "seed": policy.workload.seed}
+    return {
+        **recoding.summary(),
+        "accuracy": accuracy_of(engine, loaded.dataset, loaded.records, recoding, **asked),
+    }
 
 
 def _pool(recoding: Recoding, frozen: FrozenRelease) -> Any:

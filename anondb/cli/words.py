@@ -67,11 +67,16 @@ def print_report(report: Report, kept: bool) -> None:
         ),
         (
             "information loss",
-            f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
+            (
+                f"NCP of the records {figure(loss.ncp)}, UL of the items {figure(loss.ul)}"
+                if report.relational
+                else f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
+            )
             + ("" if loss.ggd is None else f", GGD {figure(float(loss.ggd))} (total {loss.ggd})")
             + ("" if loss.ul_log2 is None else f", log2 UL {figure(loss.ul_log2)}"),
         ),
         *_constraint_rows(report.constraints),
+        *_relational_rows(report.relational),
         (
             "COUNT queries",
             f"{report.accuracy.queries:,} of {report.accuracy.size or 'various'} items, average relative error "
@@ -86,6 +91,26 @@ def print_report(report: Report, kept: bool) -> None:
     print_table(f"release {shown(report.release)}", rows)
     for warning in report.warnings:
         typer.echo(f"note: {warning}", err=True)
+
+
+def _relational_rows(found: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Lines on records beside the transactions."""
+    if found is None:
+        return []
+    rows = [
+        (
+            "clusters",
+            f"{found['clusters']:,}, the largest of {found['largest_cluster']:,} records; items suppressed in "
+            f"{found['suppressed_clusters']:,}",
+        )
+    ]
+    asked = found["accuracy"]
+    if asked is not None:
+        error = figure(asked["average_relative_error"])
+        rows.append(
+            ("with a value", f"{asked['queries']} queries of 1 value and {asked['items']} items, error {error}")
+        )
+    return rows
 
 
 def _constraint_rows(found: ConstraintReport | None) -> list[tuple[str, str]]:
