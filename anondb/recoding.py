@@ -54,3 +54,30 @@ class GlobalRecoding:
     def sizes(self) -> Ints:
         """How many original items each released item stands for."""
         return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class BucketRecoding:
+    """An anatomy: items stay as they are; in each bucket the columns are published apart from each other.
+
+    Attributes:
+        column: the column of each item of the data, by item number; columns are numbered from 1.
+        bucket: the bucket of each transaction, by tid - 1; buckets are numbered from 1.
+        column_names: what each column is called, by its number - 1.
+        decisions: the chosen steps, in order.
+    """
+
+    column: Ints
+    bucket: Ints
+    column_names: tuple[str, ...]
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return len(self.column_names)
+
+    @property
+    def sizes(self) -> Ints:
+        """How many transactions each bucket holds, by its number - 1."""
+        return np.bincount(self.bucket, minlength=1)[1:].astype(np.int64)
