@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ class Records:
             bounds = self.start[begin : min(begin + CHUNK, self.number) + 1]
             values = self.value[bounds[0] : bounds[-1]].tolist()
             places = (bounds - bounds[0]).tolist()
-            for left, right in zip(places, places[1:], strict=False):
+            for left, right in pairwise(places):
                 yield values[left:right]
 
     def round_robin(self) -> Ints:
