@@ -16,7 +16,7 @@ from anondb.errors import (
 
 if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
-    from anondb.models import KmAnonymity
+    from anondb.models.km import KmAnonymity
 
 __version__ = "0.1.0"
 
@@ -35,7 +35,7 @@ __all__ = [
     "connect",
 ]
 
-_LAZY = {"Database": "database", "Release": "database", "connect": "database", "KmAnonymity": "models"}
+_LAZY = {"Database": "database", "Release": "database", "connect": "database", "KmAnonymity": "models.km"}
 
 
 def __getattr__(name: str) -> Any:

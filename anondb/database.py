@@ -7,16 +7,18 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import duckdb
 from sqlglot import exp
 
-from anondb import pipeline
+from anondb import checks, pipeline, query, stored
+from anondb.available import MODELS, nearest
 from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
-from anondb.models import KmAnonymity, Model, check_count
-from anondb.policy import Policy, Workload
+from anondb.models import Model, check_count
+from anondb.models.km import KmAnonymity
+from anondb.policy import Options, Policy, Workload
 from anondb.query import Answer
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
@@ -78,11 +80,11 @@ class Release:
     ) -> Accuracy:
         """Accuracy on another workload: the owner's own table, or a random one; answers go to ``anondb.accuracy``."""
         wanted = Workload(queries, size, seed, draw, own=workload)
-        return pipeline.measure_release(self._database.engine, self.name, wanted)
+        return stored.measure_release(self._database.engine, self.name, wanted)
 
     def publish(self, path: str | os.PathLike[str], *, replace: bool = False) -> PublishedFile:
         """Seal the release into a new file of its own, under fresh transaction ids."""
-        return pipeline.publish_release(self._database.engine, self.name, _path(path), replace=replace)
+        return stored.publish_release(self._database.engine, self.name, _path(path), replace=replace)
 
     def query(self, sql: str) -> Answer:
         """Answer a COUNT query, written for the original table, from this release: lower bound, estimate, upper bound.
@@ -90,7 +92,7 @@ class Release:
         Raises:
             InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
         """
-        return pipeline.answer(self._database.engine, self._schema(), sql)
+        return query.run(self._database.engine, self._schema(), sql)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
@@ -117,7 +119,7 @@ class Release:
         return read_manifest(self._database.engine, self._schema())
 
     def _schema(self) -> SchemaName:
-        return pipeline.find_release(self._database.engine, self.name)
+        return stored.find_release(self._database.engine, self.name)
 
 
 class Database:
@@ -146,15 +148,7 @@ class Database:
         transactions: Any,
         *,
         model: Model | None = None,
-        taxonomy: Any = None,
         name: str | None = None,
-        algorithm: str | None = None,
-        id: str = "tid",
-        item: str = "item",
-        records: Any = None,
-        max_suppression: Any = None,
-        utility_constraints: Any = None,
-        literal: bool = False,
         queries: int = 1000,
         size: int = 2,
         seed: int = 0,
@@ -162,6 +156,7 @@ class Database:
         workload: Any = None,
         replace: bool = False,
         publish: str | os.PathLike[str] | None = None,
+        **options: Unpack[Options],
     ) -> Release:
         """Anonymize transactions and freeze a verified release in this database.
 
@@ -169,38 +164,32 @@ class Database:
             transactions: a table or view by name, a data file, a pandas data frame or an Arrow table, with an id and an
                 item column (which may be a LIST).
             model: the promise; k^m-anonymity with k=5, m=2 by default.
-            taxonomy: a table, file or data frame (see ``anondb.data.taxonomy.load_taxonomy``).
             name: of the release; that of the source by default.
-            algorithm: ``mhghs`` (default with a taxonomy), ``hghs``, or ``coat`` (default without).
-            utility_constraints, literal: for ``coat`` (see ``Policy``).
-            id, item: columns of the transactions.
-            records: a table with the same id column; ids that only it has are transactions without items.
-            max_suppression: percent of the items that may be suppressed; 100 allows everything to be.
-            queries, size, seed, draw, workload: how accuracy is measured (see ``Policy``).
+            queries, size, seed, draw, workload: how accuracy is measured (see ``anondb.policy.Workload``).
             replace: whether a release of the same name gives way.
             publish: also seal the release into this file.
+            options: ``taxonomy``, ``algorithm``, ``id``, ``item``, ``max_suppression`` and so on: see
+                ``anondb.policy.Policy``.
 
         Raises:
             InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; the database is as it was.
         """
+        for option in options:
+            if option not in Options.__annotations__:
+                raise InputError(
+                    f"There is no option {option!r}.{nearest(option, Options.__annotations__)}", code="unknown_option"
+                )
         policy = Policy(
             transactions,
             model=KmAnonymity() if model is None else model,
-            taxonomy=taxonomy,
-            algorithm=algorithm,
             name=name,
-            id=id,
-            item=item,
-            records=records,
-            max_suppression=max_suppression,
-            utility_constraints=utility_constraints,
-            literal=literal,
             workload=Workload(queries, size, seed, draw, own=workload),
             replace=replace,
+            **options,
         )
         if publish is not None:
             check_target(self.engine, _path(publish), replace)
-            _check_not_a_source(publish, transactions, taxonomy, records, workload)
+            _check_not_a_source(publish, transactions, workload, *options.values())
         report = pipeline.anonymize(self.engine, policy)
         release = Release(self, report.release, report)
         if publish is not None:
@@ -228,7 +217,7 @@ class Database:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default)."""
         if (release is None) == (transactions is None):
             raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
-        if model is not None and not isinstance(model, KmAnonymity):
+        if model is not None and (isinstance(model, type) or getattr(model, "name", None) not in MODELS):
             raise InputError(
                 f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(model).__name__}.",
                 code="bad_parameter",
@@ -237,10 +226,10 @@ class Database:
             witnesses = int(check_count("witnesses", witnesses))
         if release is not None:
             with self.engine.transaction():
-                schema = pipeline.find_release(self.engine, release)
-                promised = model or pipeline.model_of(read_manifest(self.engine, schema))
-                return pipeline.verify_release(self.engine, schema, promised, witnesses)
-        return pipeline.verify_source(
+                schema = stored.find_release(self.engine, release)
+                promised = model or checks.model_of(read_manifest(self.engine, schema))
+                return checks.verify_release(self.engine, schema, promised, witnesses)
+        return checks.verify_source(
             self.engine, transactions, model or KmAnonymity(), id=id, item=item, witnesses=witnesses
         )
 
@@ -289,17 +278,17 @@ class Database:
         Raises:
             InputError: there is none of this name.
         """
-        pipeline.find_release(self.engine, name)
+        stored.find_release(self.engine, name)
         return Release(self, name)
 
     def releases(self) -> list[ledger.LedgerEntry]:
         """The ledger: all releases ever made here, dropped ones too, the oldest first."""
-        return ledger.entries(self.engine, pipeline.current_catalog(self.engine))
+        return ledger.entries(self.engine, stored.current_catalog(self.engine))
 
     def drop(self, name: str) -> None:
         """Drop a release; its entry in the ledger stays."""
         with self.engine.transaction():
-            ledger.drop_release(self.engine, pipeline.current_catalog(self.engine), name)
+            ledger.drop_release(self.engine, stored.current_catalog(self.engine), name)
 
     def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
         """A query tree as a DuckDB relation of this connection."""

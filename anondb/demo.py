@@ -13,7 +13,7 @@ import numpy as np
 from anondb.database import Database, connect
 from anondb.engine import Table
 from anondb.errors import EngineError, InputError
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.pipeline import Report
 
 CUSTOMERS = 3000

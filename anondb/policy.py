@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import inspect
-import math
 import numbers
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict
 
+from anondb.available import ALGORITHMS, FOR_ALL, MODELS, all_parameters, choose_algorithm, make_model, parse_m
 from anondb.errors import InputError
-from anondb.models import MAX_PARAMETER, KmAnonymity, Model
-
-MODELS = ("km",)
-ALGORITHMS: Mapping[str, tuple[str, ...]] = {"km": ("mhghs", "hghs", "coat")}
-BY_TAXONOMY = ("mhghs", "hghs")
-PLANNED_MODELS = ("k", "constraints", "hkp", "anatomy", "kkm", "klm")
+from anondb.models import MAX_PARAMETER, Model
+from anondb.models.km import KmAnonymity
 
 
 @dataclass(frozen=True)
@@ -50,6 +45,30 @@ class Workload:
             raise InputError(f"draw must be all or generalized, not {self.draw!r}.", code="bad_parameter")
 
 
+class Options(TypedDict, total=False):
+    """The options of a policy beside its source, model, name and workload (design 2.1); see ``Policy``."""
+
+    taxonomy: Any
+    algorithm: str | None
+    id: str
+    item: str
+    records: Any
+    quasi_identifiers: Any
+    hierarchies: Any
+    sensitive: Any
+    privacy_constraints: Any
+    utility_constraints: Any
+    max_suppression: Any
+    columns: Any
+    empty_values: str | None
+    empty_transactions: str | None
+    candidates: int | None
+    objective: str | None
+    delta: Any
+    literal: bool
+    spread: bool
+
+
 @dataclass(frozen=True)
 class Policy:
     """A request for a release, validated when made.
@@ -57,59 +76,65 @@ class Policy:
     Attributes:
         transactions: table name, file, data frame, Arrow table or query tree.
         model: the promise.
-        taxonomy: table name, file or data frame.
-        algorithm: who computes it; None takes the model's default: mhghs with a taxonomy, else coat.
         name: of the release; None takes the name of the source.
-        id, item: columns of the transactions.
-        records: a table with the same id column; ids that only it has are transactions without items.
-        max_suppression: percent of the items that may be suppressed; None sets no limit, except that not everything may be.
-        utility_constraints: for coat: a table or file (group_id, item); only items of one group are generalized together.
-        literal: for coat: follow the printed algorithm.
         workload: how accuracy is measured.
         replace: whether an existing release of the same name gives way.
+        algorithm: who computes it; None takes the model's default (``available.ALGORITHMS``).
+        id, item: columns of the transactions.
+        taxonomy: table name, file or data frame.
+        records: a table with the same id column; ids that only it has are transactions without items.
+        quasi_identifiers, hierarchies: for data with records: the attributes that attackers may know, and their hierarchies.
+        sensitive: the sensitive items of klm, the private items of hkp: a table or file.
+        privacy_constraints: for coat: a table or file (constraint_id, item), or ``pgen``.
+        utility_constraints: for coat: a table or file (group_id, item); only items of one group are generalized together.
+        max_suppression: percent of the items that may be suppressed; None sets no limit, except that not everything may be.
+        columns: for multi_anatomy: their number, or a table or file (column_id, item).
+        empty_values, empty_transactions: whether an empty value counts; what becomes of few empty transactions.
+        candidates, objective: for clump: how many clusters are tried, and what is minimized.
+        delta: the bound of rum_bound and tum_bound.
+        literal: for coat: follow the printed algorithm.
+        spread: for multi_anatomy: take records round-robin from the most frequent values.
 
     Raises:
-        InputError: unknown model or algorithm, or parameters out of range.
+        InputError: unknown model or algorithm, parameters out of range, or options that do not go together.
     """
 
     transactions: Any
     model: Model = field(default_factory=KmAnonymity)
-    taxonomy: Any = None
-    algorithm: str | None = None
     name: str | None = None
-    id: str = "tid"
-    item: str = "item"
-    records: Any = None
-    max_suppression: Fraction | None = None
-    utility_constraints: Any = None
-    literal: bool = False
     workload: Workload = field(default_factory=Workload)
     replace: bool = False
+    algorithm: str | None = None
+    id: str = "tid"
+    item: str = "item"
+    taxonomy: Any = None
+    records: Any = None
+    quasi_identifiers: Any = None
+    hierarchies: Any = None
+    sensitive: Any = None
+    privacy_constraints: Any = None
+    utility_constraints: Any = None
+    max_suppression: Fraction | None = None
+    columns: Any = None
+    empty_values: str | None = None
+    empty_transactions: str | None = None
+    candidates: int | None = None
+    objective: str | None = None
+    delta: Any = None
+    literal: bool = False
+    spread: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.model, KmAnonymity):
+        if getattr(self.model, "name", None) not in MODELS or isinstance(self.model, type):
             raise InputError(
                 f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(self.model).__name__}.",
                 code="bad_parameter",
             )
-        allowed = ALGORITHMS[self.model.name]
-        chosen = self.algorithm or ("coat" if self.taxonomy is None else allowed[0])
-        if chosen not in allowed:
-            raise InputError(
-                f"There is no algorithm {chosen!r} for the model {self.model.name}; there are {', '.join(allowed)}."
-                f"{nearest(str(chosen), allowed)}",
-                code="unknown_algorithm",
-            )
-        object.__setattr__(self, "algorithm", chosen)
         object.__setattr__(self, "max_suppression", _percent(self.max_suppression))
-        if chosen in BY_TAXONOMY and (self.utility_constraints is not None or self.literal):
-            raise InputError(f"utility_constraints and literal go with coat, not with {chosen}.", code="bad_usage")
-        if self.taxonomy is None and chosen in BY_TAXONOMY:
-            raise InputError(
-                f"The algorithm {chosen} needs a taxonomy.",
-                code="no_taxonomy",
-                hint="Name it with --taxonomy TABLE|FILE.",
-            )
+        given = {f.name: value for f in fields(self) if (value := getattr(self, f.name)) is not f.default}
+        options = {name: value for name, value in given.items() if name in Options.__annotations__}
+        options.pop("algorithm", None)
+        object.__setattr__(self, "algorithm", choose_algorithm(self.model, self.algorithm, options))
         for name in ("id", "item"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise InputError(f"The column name given as {name} is empty.", code="empty_name")
@@ -141,35 +166,6 @@ def _percent(value: Any) -> Fraction | None:
     return percent
 
 
-def nearest(name: str, known: tuple[str, ...] | list[str]) -> str:
-    """A sentence that offers the nearest known name, or nothing."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
-
-
-def parse_m(text: str | int | float) -> int | float:
-    """m from a flag or an option: an integer, or ``inf``."""
-    if isinstance(text, str):
-        if text.strip().lower() in ("inf", "infinity"):
-            return math.inf
-        if not re.fullmatch(r"[+-]?\d{1,30}", text.strip()):
-            raise InputError(f"m must be an integer or inf, not {text[:40]!r}.", code="bad_parameter")
-        return int(text)
-    return text
-
-
-def make_model(name: str = "km", *, k: int = 5, m: str | int | float = 2) -> Model:
-    """The model of a name with its parameters.
-
-    Raises:
-        InputError: an unknown model, with those that there are; or parameters out of range.
-    """
-    if name not in MODELS:
-        later = " It is planned, but not there yet." if name in PLANNED_MODELS else nearest(name, MODELS)
-        raise InputError(f"There is no model {name!r}; there are: {', '.join(MODELS)}.{later}", code="unknown_model")
-    return KmAnonymity(k=k, m=parse_m(m))
-
-
 # ---------------------------------------------------------------------- options of CREATE ANONYMIZED VIEW (design 2.3)
 
 _TEXT, _INTEGER, _NUMBER, _BOOLEAN = "a text", "an integer", "a number", "true or false"
@@ -196,11 +192,9 @@ _ELSEWHERE = {
 
 def _parts() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The options that go to the model, to the policy itself and to its workload."""
-    model = tuple(n for n in inspect.signature(make_model).parameters if n != "name")
-    own = tuple(
-        f.name for f in fields(Policy) if f.name not in ("transactions", "model", "name", "workload", "replace")
-    )
-    return model, own, tuple(f.name for f in fields(Workload) if f.name != "own")
+    taken = {*FOR_ALL, "algorithm", *(o for a in ALGORITHMS.values() for o in (*a.needs, *a.options))}
+    own = tuple(name for name in Options.__annotations__ if name in taken)
+    return all_parameters(), own, tuple(f.name for f in fields(Workload) if f.name != "own")
 
 
 def check_option(name: str, value: str | int | float | bool) -> str | int | float | bool:
@@ -248,7 +242,7 @@ def from_options(
     queries: dict[str, Any] = {n: options[n] for n in workload if n in options}
     return Policy(
         transactions,
-        model=make_model(str(options.get("model", "km")), **{n: options[n] for n in model if n in options}),  # type: ignore[arg-type]
+        model=make_model(str(options.get("model", "km")), **{n: options[n] for n in model if n in options}),
         name=name,
         workload=Workload(**queries, own=options.get("workload")),
         replace=replace,

@@ -16,7 +16,7 @@ from anondb.algorithms.coat import UtilityViolated, prepare, recode
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InfeasibleError
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.recoding import GlobalRecoding
 

@@ -36,8 +36,8 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, quote_list
 from anondb.errors import InfeasibleError, InputError
-from anondb.models import KmAnonymity
 from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 LABEL_LENGTH = 200

@@ -22,7 +22,7 @@ from anondb.algorithms.threats import NO_FAMILY, ThreatMiner, Threats
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 Ints = npt.NDArray[np.int64]

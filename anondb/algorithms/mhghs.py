@@ -10,7 +10,7 @@ from anondb.algorithms.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
 
 

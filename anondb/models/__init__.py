@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from anondb.errors import InputError
 
@@ -30,29 +29,16 @@ def check_count(name: str, value: Any, *, infinity: bool = False) -> int | float
     return number
 
 
-@dataclass(frozen=True)
-class KmAnonymity:
-    """k^m-anonymity (Terrovitis et al. 2008; Liu and Wang, PAKDD 2010, Definition 1).
+class Model(Protocol):
+    """What every model has: its name, its parameters as JSON and the manifest have them, and the promise in words."""
 
-    An itemset X with 1 <= |X| <= m is a *threat* if it occurs in at least one and in fewer than k transactions. The
-    promise holds if no itemset is a threat: whoever knows up to m released items of a person is left with at least k
-    candidates. ``m = math.inf`` protects against any number of known items. ``k = 1`` promises nothing.
-
-    Raises:
-        InputError: k or m is no exact integer of at least 1 (m: or infinity).
-    """
-
-    k: int = 5
-    m: int | float = 2
-    name = "km"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", int(check_count("k", self.k)))
-        object.__setattr__(self, "m", check_count("m", self.m, infinity=True))
+    name: ClassVar[str]
 
     def parameters(self) -> dict[str, int | str]:
-        """The parameters as they appear in JSON and in the manifest: ``m`` is an integer or the text ``inf``."""
-        return {"k": self.k, "m": "inf" if self.m == math.inf else int(self.m)}
+        """The parameters as they appear in JSON and in the manifest."""
+        ...
 
-
-Model = KmAnonymity
+    @property
+    def promise(self) -> str:
+        """The promise in a few words, such as ``5^2-anonymity``."""
+        ...

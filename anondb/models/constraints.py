@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from anondb.models import check_count
 
@@ -21,7 +22,7 @@ class ConstraintAnonymity:
     """
 
     k: int = 5
-    name = "constraints"
+    name: ClassVar[str] = "constraints"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", int(check_count("k", self.k)))
@@ -29,3 +30,8 @@ class ConstraintAnonymity:
     def parameters(self) -> dict[str, int | str]:
         """The parameters as they appear in JSON and in the manifest."""
         return {"k": self.k}
+
+    @property
+    def promise(self) -> str:
+        """The promise in words."""
+        return f"privacy constraints with k = {self.k}"

@@ -14,12 +14,13 @@ from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.recoding import GlobalRecoding
 from anondb.release.objects import (
-    TABLES,
+    GLOBAL,
     SchemaName,
     create_view_and_macro,
     find_schema,
     new_release_id,
     read_manifest,
+    release_kind,
     unexpected_objects,
 )
 
@@ -130,7 +131,8 @@ def drop_schema(engine: Engine, schema: SchemaName) -> None:
     Raises:
         InputError: ``not_a_release``: it holds something else than a release, which is not ours to drop.
     """
-    if unexpected_objects(engine, schema):
+    kind = release_kind(engine, schema)
+    if kind is None or unexpected_objects(engine, schema, kind):
         raise InputError(
             f"The schema {schema.name!r} holds other objects than a release's.",
             code="not_a_release",
@@ -229,7 +231,7 @@ def freeze(
 
 def table_counts(engine: Engine, schema: SchemaName) -> dict[str, int]:
     """The number of rows of each table of a release."""
-    found = engine.query("release/table_counts", {n: schema.table(n) for n in TABLES})
+    found = engine.query("release/table_counts", {n: schema.table(n) for n in GLOBAL.tables})
     return {name: int(column[0]) for name, column in found.items()}
 
 

@@ -17,14 +17,34 @@ MANIFEST_KEYS = frozenset(
 SEALED_SCHEMA = "main"
 _PREFIX = "release_"
 
-TABLES: Mapping[str, Mapping[str, str]] = {
-    "transactions": {"transaction_id": "INTEGER", "item": "VARCHAR", "copies": "INTEGER"},
-    "transaction_ids": {"transaction_id": "INTEGER", "complete": "BOOLEAN"},
-    "released_items": {"released_item": "VARCHAR", "item": "VARCHAR"},
-    "manifest": {"key": "VARCHAR", "value": "VARCHAR"},
-}
-VIEWS: Mapping[str, Mapping[str, str]] = {"baskets": {"transaction_id": "INTEGER", "items": "VARCHAR[]"}}
-MACROS: Mapping[str, tuple[str, ...]] = {"count_bounds": ("items",)}
+MANIFEST = {"key": "VARCHAR", "value": "VARCHAR"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a kind of release consists of (design 2.4).
+
+    Attributes:
+        tables, views: columns and types of each.
+        macros: parameters of each table macro.
+    """
+
+    tables: Mapping[str, Mapping[str, str]]
+    views: Mapping[str, Mapping[str, str]]
+    macros: Mapping[str, tuple[str, ...]]
+
+
+GLOBAL = Kind(
+    tables={
+        "transactions": {"transaction_id": "INTEGER", "item": "VARCHAR", "copies": "INTEGER"},
+        "transaction_ids": {"transaction_id": "INTEGER", "complete": "BOOLEAN"},
+        "released_items": {"released_item": "VARCHAR", "item": "VARCHAR"},
+        "manifest": MANIFEST,
+    },
+    views={"baskets": {"transaction_id": "INTEGER", "items": "VARCHAR[]"}},
+    macros={"count_bounds": ("items",)},
+)
+KINDS: Mapping[str, Kind] = {"km": GLOBAL}  # by the name of the model
 
 
 @dataclass(frozen=True)
@@ -139,14 +159,28 @@ def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -
     engine.run(macro, "creating the macro count_bounds")
 
 
-def allowed_objects(schema: str) -> set[tuple[str, str, str, str, str]]:
-    """All that a release of a global recoding has, as ``release/objects`` has it: schema, kind, name, part, detail."""
+def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
+    """The kind of release that lies in a schema, by its manifest's model; None where it is none, or a table is missing."""
+    found = engine.query("release/columns", catalog_name=schema.catalog, schema=schema.name)
+    columns: dict[str, dict[str, str]] = {}
+    for table, column, of_type in zip(*(found[c].tolist() for c in found), strict=True):
+        columns.setdefault(table, {})[column] = of_type
+    if columns.get("manifest") != MANIFEST:
+        return None
+    kind = KINDS.get(read_manifest(engine, schema).get("model", ""))
+    if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
+        return None
+    return kind
+
+
+def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, str, str, str, str]]:
+    """All that a release of a kind has, as ``release/objects`` has it: schema, kind of object, name, part, detail."""
     allowed = {(schema, "schema", "", "", "")}
-    for kind, relations in (("table", TABLES), ("view", VIEWS)):
+    for what, relations in (("table", kind.tables), ("view", kind.views)):
         for name, columns in relations.items():
-            allowed.add((schema, kind, name, "", ""))
+            allowed.add((schema, what, name, "", ""))
             allowed.update((schema, "column", name, column, of_type) for column, of_type in columns.items())
-    allowed.update((schema, "function", name, ",".join(parts), "table_macro") for name, parts in MACROS.items())
+    allowed.update((schema, "function", name, ",".join(parts), "table_macro") for name, parts in kind.macros.items())
     return allowed
 
 
@@ -160,9 +194,11 @@ def listed_objects(engine: Engine, catalog: str, *, macros: bool = True) -> set[
     return listed
 
 
-def unexpected_objects(engine: Engine, schema: SchemaName, *, macros: bool = True) -> list[tuple[str, ...]]:
+def unexpected_objects(
+    engine: Engine, schema: SchemaName, kind: Kind = GLOBAL, *, macros: bool = True
+) -> list[tuple[str, ...]]:
     """What a release has and must not have, or lacks; a sealed file may have nothing beside its schema ``main``."""
-    found, allowed = listed_objects(engine, schema.catalog, macros=macros), allowed_objects(schema.name)
+    found, allowed = listed_objects(engine, schema.catalog, macros=macros), allowed_objects(schema.name, kind)
     if schema.name != SEALED_SCHEMA:
         found = {o for o in found if o[0] == schema.name}
     if not macros:

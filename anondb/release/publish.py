@@ -23,9 +23,9 @@ from anondb.engine import Columns, Engine
 from anondb.errors import AnondbError, EngineError, InputError, InternalError
 from anondb.release.freeze import number_transactions, table_counts
 from anondb.release.objects import (
+    GLOBAL,
     MANIFEST_KEYS,
     SEALED_SCHEMA,
-    TABLES,
     SchemaName,
     create_view_and_macro,
     read_manifest,
@@ -78,7 +78,7 @@ def publish(
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
         EngineError: the disk is full, or writing failed.
     """
-    if not all(engine.exists(release_schema.table(name)) for name in TABLES):
+    if not all(engine.exists(release_schema.table(name)) for name in GLOBAL.tables):
         raise InputError(
             f"The schema {release_schema.name!r} does not hold a release.", code="not_a_release", hint="Check the name."
         )
@@ -169,7 +169,7 @@ def _write(built: Path, build: Path, rows: _Rows) -> None:
             "manifest": {"key": list(rows.manifest), "value": list(rows.manifest.values())},
         }
         with sealed.transaction():
-            for name, types in TABLES.items():
+            for name, types in GLOBAL.tables.items():
                 sealed.put(schema.table(name), {c: (t, columns[name][c]) for c, t in types.items()})
             create_view_and_macro(sealed, schema, rows.manifest["release_id"])
         sealed.run(exp.Command(this="CHECKPOINT"), "writing the sealed file")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from anondb import pipeline
+from anondb import stored
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.release import ledger
@@ -97,8 +97,8 @@ def explain(engine: Engine, name: str, item: str) -> Explanation:
     Raises:
         InputError: no such release; or neither its taxonomy nor the release itself knows the item.
     """
-    catalog = pipeline.current_catalog(engine)
-    schema = pipeline.find_release(engine, name)
+    catalog = stored.current_catalog(engine)
+    schema = stored.find_release(engine, name)
     entry = ledger.find(engine, catalog, name)
     if entry is None:
         raise InputError(f"The ledger has no entry for the release {name!r}.", code="no_such_release")

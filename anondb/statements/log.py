@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb import pipeline
+from anondb import query, stored
 from anondb.engine import Engine, own
 from anondb.errors import InputError
 from anondb.query import Answer
@@ -88,13 +88,13 @@ def measure_log(engine: Engine, name: str, path: str | Path) -> LogAccuracy:
         InputError: no such file or release; a statement that is no SELECT, or that does not run on the source.
     """
     text = _read(Path(path))
-    catalog = pipeline.current_catalog(engine)
+    catalog = stored.current_catalog(engine)
     counts: list[Logged] = []
     refused: list[tuple[int, str]] = []
     unlisted = 0
     with engine.transaction():
-        schema = pipeline.find_release(engine, name)
-        pipeline.check_writable(engine, catalog)
+        schema = stored.find_release(engine, name)
+        stored.check_writable(engine, catalog)
         entry = ledger.find(engine, catalog, name)
         try:
             statements = own.split(engine, text)
@@ -107,7 +107,7 @@ def measure_log(engine: Engine, name: str, path: str | Path) -> LogAccuracy:
                 )
             engine.progress(f"query {number} of {len(statements)}")
             try:
-                answer = pipeline.answer(engine, schema, statement.text)
+                answer = query.run(engine, schema, statement.text)
             except InputError as error:
                 if error.code not in UNANSWERED:
                     raise

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anondb import pipeline
+from anondb import checks, pipeline, stored
 from anondb.data.sources import resolve_table
 from anondb.data.taxonomy import from_edges
 from anondb.data.transactions import Dataset, fingerprint
@@ -25,7 +25,6 @@ from anondb.statements.parser import base_tables
 from anondb.statements.results import Check, Created, Dropped, Refreshed, Shown
 from anondb.statements.statement import CreateView
 from anondb.utility import Loss, global_loss
-from anondb.verify import verify_km
 
 Images = npt.NDArray[Any]
 
@@ -41,7 +40,7 @@ def create(engine: Engine, statement: CreateView) -> Created:
     """
     table = _base_table(engine, statement.query) or statement.name
     view = ledger.View(statement.name, statement.query, statement.options, table)
-    policy = pipeline.view_policy(engine, view, replace=statement.replace)
+    policy = stored.view_policy(engine, view, replace=statement.replace)
     publish = _publish_to(engine, view.options, statement.replace)
     report = pipeline.anonymize(engine, policy, view=view)
     return Created(view.name, _published(engine, report, publish, statement.replace))
@@ -59,10 +58,10 @@ def refresh(engine: Engine, name: str) -> Refreshed:
     """
     with engine.transaction():
         entry, view = _stored(engine, name)
-        policy = pipeline.view_policy(engine, view, replace=True)
-        schema = pipeline.find_release(engine, name)
+        policy = stored.view_policy(engine, view, replace=True)
+        schema = stored.find_release(engine, name)
         loaded = pipeline.load(engine, policy)
-        dataset = loaded[0]
+        dataset = loaded.dataset
         if fingerprint(engine, dataset) == entry.fingerprint:
             return Refreshed(view.name, changed=False)
         publish = _publish_to(engine, view.options, replacing=True)
@@ -86,7 +85,7 @@ def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
     Raises:
         InputError: there is none, or its schema holds other objects.
     """
-    catalog = pipeline.current_catalog(engine)
+    catalog = stored.current_catalog(engine)
     with engine.transaction():
         if if_exists and find_schema(engine, release_schema(catalog, name)) is None:
             return Dropped(name, dropped=False)
@@ -96,7 +95,7 @@ def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
 
 def show(engine: Engine, status: bool) -> Shown:
     """The releases that are there; with ``status`` each source is read to tell ``fresh`` from ``stale``."""
-    catalog = pipeline.current_catalog(engine)
+    catalog = stored.current_catalog(engine)
     views = []
     for entry in ledger.entries(engine, catalog):
         if entry.status != ledger.PRESENT:
@@ -122,7 +121,7 @@ def _status(engine: Engine, entry: ledger.LedgerEntry) -> str:
     """fresh, stale, or unknown where the source cannot be read any more."""
     try:
         with engine.transaction():
-            _, dataset = pipeline.load_source(engine, entry.name)
+            _, dataset = stored.load_source(engine, entry.name)
             return "fresh" if fingerprint(engine, dataset) == entry.fingerprint else "stale"
     except InputError as error:
         if error.code == "transaction_open":
@@ -143,9 +142,9 @@ def check_view(engine: Engine, name: str, *, model: Model | None = None, witness
         InputError: no such release, or its source cannot be found again or is not as it should be.
     """
     with engine.transaction():
-        schema = pipeline.find_release(engine, name)
-        entry, dataset = pipeline.load_source(engine, name)
-        promised = model or pipeline.model_of(read_manifest(engine, schema))
+        schema = stored.find_release(engine, name)
+        entry, dataset = stored.load_source(engine, name)
+        promised = model or checks.model_of(read_manifest(engine, schema))
         limit = entry.parameters.get("max_suppression")
         return _check(
             engine, entry, dataset, schema, promised, None if limit is None else Fraction(limit), witnesses=witnesses
@@ -167,7 +166,7 @@ def _base_table(engine: Engine, query: str) -> str | None:
 
 
 def _stored(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]:
-    catalog = pipeline.current_catalog(engine)
+    catalog = stored.current_catalog(engine)
     entry = ledger.find(engine, catalog, name)
     if entry is None or find_schema(engine, release_schema(catalog, name)) is None:
         raise InputError(
@@ -195,7 +194,7 @@ def _publish_to(engine: Engine, options: Mapping[str, Any], replacing: bool) -> 
 def _published(engine: Engine, report: Report, path: str | None, replacing: bool) -> Report:
     if path is None:
         return report
-    file = pipeline.publish_release(engine, report.release, path, replace=replacing)
+    file = stored.publish_release(engine, report.release, path, replace=replacing)
     return pipeline.published(report, file, 0.0)
 
 
@@ -227,7 +226,7 @@ def _check(
     recoded = engine.create(
         "recoded", "statements/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
     )
-    verification = verify_km(engine, recoded, codes, model, witnesses=witnesses)
+    verification = checks.verify_rows(engine, recoded, codes, model, witnesses)
     engine.drop(recoded, codes, images)
     missing = _images(engine, dataset, schema) == 0
     return Check(
@@ -255,5 +254,5 @@ def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: S
         member_of=member_of.astype(np.int64),
         member_labels=tuple(found["item"].tolist()),
     )
-    edges = ledger.taxonomy_of(engine, pipeline.current_catalog(engine), entry.release_id)
+    edges = ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id)
     return global_loss(dataset, recoding, from_edges(edges) if edges else None)

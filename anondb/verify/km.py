@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from anondb.engine import Engine, Table
 from anondb.errors import BudgetExceeded
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.verify import supersets
 from anondb.verify import work as limits
 from anondb.verify.result import Verification, Witness

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from anondb.models import KmAnonymity
+from anondb.models import Model
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Verification:
         witnesses: the first violations by size and labels, at most as many as asked for.
     """
 
-    model: KmAnonymity
+    model: Model
     verified: bool
     violations: int
     witnesses: tuple[Witness, ...] = ()

@@ -43,8 +43,6 @@ LONG_FILES = {  # over 400 lines, and why
     "query/conditions.py": "every condition that analysts may write, one function for each",
     "query/predicates.py": "the algebra of predicates",
     "query/rewriter.py": "every shape of a count, one function for each",
-    "cli.py": "one function for each command of the contract",
-    "pipeline.py": "the steps of each command, in order",
 }
 
 
@@ -90,7 +88,7 @@ def test_imports_follow_the_arrows(path: Path) -> None:
 
 def test_every_room_is_known() -> None:
     folders = {p.parts[0] for p in SOURCES if len(p.parts) > 1}
-    assert folders <= set(ROOMS) | {"statements"}  # which lie above the pipeline
+    assert folders <= set(ROOMS) | {"statements", "cli"}  # which lie above the pipeline
 
 
 def test_the_arrows_have_no_cycle() -> None:

@@ -96,7 +96,7 @@ def test_a_connection_is_left_as_it_was_after_errors(
         raise KeyboardInterrupt
 
     for kind, failure in ((RuntimeError, broken), (KeyboardInterrupt, stopped)):
-        for step in ("verify_release", "fingerprint", "load_taxonomy", "global_loss"):
+        for step in ("verify_release", "fingerprint", "load_taxonomy", "loss_of"):
             with monkeypatch.context() as patch:
                 patch.setattr(pipeline, step, failure)
                 check(kind, "sales")

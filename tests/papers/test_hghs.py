@@ -22,7 +22,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.errors import InputError
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 
 Json = dict[str, Any]
 Labels = tuple[str, ...]

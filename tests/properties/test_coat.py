@@ -28,7 +28,7 @@ from anondb.data.constraints import (
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.engine import Engine
 from anondb.errors import AnondbError, BudgetExceeded, InputError
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.models.constraints import ConstraintAnonymity
 
 

@@ -23,7 +23,7 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InputError
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
 from anondb.verify import verify_km
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import SchemaName, release_schema

@@ -10,7 +10,7 @@ from release.cases import SHOP, SHOP_BLOCKS, catalog, dataset, frozen, recoding,
 
 from anondb.engine import Engine
 from anondb.errors import InputError, InternalError
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
 from anondb.release.freeze import coded_release, freeze
 from anondb.release.ledger import drop_release

@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 
 import anondb
-from anondb import pipeline
+from anondb import checks, stored
 
 
 def test_a_repeated_row_is_no_further_person(tmp_path: Path) -> None:
@@ -22,9 +22,9 @@ def test_a_repeated_row_is_no_further_person(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "s.duckdb")) as writer:
         writer.execute("INSERT INTO transactions SELECT 1, 'rare', 1 FROM range(9)")
     with anondb.connect(tmp_path / "s.duckdb", read_only=True) as sealed:
-        schema = pipeline.sealed_schema(sealed.engine)
+        schema = stored.sealed_schema(sealed.engine)
         assert schema is not None
-        assert not pipeline.verify_sealed(sealed.engine, schema).verified
+        assert not checks.verify_sealed(sealed.engine, schema).verified
 
 
 def test_a_foreign_object_makes_it_no_release(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_a_foreign_object_makes_it_no_release(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "s.duckdb")) as writer:
         writer.execute("CREATE TABLE raw (a INTEGER)")
     with anondb.connect(tmp_path / "s.duckdb", read_only=True) as sealed, pytest.raises(anondb.InputError) as caught:
-        pipeline.sealed_schema(sealed.engine)
+        stored.sealed_schema(sealed.engine)
     assert caught.value.code == "not_a_release"
 
 

@@ -12,7 +12,7 @@ from release.test_ledger import ENTRY
 from sqlglot import exp
 
 from anondb.engine import Engine
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.release.freeze import coded_release, freeze
 from anondb.release.ledger import drop_release, entries, find, record
 from anondb.release.objects import read_manifest, release_schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from anondb.engine import Engine
-from anondb.models import KmAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.verify import Verification, verify_km
 
 

@@ -1,0 +1,135 @@
+"""Which models and algorithms there are, what each needs, and which options go with it.
+
+A new algorithm is one entry here, one case in ``recode.py`` and its own file; a new model is one entry here, one case in
+``checks.py`` and its own file (docs/architecture.md, "Adding a model or an algorithm").
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from anondb.errors import InputError
+from anondb.models import Model
+from anondb.models.km import KmAnonymity
+
+MODELS: Mapping[str, Callable[..., Model]] = {"km": KmAnonymity}
+PLANNED_MODELS = ("k", "constraints", "hkp", "anatomy", "kkm", "klm")
+PLANNED_ALGORITHMS = (
+    *("clump", "partition", "multi_anatomy", "apriori", "lra", "vpa", "mm", "pcta", "rfirst", "tfirst"),
+    *(f"{bound}_bound_{order}" for bound in ("rum", "tum") for order in ("r", "t", "rt")),
+)
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """What an algorithm is for.
+
+    Attributes:
+        models: the models that it keeps.
+        needs: options of the policy without which it cannot run.
+        options: further options of the policy that it takes; all others are refused with it.
+    """
+
+    models: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+# In the order in which they are chosen where the owner names none: the first whose needs are met.
+ALGORITHMS: Mapping[str, Algorithm] = {
+    "mhghs": Algorithm(("km",), needs=("taxonomy",), options=("max_suppression",)),
+    "hghs": Algorithm(("km",), needs=("taxonomy",), options=("max_suppression",)),
+    "coat": Algorithm(("km",), options=("taxonomy", "max_suppression", "utility_constraints", "literal")),
+}
+FOR_ALL = ("id", "item", "records")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A sentence that offers the nearest known name, or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def parse_m(text: str | int | float) -> int | float:
+    """m from a flag or an option: an integer, or ``inf``."""
+    if isinstance(text, str):
+        if text.strip().lower() in ("inf", "infinity"):
+            return math.inf
+        if not re.fullmatch(r"[+-]?\d{1,30}", text.strip()):
+            raise InputError(f"m must be an integer or inf, not {text[:40]!r}.", code="bad_parameter")
+        return int(text)
+    return text
+
+
+_FROM_TEXT: Mapping[str, Callable[[Any], Any]] = {"m": parse_m}  # parameters that flags and options may give as text
+
+
+def make_model(name: str = "km", **parameters: Any) -> Model:
+    """The model of a name with its parameters, from Python, flags or options; those that are not given have their defaults.
+
+    Raises:
+        InputError: an unknown model, with those that there are; a parameter that it does not have; or one out of range.
+    """
+    if name not in MODELS:
+        later = " It is planned, but not there yet." if name in PLANNED_MODELS else nearest(name, MODELS)
+        raise InputError(f"There is no model {name!r}; there are: {', '.join(MODELS)}.{later}", code="unknown_model")
+    known = parameters_of(name)
+    for given in parameters:
+        if given not in known:
+            raise InputError(
+                f"The model {name} has no parameter {given!r}; it has {', '.join(known)}.", code="bad_parameter"
+            )
+    return MODELS[name](**{n: _FROM_TEXT[n](value) if n in _FROM_TEXT else value for n, value in parameters.items()})
+
+
+def parameters_of(model: str) -> tuple[str, ...]:
+    """The names of a model's parameters."""
+    return tuple(inspect.signature(MODELS[model]).parameters)
+
+
+def all_parameters() -> tuple[str, ...]:
+    """The names of the parameters of all models."""
+    return tuple(dict.fromkeys(name for model in MODELS for name in parameters_of(model)))
+
+
+def choose_algorithm(model: Model, wanted: str | None, given: Mapping[str, Any]) -> str:
+    """The algorithm for a model: the one asked for, else the first of those that keep it whose needs are met.
+
+    Args:
+        model: the promise.
+        wanted: the owner's choice, or None.
+        given: the options of the policy that the owner gave.
+
+    Raises:
+        InputError: ``unknown_algorithm``; ``no_taxonomy`` or ``bad_usage`` where something is missing, or does not go with
+            the algorithm.
+    """
+    fitting = [name for name, algorithm in ALGORITHMS.items() if model.name in algorithm.models]
+    ready = [name for name in fitting if all(need in given for need in ALGORITHMS[name].needs)]
+    chosen = wanted or (ready[0] if ready else fitting[0])
+    if chosen not in fitting:
+        later = " It is planned, but not there yet." if chosen in PLANNED_ALGORITHMS else nearest(str(chosen), fitting)
+        raise InputError(
+            f"There is no algorithm {chosen!r} for the model {model.name}; there are {', '.join(fitting)}.{later}",
+            code="unknown_algorithm",
+        )
+    algorithm = ALGORITHMS[chosen]
+    for need in algorithm.needs:
+        if need not in given:
+            raise InputError(
+                f"The algorithm {chosen} needs {need}.",
+                code=f"no_{need}",
+                hint=f"Name it with --{need.replace('_', '-')} TABLE|FILE.",
+            )
+    for option in given:
+        if option not in (*FOR_ALL, *algorithm.needs, *algorithm.options):
+            takers = [name for name, a in ALGORITHMS.items() if option in (*a.needs, *a.options)]
+            where = f"it goes with {', '.join(takers)}" if takers else "it is planned, but not there yet"
+            raise InputError(f"{option} does not go with {chosen}: {where}.", code="bad_usage")
+    return chosen

@@ -1,0 +1,76 @@
+"""The command line: arguments in, a pipeline call, words out.
+
+stdout holds data, stderr progress and messages. Heavy modules are imported by the commands that use them, so that help is
+quick.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from typing import NoReturn
+
+import typer
+from typer.exceptions import TyperException
+
+from anondb.cli import ask, check, files, make
+from anondb.cli.app import app
+from anondb.cli.words import json_error
+from anondb.errors import AnondbError, InternalError
+
+__all__ = ["app", "main"]
+
+COMMANDS: tuple[Callable[..., None], ...] = (
+    *(make.demo, files.load, make.anonymize, check.verify, ask.accuracy, files.publish),
+    *(ask.run, ask.query, ask.explain, files.releases),
+)
+for command in COMMANDS:
+    app.command()(command)
+
+PLANNED_COMMANDS = ("inspect", "attack", "compare")
+
+
+def _fail(error: AnondbError) -> NoReturn:
+    json_error(error.code, str(error), error.place)
+    typer.echo(f"anondb: {error}", err=True)
+    raise SystemExit(error.exit_code)
+
+
+def _planned(said: str) -> str | None:
+    """What to say of an option or command of the contract that is not there yet."""
+    from anondb.policy import OPTIONS
+
+    known = {f"--{name.replace('_', '-')}" for name in OPTIONS} | {"--proof", "--allow-overlap"}
+    for word in re.findall(r"[\w-]+", said):
+        if (word in known and "No such option" in said) or (word in PLANNED_COMMANDS and "No such command" in said):
+            return f"{word} is planned, but not there yet. See anondb --help for what is."
+    return None
+
+
+def main() -> None:
+    """Entry point: typed errors become a message and an exit code (design 2.1)."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra here: its threads only cost start-up time
+    try:
+        code = app(standalone_mode=False)
+    except AnondbError as error:
+        _fail(error)
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except typer.Exit as done:
+        code = done.exit_code
+    except TyperException as error:
+        planned = _planned(str(error))
+        json_error("bad_usage", planned or str(error))
+        show = getattr(error, "show", None)
+        if planned is None and show is not None:
+            show()
+        else:
+            typer.echo(f"anondb: {planned or error}", err=True)
+        raise SystemExit(2) from None
+    except Exception as error:  # a bug; its text and trace may hold data values
+        _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
+    if code == 130:  # Typer turns KeyboardInterrupt into this code without a word
+        json_error("interrupted", "interrupted; the step that ran was undone")
+        typer.echo("anondb: interrupted; the step that ran was undone", err=True)
+    raise SystemExit(code if isinstance(code, int) else 0)

@@ -1,0 +1,144 @@
+"""The command line's frame: the application, the options that commands share, and the database of a SOURCE."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anondb import __version__
+from anondb.errors import InputError
+
+if TYPE_CHECKING:
+    from anondb.database import Database
+    from anondb.models import Model
+
+app = typer.Typer(
+    name="anondb",
+    help="Anonymized releases of person-level transactions, computed in DuckDB and queried in SQL.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Source = Annotated[str, typer.Argument(help="A DuckDB file, or a data file (.dat, .csv, .parquet) for a one-shot run.")]
+Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
+ShowSql = Annotated[bool, typer.Option("--show-sql", help="Print every SQL statement to stderr.")]
+Transactions = Annotated[str | None, typer.Option(help="Table or view of the transactions.", metavar="TABLE")]
+IdColumn = Annotated[str, typer.Option("--id", help="Column that identifies a person.", metavar="COL")]
+ItemColumn = Annotated[str, typer.Option("--item", help="Column of items; a LIST column is accepted.", metavar="COL")]
+ModelName = Annotated[str | None, typer.Option("--model", help="The promise: km (k^m-anonymity).", metavar="NAME")]
+K = Annotated[int | None, typer.Option(help="Every known combination leaves at least k candidates (default 5).")]
+M = Annotated[str | None, typer.Option(help="Items that an attacker may know: an integer (default 2), or inf.")]
+Threads = Annotated[int | None, typer.Option(help="Threads of the engine.")]
+MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of the engine, such as 2GB.", metavar="SIZE")]
+ReleaseName = Annotated[str | None, typer.Option("--release", help="Name of the release.", metavar="NAME")]
+Queries = Annotated[int, typer.Option(help="Random COUNT queries that measure accuracy.")]
+Size = Annotated[int, typer.Option(help="Items of each random query.")]
+Seed = Annotated[int, typer.Option(help="Seed of the random queries.")]
+Draw = Annotated[
+    str, typer.Option(help="Draw queries from all items, or from generalized ones.", metavar="all|generalized")
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Let what exists under this name give way.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"anondb {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Anonymized releases of person-level transactions, computed in DuckDB and queried in SQL."""
+
+
+@contextlib.contextmanager
+def opened(
+    source: str,
+    *,
+    show_sql: bool = False,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    read_only: bool = False,
+    create: bool = False,
+) -> Iterator[Database]:
+    """The database of a SOURCE: the DuckDB file, or memory for a data file; progress on stderr if it is a terminal."""
+    from anondb.data.sources import is_file
+    from anondb.database import connect
+
+    one_shot = is_file(source)
+    if (one_shot and not Path(source).is_file()) or (not one_shot and not create and not Path(source).is_file()):
+        raise InputError(f"The file {Path(source).name!r} does not exist.", code="no_such_file", hint="Check the path.")
+    with progress() as say:
+        database = connect(
+            ":memory:" if one_shot else source,
+            threads=threads,
+            memory_limit=memory_limit,
+            read_only=read_only and not one_shot,
+            one_shot=one_shot,
+            on_statement=(lambda text: typer.echo(text + ";", err=True)) if show_sql else None,
+            on_progress=say,
+        )
+        with database:
+            yield database
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Callable[[str], None] | None]:
+    """Where steps of long work are said: on stderr if it is a terminal, else nowhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("opening") as status:
+        yield lambda words: status.update(words)
+
+
+def only_table(database: Database, id_column: str, item_column: str) -> str:
+    """The one table that has both columns, where the user named none."""
+    from anondb.stored import tables_with
+
+    found = tables_with(database.engine, id_column, item_column)
+    if len(found) != 1:
+        raise InputError(
+            f"{len(found)} tables have the columns {id_column!r} and {item_column!r}.",
+            code="no_transactions",
+            hint="Name the transactions with --transactions TABLE (and --id, --item).",
+        )
+    return found[0].sql()
+
+
+def transactions_of(database: Database, source: str, table: str | None, id_column: str, item_column: str) -> Any:
+    """What to read: the data file, the table named, or the only one that fits."""
+    from anondb.data.sources import is_file
+
+    if is_file(source):
+        if table is not None:
+            raise InputError("--transactions goes with a DuckDB file.", code="bad_usage", hint="Leave it out.")
+        return Path(source)
+    return table if table is not None else only_table(database, id_column, item_column)
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """The options that the user gave: those that are neither None nor False."""
+    return {name: value for name, value in values.items() if value is not None and value is not False}
+
+
+def model_from(name: str | None, own: Model | None = None, **parameters: Any) -> Model:
+    """The model that the user asks for; what is not said is that of ``own``, if it has the same name."""
+    from anondb.available import make_model
+
+    asked = name or (own.name if own is not None else "km")
+    known = own.parameters() if own is not None and own.name == asked else {}
+    return make_model(asked, **{**known, **given(**parameters)})

@@ -1,0 +1,184 @@
+"""Commands in SQL: run, query, explain and accuracy."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from anondb.cli.app import (
+    Draw,
+    Json,
+    MemoryLimit,
+    Queries,
+    ReleaseName,
+    Seed,
+    ShowSql,
+    Size,
+    Source,
+    Threads,
+    opened,
+)
+from anondb.cli.words import figure, plain, print_answer, print_json, print_result, print_table, shown
+from anondb.errors import InputError
+
+if TYPE_CHECKING:
+    from anondb.database import Database
+
+
+def run(
+    source: Source,
+    file: Annotated[str, typer.Argument(help="SQL, with anondb's own statements; - reads stdin.", metavar="FILE.sql")],
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Run SQL: ordinary statements, and CREATE, REFRESH, DROP and SHOW for anonymized views."""
+    from anondb.data.files import load_files
+    from anondb.data.sources import is_file
+
+    text = _read_sql(file)
+    results = []
+    with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
+        if is_file(source):
+            load_files(database.engine, {"transactions": (source, Path(source).stem)})
+        for result in database.run(text):
+            results.append(result)
+            if not as_json:
+                print_result(result)
+        _check_no_transaction(database)
+    if as_json:
+        print_json({"results": [r.to_json() for r in results]})
+
+
+def _check_no_transaction(database: Database) -> None:
+    """Refuse a script that leaves its transaction open: closing the database undoes it."""
+    try:
+        with database.engine.transaction():
+            pass
+    except InputError as error:
+        if error.code != "transaction_open":
+            raise
+        raise InputError(
+            "The script leaves a transaction open, so what it did there is undone.",
+            code="transaction_open",
+            hint="End it with COMMIT or ROLLBACK.",
+        ) from None
+
+
+def _read_sql(file: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"The file {Path(file).name!r} is not valid UTF-8.", code="bad_unicode") from None
+    except (OSError, ValueError):
+        raise InputError(f"The file {Path(file).name!r} cannot be read.", code="no_such_file") from None
+
+
+def explain(
+    source: Source,
+    release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
+    item: Annotated[str, typer.Option("--item", help="The item.", metavar="X")],
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Say why an item looks as it does in a release: the steps, the violating support, and what was chosen."""
+    with opened(source, show_sql=show_sql, read_only=True) as database:
+        found = database.explain(release, item)
+    if as_json:
+        print_json(found.to_json())
+        return
+    if found.path:
+        typer.echo(plain(" > ".join(found.path)))
+    for number, step in enumerate(found.steps, 1):
+        typer.echo(plain(f"  {number}. round {step.round_number}, step {step.step}: {step.words}"))
+    typer.echo(plain(found.conclusion))
+
+
+def query(
+    file: Annotated[
+        str, typer.Argument(help="A sealed release, or a DuckDB file with --release NAME.", metavar="FILE")
+    ],
+    sql: Annotated[str, typer.Argument(help="A COUNT query, written for the original table.", metavar="SQL")],
+    release: ReleaseName = None,
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Answer a COUNT query, written for the original table, from a release: lower bound, estimate, upper bound."""
+    from anondb import stored
+    from anondb.query import run as answer_from
+
+    with opened(file, show_sql=show_sql, read_only=True) as database:
+        sealed = None if release else stored.sealed_schema(database.engine)
+        if release is None and sealed is None:
+            raise InputError(
+                "The file is not a sealed release.",
+                code="not_a_release",
+                hint="Name a release of it with --release NAME.",
+            )
+        answer = answer_from(database.engine, sealed or stored.find_release(database.engine, str(release)), sql)
+    if as_json:
+        print_json(answer.to_json())
+    else:
+        print_answer(answer)
+
+
+def accuracy(
+    source: Source,
+    release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
+    workload: Annotated[
+        str | None,
+        typer.Option(help="Your own queries: (query_id, item), or a .sql log of COUNT queries.", metavar="TABLE|FILE"),
+    ] = None,
+    queries: Queries = 1000,
+    size: Size = 2,
+    seed: Seed = 0,
+    draw: Draw = "all",
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Measure COUNT queries on a release against its source; answers go to anondb.accuracy, which is the owner's."""
+    if workload is not None and workload.lower().endswith(".sql"):
+        _accuracy_of_log(source, release, workload, as_json, show_sql)
+        return
+    with opened(source, show_sql=show_sql) as database:
+        found = database.release(release).measure(workload, queries=queries, size=size, seed=seed, draw=draw)
+    if as_json:
+        print_json({"release": release, "accuracy": found.to_json()})
+    else:
+        print_table(
+            f"accuracy of {release}",
+            [
+                ("queries", found.queries),
+                ("items in each", found.size or "as given"),
+                ("average relative error", figure(found.average_relative_error)),
+                ("skipped (true count 0)", found.skipped),
+            ],
+        )
+
+
+def _accuracy_of_log(source: str, release: str, workload: str, as_json: bool, show_sql: bool) -> None:
+    """``accuracy --workload FILE.sql``: a log of real analyst queries."""
+    from anondb.statements.log import measure_log
+
+    with opened(source, show_sql=show_sql) as database:
+        found = measure_log(database.engine, release, workload)
+    if as_json:
+        print_json({"release": release, "accuracy": found.to_json()})
+        return
+    print_table(
+        f"accuracy of {shown(release)} on {shown(Path(workload).name)}",
+        [
+            ("counts", len(found.counts)),
+            ("average relative error", figure(found.average_relative_error)),
+            ("skipped (true count 0)", found.skipped),
+            ("groups that the release cannot list", found.unlisted),
+            ("statements refused", len(found.refused)),
+        ],
+    )
+    for number, reason in found.refused:
+        typer.echo(plain(f"note: statement {number}: {reason}"), err=True)

@@ -1,0 +1,128 @@
+"""Commands around files: load, publish and releases."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Annotated, Any
+
+import typer
+
+from anondb.cli.app import Json, Replace, ShowSql, Source, opened
+from anondb.cli.words import figure, print_json, shown
+from anondb.errors import InputError
+
+
+def load(
+    database: Annotated[str, typer.Argument(help="The DuckDB file; made if it does not exist.", metavar="DB")],
+    transactions: Annotated[str | None, typer.Option(help="Transactions to load.", metavar="FILE")] = None,
+    as_table: Annotated[
+        str, typer.Option("--as", help="Table for the transactions.", metavar="TABLE")
+    ] = "transactions",
+    taxonomy: Annotated[str | None, typer.Option(help="Taxonomy to load.", metavar="FILE")] = None,
+    taxonomy_as: Annotated[
+        str, typer.Option(help="Table (node, parent, ord) for the taxonomy.", metavar="TABLE")
+    ] = "taxonomy",
+    records: Annotated[str | None, typer.Option(help="Relational records to load.", metavar="FILE")] = None,
+    records_as: Annotated[str, typer.Option(help="Table for the records.", metavar="TABLE")] = "records",
+    replace: Replace = False,
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Load files into tables of a DuckDB file."""
+    from anondb.data.files import load_files
+    from anondb.data.sources import is_file
+
+    if is_file(database) or database in ("", ":memory:"):
+        raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")
+    if transactions is None and taxonomy is None and records is None:
+        raise InputError(
+            "There is nothing to load.", code="bad_usage", hint="Name --transactions, --taxonomy or --records."
+        )
+    wanted = {
+        "transactions": (transactions, as_table),
+        "taxonomy": (taxonomy, taxonomy_as),
+        "records": (records, records_as),
+    }
+    existed = os.path.lexists(database)
+    try:
+        with opened(database, show_sql=show_sql, create=True) as target:
+            files = {what: pair for what, pair in wanted.items() if pair[0]}
+            loaded = load_files(target.engine, files, replace=replace)
+    except BaseException:
+        if not existed:  # the new database, without any table in it
+            for leftover in (database, f"{database}.wal"):
+                with contextlib.suppress(OSError, ValueError):
+                    os.unlink(leftover)
+        raise
+    if as_json:
+        print_json({"tables": [{"table": t.table, "rows": t.rows, "note": t.note} for t in loaded]})
+    else:
+        for t in loaded:
+            typer.echo(f"{t.table}: {t.rows} rows" + (f" ({t.note})" if t.note else ""))
+
+
+def publish(
+    source: Source,
+    release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
+    to: Annotated[str, typer.Option("--to", help="The new file.", metavar="FILE")],
+    replace: Replace = False,
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Seal a release into a DuckDB file of its own, which holds nothing else."""
+    with opened(source, show_sql=show_sql) as database:
+        file = database.release(release).publish(to, replace=replace)
+    if as_json:
+        print_json(
+            {"release": release, "published": str(file.path), "transactions": file.transactions, "bytes": file.size}
+        )
+    else:
+        typer.echo(
+            f"{release} is sealed in {file.path} ({file.transactions} transactions, {file.size / 2**20:.1f} MiB)"
+        )
+
+
+def releases(source: Source, as_json: Json = False) -> None:
+    """List the releases of a database, dropped ones too."""
+    with opened(source, read_only=True) as database:
+        entries = database.releases()
+    if as_json:
+        print_json({"releases": [{**e.texts(), **_numbers(e)} for e in entries]})
+        return
+    if not entries:
+        typer.echo("no releases", err=True)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    from anondb.available import parameters_of
+
+    table = Table(box=None)
+    for name in ("release", "promise", "source", "persons", "LM", "made (UTC)", "by", "status"):
+        table.add_column(name, justify="right" if name in ("persons", "LM") else "left", overflow="fold")
+    for e in entries:
+        parameters = ", ".join(f"{n} = {e.parameters[n]}" for n in parameters_of(e.model) if n in e.parameters)
+        promise = f"{e.model}, {parameters}, by {e.algorithm}"
+        made = f"{e.created:%Y-%m-%d %H:%M}"
+        cells = (e.name, promise, e.source_table, f"{e.transactions:,}", figure(e.lm), made, e.user_name, e.status)
+        table.add_row(*map(shown, cells))
+    Console().print(table)
+
+
+def _numbers(entry: Any) -> dict[str, Any]:
+    return {
+        n: getattr(entry, n)
+        for n in (
+            "transactions",
+            "items",
+            "released_items",
+            "suppressed_items",
+            "suppressed_occurrences",
+            "lm",
+            "ncp",
+            "verified",
+            "violations",
+            "parameters",
+        )
+    }

@@ -1,0 +1,128 @@
+"""Commands that make releases: anonymize and demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anondb.cli.app import (
+    Draw,
+    IdColumn,
+    ItemColumn,
+    Json,
+    K,
+    M,
+    MemoryLimit,
+    ModelName,
+    Queries,
+    ReleaseName,
+    Replace,
+    Seed,
+    ShowSql,
+    Size,
+    Source,
+    Threads,
+    Transactions,
+    given,
+    model_from,
+    opened,
+    progress,
+    transactions_of,
+)
+from anondb.cli.words import print_answers, print_json, print_report, sql_list
+
+
+def anonymize(
+    source: Source,
+    transactions: Transactions = None,
+    id: IdColumn = "tid",
+    item: ItemColumn = "item",
+    taxonomy: Annotated[str | None, typer.Option(help="Taxonomy of the items.", metavar="TABLE|FILE")] = None,
+    records: Annotated[
+        str | None, typer.Option(help="Table with the same id column; ids only there have no items.", metavar="TABLE")
+    ] = None,
+    model: ModelName = None,
+    k: K = None,
+    m: M = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(help="mhghs (default with a taxonomy), hghs, or coat (default without).", metavar="NAME"),
+    ] = None,
+    utility_constraints: Annotated[
+        str | None, typer.Option(help="For coat: groups of items (group_id, item).", metavar="TABLE|FILE")
+    ] = None,
+    literal: Annotated[bool, typer.Option("--literal", help="For coat: follow the printed algorithm.")] = False,
+    max_suppression: Annotated[
+        str | None, typer.Option(help="Percent of the items that may be suppressed.", metavar="PERCENT")
+    ] = None,
+    release: ReleaseName = None,
+    publish: Annotated[str | None, typer.Option(help="Also seal the release into this file.", metavar="FILE")] = None,
+    replace: Replace = False,
+    queries: Queries = 1000,
+    size: Size = 2,
+    seed: Seed = 0,
+    draw: Draw = "all",
+    workload: Annotated[str | None, typer.Option(help="Your own queries.", metavar="TABLE|FILE")] = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Load, anonymize, verify, measure and freeze a release; --publish also seals it into a file."""
+    with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
+        made = database.anonymize(
+            transactions_of(database, source, transactions, id, item),
+            model=model_from(model, k=k, m=m),
+            name=release,
+            queries=queries,
+            size=size,
+            seed=seed,
+            draw=draw,
+            workload=workload,
+            replace=replace,
+            publish=publish,
+            id=id,
+            item=item,
+            **given(
+                taxonomy=taxonomy,
+                records=records,
+                algorithm=algorithm,
+                utility_constraints=utility_constraints,
+                literal=literal,
+                max_suppression=max_suppression,
+            ),
+        )
+        report = made.report
+        kept = not database.engine.one_shot
+    if report is None:
+        return
+    if as_json:
+        print_json(report.to_json())
+    else:
+        print_report(report, kept)
+
+
+def demo(
+    directory: Annotated[Path, typer.Argument(help="Where to make the shop.", metavar="[DIR]")] = Path("anondb-demo"),
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """Make a small shop, anonymize and publish it, and show analyst queries beside the truth."""
+    from anondb.demo import run_demo
+
+    with progress() as say:
+        story = run_demo(
+            directory,
+            on_statement=(lambda text: typer.echo(text + ";", err=True)) if show_sql else None,
+            on_progress=say,
+        )
+    if as_json:
+        print_json(story.to_json())
+        return
+    print_report(story.report, kept=True)
+    print_answers(story.answers)
+    typer.echo(f"\nThe shop is in {story.database}, the sealed release in {story.sealed}.")
+    typer.echo("Open the release with any DuckDB client and ask it yourself:")
+    typer.echo(f"  FROM count_bounds({sql_list(story.answers[0].items)});")

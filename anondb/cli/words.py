@@ -1,0 +1,145 @@
+"""Words out: JSON on one line, tables for people, control characters escaped."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from anondb.pipeline import Report
+    from anondb.verify import Verification
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Exactly one JSON object on stdout."""
+    typer.echo(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def json_error(code: str, message: str, place: dict[str, int] | None = None) -> None:
+    """The same for an error, where the user asked for JSON."""
+    if "--json" in sys.argv:
+        print_json({"error": {"code": code, "message": message, **(place or {})}})
+
+
+def figure(value: float | None) -> str:
+    """A number in four digits, or a dash where there is none."""
+    return "-" if value is None else f"{value:.4g}"
+
+
+def plain(text: str) -> str:
+    """Text for a terminal: control and format characters escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shown(text: str) -> str:
+    """The same for a table of rich's: brackets taken literally too."""
+    from rich.markup import escape
+
+    return escape(plain(text))
+
+
+def print_table(title: str, rows: list[tuple[str, Any]]) -> None:
+    """Names and values, a line each."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, box=None, show_header=False, title_justify="left", title_style="bold")
+    for name, value in rows:
+        table.add_row(name, shown(str(value)))
+    Console().print(table)
+
+
+def print_report(report: Report, kept: bool) -> None:
+    """What a release is and what it cost, for the owner."""
+    loss = report.loss
+    rows: list[tuple[str, Any]] = [
+        ("promise", f"{report.model.promise} by {report.algorithm}, verified on the frozen rows"),
+        ("transactions", f"{report.transactions:,}"),
+        ("items", f"{report.items:,}"),
+        ("released items", f"{report.frozen.released_items:,}"),
+        (
+            "suppressed",
+            f"{report.frozen.suppressed_items:,} items, {report.frozen.suppressed_occurrences:,} occurrences",
+        ),
+        ("information loss", f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"),
+        (
+            "COUNT queries",
+            f"{report.accuracy.queries:,} of {report.accuracy.size or 'various'} items, average relative error "
+            f"{figure(report.accuracy.average_relative_error)}",
+        ),
+        ("seconds", ", ".join(f"{name} {value:.2f}" for name, value in report.seconds.items() if value)),
+    ]
+    if report.published:
+        rows.append(("published", report.published))
+    elif not kept:
+        rows.append(("published", "no: a run over files keeps nothing but what --publish writes"))
+    print_table(f"release {shown(report.release)}", rows)
+    for warning in report.warnings:
+        typer.echo(f"note: {warning}", err=True)
+
+
+def print_answers(answers: Any) -> None:
+    """The demo's answers beside the truth."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="how many customers bought all of these?", box=None, title_justify="left", title_style="bold")
+    table.add_column("items")
+    for name in ("truth", "lower bound", "estimate", "upper bound"):
+        table.add_column(name, justify="right")
+    for a in answers:
+        table.add_row(
+            shown(", ".join(a.items)), str(a.truth), str(a.lower_bound), f"{a.estimate:.1f}", str(a.upper_bound)
+        )
+    Console().print(table)
+
+
+def print_answer(answer: Any) -> None:
+    """The answer to a COUNT query: a row for each group, with its bounds."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None)
+    for name in answer.columns:
+        table.add_column(shown(name), overflow="fold")
+    for name in ("lower bound", "estimate", "upper bound"):
+        table.add_column(name, justify="right")
+    for *groups, lower, estimate, upper in answer.rows:
+        table.add_row(
+            *(shown("NULL" if g is None else str(g)) for g in groups), str(lower), f"{estimate:.1f}", str(upper)
+        )
+    Console().print(table)
+    for note in answer.notes:
+        typer.echo(plain(f"note: {note}"), err=True)
+
+
+def print_result(result: Any) -> None:
+    """The result of a statement of a script: a table, or a sentence on stderr where there is none."""
+    if result.view is not None and result.kind != "show":
+        typer.echo(plain(result.view.words))
+        return
+    if not result.columns:
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None)
+    for name in result.columns:
+        table.add_column(shown(name), overflow="fold")
+    for row in result.rows:
+        table.add_row(*("NULL" if v is None else shown(str(v)) for v in row))
+    Console(width=None if sys.stdout.isatty() else 10_000).print(table)
+
+
+def sql_list(items: tuple[str, ...]) -> str:
+    """Items as a list in SQL, to be copied into a shell."""
+    return "[" + ", ".join("'" + i.replace("'", "''") + "'" for i in items) + "]"
+
+
+def print_witnesses(found: Verification) -> None:
+    """The violations that were asked for: support and items, as JSON texts, a line each."""
+    for witness in found.witnesses:
+        typer.echo(f"  {witness.support}\t" + "\t".join(json.dumps(i, ensure_ascii=False) for i in witness.items))

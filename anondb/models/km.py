@@ -1,0 +1,39 @@
+"""The promise of k^m-anonymity."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from anondb.models import check_count
+
+
+@dataclass(frozen=True)
+class KmAnonymity:
+    """k^m-anonymity (Terrovitis et al. 2008; Liu and Wang, PAKDD 2010, Definition 1).
+
+    An itemset X with 1 <= |X| <= m is a *threat* if it occurs in at least one and in fewer than k transactions. The
+    promise holds if no itemset is a threat: whoever knows up to m released items of a person is left with at least k
+    candidates. ``m = math.inf`` protects against any number of known items. ``k = 1`` promises nothing.
+
+    Raises:
+        InputError: k or m is no exact integer of at least 1 (m: or infinity).
+    """
+
+    k: int = 5
+    m: int | float = 2
+    name: ClassVar[str] = "km"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", int(check_count("k", self.k)))
+        object.__setattr__(self, "m", check_count("m", self.m, infinity=True))
+
+    def parameters(self) -> dict[str, int | str]:
+        """The parameters as they appear in JSON and in the manifest: ``m`` is an integer or the text ``inf``."""
+        return {"k": self.k, "m": "inf" if self.m == math.inf else int(self.m)}
+
+    @property
+    def promise(self) -> str:
+        """The promise in words."""
+        return f"{self.k}^{self.parameters()['m']}-anonymity"

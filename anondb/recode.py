@@ -1,0 +1,131 @@
+"""From a policy to its recoding and what that costs: which algorithm runs, and what it may suppress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from anondb.algorithms.coat import coat
+from anondb.algorithms.hghs import hghs
+from anondb.algorithms.mhghs import mhghs
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.errors import InfeasibleError, InternalError
+from anondb.models.km import KmAnonymity
+from anondb.policy import Policy
+from anondb.recoding import GlobalRecoding
+from anondb.release.freeze import FrozenRelease
+from anondb.release.objects import SchemaName
+from anondb.utility import Loss, global_loss, ul_a_log2
+
+SET_BASED = ("coat",)  # generalized items are sets of items, not nodes of the taxonomy
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The sources of a policy, each read once.
+
+    Attributes:
+        dataset: the transactions.
+        taxonomy: of their items, if the policy names one.
+    """
+
+    dataset: Dataset
+    taxonomy: Taxonomy | None = None
+
+
+def recode(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
+    """Run the policy's algorithm, and hold it to the limit of suppression.
+
+    Raises:
+        InfeasibleError: more would be suppressed than allowed, or everything.
+    """
+    recoding = _run(engine, policy, loaded)
+    _check_suppression(loaded.dataset, recoding, policy.max_suppression)
+    return recoding
+
+
+def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
+    match policy.algorithm, policy.model, loaded:
+        case "mhghs", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            return mhghs(engine, dataset, taxonomy, model)
+        case "hghs", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            return hghs(engine, dataset, taxonomy, model)
+        case "coat", KmAnonymity() as model, Loaded(dataset, taxonomy):
+            return coat(
+                engine,
+                dataset,
+                model,
+                utility=policy.utility_constraints,
+                weights=taxonomy,
+                max_suppression=policy.max_suppression,
+                literal=policy.literal,
+            )
+    raise InternalError(f"The algorithm {policy.algorithm} has no case here.")
+
+
+def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: GlobalRecoding, schema: SchemaName) -> Loss:
+    """What a frozen release costs, in the measures that its model has.
+
+    Args:
+        engine: the engine.
+        policy, loaded, recoding: how the release came about.
+        schema: where it is frozen.
+    """
+    if policy.algorithm not in SET_BASED:
+        return global_loss(loaded.dataset, recoding, loaded.taxonomy)
+    return _with_ul(engine, schema, loaded.dataset, recoding, global_loss(loaded.dataset, recoding))
+
+
+def _with_ul(engine: Engine, schema: SchemaName, dataset: Dataset, recoding: GlobalRecoding, loss: Loss) -> Loss:
+    """The loss with UL (version A, w = 1), which is defined for sets of items."""
+    found = engine.query("release/label_supports", {"transactions": schema.table("transactions")})
+    size = dict(zip(recoding.labels, recoding.sizes.tolist(), strict=True))
+    sizes = [size[label] for label in found["item"].tolist()]
+    supports = [int(s) for s in found["support"]]
+    if not sizes:
+        return loss
+    return replace(loss, ul_log2=ul_a_log2(sizes, supports, dataset.n_transactions, dataset.n_items))
+
+
+def _check_suppression(dataset: Dataset, recoding: GlobalRecoding, limit: Fraction | None) -> None:
+    """Refuse what suppresses more than ``limit`` percent of the items, or everything unless 100 percent are allowed."""
+    suppressed = int((recoding.image < 0).sum())
+    if not dataset.n_items:
+        return
+    if limit is not None and Fraction(100 * suppressed, dataset.n_items) > limit:
+        raise InfeasibleError(
+            f"{suppressed} of {dataset.n_items} items would have to be suppressed, more than {float(limit):g} percent.",
+            code="too_much_suppression",
+            hint="Raise --max-suppression, or lower k or m.",
+        )
+    if suppressed == dataset.n_items and limit != 100:
+        raise InfeasibleError(
+            "Every item would have to be suppressed.",
+            code="all_suppressed",
+            hint="Lower k or m, or say --max-suppression 100 if that is wanted.",
+        )
+
+
+def remarks(policy: Policy, loaded: Loaded, frozen: FrozenRelease) -> list[str]:
+    """What the owner should know about a release beyond its figures."""
+    remarks = []
+    dataset, taxonomy = loaded.dataset, loaded.taxonomy
+    if getattr(policy.model, "k", None) == 1:
+        remarks.append("k = 1 promises nothing: every item is released as it is.")
+    if dataset.n_items and not frozen.released_items:
+        remarks.append("Everything was suppressed: the release holds no item.")
+    if policy.algorithm in SET_BASED:
+        return remarks
+    if (
+        taxonomy is not None
+        and taxonomy.size > 1
+        and any(
+            len(list(taxonomy.children(node))) == 1 for node in (0, *taxonomy.children(0)) if not taxonomy.is_leaf[node]
+        )
+    ):
+        remarks.append(
+            "A node at the top of the taxonomy has a single child: the search stops where one step down does not pay."
+        )
+    return remarks

@@ -1,0 +1,145 @@
+"""What exists already: finding releases and their sources, measuring them again, publishing them."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anondb.accuracy import called, generalized_members, measure_on, queries_of
+from anondb.checks import model_of, verify_release
+from anondb.data.sources import QuerySource, open_source
+from anondb.data.transactions import Dataset, fingerprint, load_transactions
+from anondb.engine import Engine, Table
+from anondb.errors import InputError, VerificationFailed
+from anondb.policy import Policy, Workload, from_options
+from anondb.release import ledger
+from anondb.release.objects import (
+    SEALED_SCHEMA,
+    SchemaName,
+    find_schema,
+    read_manifest,
+    release_kind,
+    release_schema,
+    unexpected_objects,
+)
+from anondb.release.publish import PublishedFile, publish
+from anondb.utility import Accuracy
+
+
+def current_catalog(engine: Engine) -> str:
+    """The name of the database that releases are written to."""
+    return str(engine.scalar("release/current_catalog"))
+
+
+def check_writable(engine: Engine, catalog: str) -> None:
+    """Refuse a read-only database before the long work, not after it."""
+    query = (
+        exp.select("readonly")
+        .from_(exp.Table(this=exp.Anonymous(this="duckdb_databases")))
+        .where(exp.column("database_name").eq(exp.convert(catalog)))
+    )
+    if bool(engine.select(query, "looking up the database")["readonly"][0]):
+        raise InputError(
+            "The database is open read-only, so no release can be written into it.",
+            code="read_only",
+            hint="Open it for writing, or USE another one.",
+        )
+
+
+def tables_with(engine: Engine, id_column: str, item_column: str) -> list[Table]:
+    """The tables and views of the current database that have both columns."""
+    found = engine.query("transactions/tables_with", id_column=id_column.lower(), item_column=item_column.lower())
+    return [Table(*names) for names in zip(*(column.tolist() for column in found.values()), strict=True)]
+
+
+def sealed_schema(engine: Engine) -> SchemaName | None:
+    """Where the release lies if this database is a sealed file, else None."""
+    schema = SchemaName(current_catalog(engine), SEALED_SCHEMA)
+    kind = release_kind(engine, schema)
+    if kind is None:
+        return None
+    if unexpected_objects(engine, schema, kind):
+        raise InputError(
+            "The file holds other objects than a sealed release.",
+            code="not_a_release",
+            hint="Get it from its publisher.",
+        )
+    return schema
+
+
+def find_release(engine: Engine, name: str) -> SchemaName:
+    """The schema of a release in the owner's database.
+
+    Raises:
+        InputError: there is none of this name.
+    """
+    schema = find_schema(engine, release_schema(current_catalog(engine), name))
+    if schema is None:
+        raise InputError(f"There is no release {name!r}.", code="no_such_release", hint="List them: anondb releases.")
+    if release_kind(engine, schema) is None:
+        raise InputError(f"The schema {schema.name!r} does not hold a release.", code="not_a_release")
+    return schema
+
+
+def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
+    """The source of a release as it is now: the query of a view, else the table that it was made from.
+
+    Raises:
+        InputError: no such release, or its source cannot be found again (files and data frames are not kept).
+    """
+    catalog = current_catalog(engine)
+    find_release(engine, name)
+    entry = ledger.find(engine, catalog, name)
+    view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
+    if entry is None or (entry.source_reference is None and view is None):
+        raise InputError(f"The source of the release {name!r} is not in this database.", code="no_source")
+    policy = None if view is None else view_policy(engine, view)
+    given = entry.source_reference if policy is None else policy.transactions
+    with open_source(engine, given, "transactions") as source:
+        if policy is None or policy.records is None:
+            return entry, load_transactions(engine, source, id_column=entry.id_column, item_column=entry.item_column)
+        with open_source(engine, policy.records, "records") as records:
+            return entry, load_transactions(
+                engine, source, id_column=entry.id_column, item_column=entry.item_column, more_ids=records
+            )
+
+
+def view_policy(engine: Engine, view: ledger.View, replace: bool = False) -> Policy:
+    """The policy of an anonymized view: its query is the source, and it is called like the view."""
+    source = QuerySource(view.query, f"the query of the view {view.name!r}", view.table)
+    return from_options(view.name, source, view.options, replace=replace)
+
+
+def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
+    """Measure the accuracy of an existing release on its source as it is now, and keep the answers in the ledger.
+
+    Raises:
+        InputError: no such release, or its source cannot be found again (files and data frames are not kept).
+    """
+    catalog = current_catalog(engine)
+    with engine.transaction():
+        schema = find_release(engine, name)
+        check_writable(engine, catalog)
+        entry, dataset = load_source(engine, name)
+        manifest = read_manifest(engine, schema)
+        pool = generalized_members(engine, schema, dataset) if workload.draw == "generalized" else None
+        queries = queries_of(engine, dataset, workload, pool)
+        unchanged = dataset.n_transactions == int(manifest["transactions"]) and (
+            entry.fingerprint == fingerprint(engine, dataset)
+        )
+        accuracy = measure_on(engine, dataset, schema, manifest["suppression"], queries, must_hold=unchanged)
+        ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, called(queries))
+        return accuracy
+
+
+def publish_release(engine: Engine, name: str, path: str, *, replace: bool = False) -> PublishedFile:
+    """Seal a release into a file of its own, and verify the sealed rows before the file gets its name."""
+    with engine.transaction():
+        schema = find_release(engine, name)
+        model = model_of(read_manifest(engine, schema))
+
+        def check(sealed: Engine, sealed_schema: SchemaName) -> None:
+            with sealed.transaction():
+                if not verify_release(sealed, sealed_schema, model).verified:
+                    raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
+
+        return publish(engine, schema, path, replace=replace, check=check)
