@@ -81,3 +81,6 @@ class BucketRecoding:
     def sizes(self) -> Ints:
         """How many transactions each bucket holds, by its number - 1."""
         return np.bincount(self.bucket, minlength=1)[1:].astype(np.int64)
+
+
+Recoding = GlobalRecoding | BucketRecoding

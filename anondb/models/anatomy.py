@@ -6,7 +6,7 @@ import numbers
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from anondb.errors import InputError
 from anondb.models import MAX_PARAMETER, check_count
@@ -61,7 +61,7 @@ class Anatomy:
     l: Fraction = Fraction(2)  # noqa: E741 - the model's own name for it
     columns: int | None = None
     empty_values: str = "count"
-    name = "anatomy"
+    name: ClassVar[str] = "anatomy"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", parse_l(self.l))
@@ -75,8 +75,16 @@ class Anatomy:
 
     def parameters(self) -> dict[str, int | str]:
         """The parameters as they appear in JSON and in the manifest; an l that is no integer is a text such as ``5/2``."""
-        shown: int | str = int(self.l) if self.l.denominator == 1 else str(self.l)
-        found: dict[str, int | str] = {"l": shown, "empty_values": self.empty_values}
-        return (
-            found if self.columns is None else {"l": shown, "columns": self.columns, "empty_values": self.empty_values}
-        )
+        number = {} if self.columns is None else {"columns": self.columns}
+        return {
+            "l": int(self.l) if self.l.denominator == 1 else str(self.l),
+            **number,
+            "empty_values": self.empty_values,
+        }
+
+    @property
+    def promise(self) -> str:
+        """The promise in a few words."""
+        columns = "" if self.columns is None else f" in {self.columns} columns"
+        ignoring = "" if self.empty_values == "count" else ", empty values ignored"
+        return f"{self.l}-diverse anatomy{columns}{ignoring}"
