@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 import duckdb
 from sqlglot import exp
 
-from anondb import checks, pipeline, query, stored
+from anondb import checks, pipeline, stored
 from anondb.available import MODELS, nearest
 from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
 from anondb.models.km import KmAnonymity
 from anondb.policy import Options, Policy, Workload
-from anondb.query import Answer
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.publish import PublishedFile, check_target
@@ -27,6 +26,7 @@ from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
+    from anondb.query import Answer
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
     from anondb.statements.runner import StatementResult
@@ -92,6 +92,8 @@ class Release:
         Raises:
             InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
         """
+        from anondb import query
+
         return query.run(self._database.engine, self._schema(), sql)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:

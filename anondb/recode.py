@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from anondb.algorithms.coat import coat
-from anondb.algorithms.hghs import hghs
-from anondb.algorithms.mhghs import mhghs
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -47,12 +44,19 @@ def recode(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
 
 
 def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
+    """The algorithms are imported when they run: a command needs one of them."""
     match policy.algorithm, policy.model, loaded:
         case "mhghs", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.mhghs import mhghs
+
             return mhghs(engine, dataset, taxonomy, model)
         case "hghs", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.hghs import hghs
+
             return hghs(engine, dataset, taxonomy, model)
         case "coat", KmAnonymity() as model, Loaded(dataset, taxonomy):
+            from anondb.algorithms.coat import coat
+
             return coat(
                 engine,
                 dataset,
