@@ -35,7 +35,13 @@ __all__ = [
     "connect",
 ]
 
-_LAZY = {"Database": "database", "Release": "database", "connect": "database", "KmAnonymity": "models.km"}
+_LAZY = {
+    "Database": "database",
+    "Release": "database",
+    "connect": "database",
+    "KmAnonymity": "models.km",
+    "Anatomy": "models.anatomy",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -16,12 +16,13 @@ from typing import Any
 
 from anondb.errors import InputError
 from anondb.models import Model
+from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 
-MODELS: Mapping[str, Callable[..., Model]] = {"km": KmAnonymity}
-PLANNED_MODELS = ("k", "constraints", "hkp", "anatomy", "kkm", "klm")
+MODELS: Mapping[str, Callable[..., Model]] = {"km": KmAnonymity, "anatomy": Anatomy}
+PLANNED_MODELS = ("k", "constraints", "hkp", "kkm", "klm")
 PLANNED_ALGORITHMS = (
-    *("clump", "partition", "multi_anatomy", "apriori", "lra", "vpa", "mm", "pcta", "rfirst", "tfirst"),
+    *("clump", "partition", "apriori", "lra", "vpa", "mm", "pcta", "rfirst", "tfirst"),
     *(f"{bound}_bound_{order}" for bound in ("rum", "tum") for order in ("r", "t", "rt")),
 )
 
@@ -46,6 +47,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "mhghs": Algorithm(("km",), needs=("taxonomy",), options=("max_suppression",)),
     "hghs": Algorithm(("km",), needs=("taxonomy",), options=("max_suppression",)),
     "coat": Algorithm(("km",), options=("taxonomy", "max_suppression", "utility_constraints", "literal")),
+    "multi_anatomy": Algorithm(("anatomy",), options=("columns", "empty_values", "correlation", "spread")),
 }
 FOR_ALL = ("id", "item", "records")
 

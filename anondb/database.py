@@ -6,6 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -17,12 +18,14 @@ from anondb.available import MODELS, nearest
 from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
+from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.policy import Options, Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.publish import PublishedFile, check_target
 from anondb.utility import Accuracy, Loss
+from anondb.utility.rules import RuleAccuracy, RuleThresholds
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
@@ -82,6 +85,23 @@ class Release:
         wanted = Workload(queries, size, seed, draw, own=workload)
         return stored.measure_release(self._database.engine, self.name, wanted)
 
+    def rules(
+        self, min_support: int, min_confidence: Any = "1/2", *, min_length: int = 2, max_length: int = 4, seed: int = 0
+    ) -> RuleAccuracy:
+        """Association rules of one reconstruction of an anatomy beside those of its source as it is now.
+
+        Args:
+            min_support: in how many transactions a rule's items must be.
+            min_confidence: from 0 to 1, exact, such as ``"4/5"``.
+            min_length, max_length: how many items a rule has.
+            seed: of the reconstruction.
+
+        Raises:
+            InputError: no anatomy, its source cannot be found again, or mlxtend is missing.
+        """
+        thresholds = RuleThresholds(min_support, Fraction(min_confidence), min_length, max_length)
+        return stored.measure_release_rules(self._database.engine, self.name, thresholds, seed)
+
     def publish(self, path: str | os.PathLike[str], *, replace: bool = False) -> PublishedFile:
         """Seal the release into a new file of its own, under fresh transaction ids."""
         return stored.publish_release(self._database.engine, self.name, _path(path), replace=replace)
@@ -98,7 +118,7 @@ class Release:
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
-        ``baskets``) as a DuckDB relation."""
+        ``baskets``; of an anatomy ``buckets``, ``released_items``, ``manifest``) as a DuckDB relation."""
         return self._database.relation(exp.select("*").from_(self._schema().table(name).expression()))
 
     def count_bounds(self, items: list[str]) -> tuple[int, float, int]:
@@ -211,14 +231,19 @@ class Database:
         transactions: Any = None,
         *,
         release: str | None = None,
+        buckets: Any = None,
         model: Model | None = None,
         id: str = "tid",
         item: str = "item",
         witnesses: int = 0,
     ) -> Verification:
-        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default)."""
-        if (release is None) == (transactions is None):
-            raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
+        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
+
+        An anatomy is checked on ``buckets``: a table ``(bucket_id, column_id, items, copies)``; ``transactions`` are then
+        the original, which may be left out.
+        """
+        if (release is None) == (transactions is None and buckets is None):
+            raise InputError("Say what to verify: transactions, buckets, or a release.", code="bad_usage")
         if model is not None and (isinstance(model, type) or getattr(model, "name", None) not in MODELS):
             raise InputError(
                 f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(model).__name__}.",
@@ -231,6 +256,13 @@ class Database:
                 schema = stored.find_release(self.engine, release)
                 promised = model or checks.model_of(read_manifest(self.engine, schema))
                 return checks.verify_release(self.engine, schema, promised, witnesses)
+        if buckets is not None:
+            promise = Anatomy() if model is None else model
+            if not isinstance(promise, Anatomy):
+                raise InputError("Buckets are checked against an Anatomy.", code="bad_usage")
+            return checks.verify_buckets(
+                self.engine, buckets, promise, transactions, id=id, item=item, witnesses=witnesses
+            )
         return checks.verify_source(
             self.engine, transactions, model or KmAnonymity(), id=id, item=item, witnesses=witnesses
         )

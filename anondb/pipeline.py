@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anondb import __version__
-from anondb.accuracy import called, measure_on, queries_of
+from anondb.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of
 from anondb.checks import verify_release
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
@@ -17,8 +17,10 @@ from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
+from anondb.models.anatomy import Anatomy
 from anondb.policy import Policy
-from anondb.recode import Loaded, loss_of, recode, remarks
+from anondb.recode import Loaded, loss_of, promised, recode, remarks
+from anondb.recoding import BucketRecoding
 from anondb.release import ledger
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import SchemaName, find_schema, release_schema
@@ -67,6 +69,7 @@ class Report:
     warnings: tuple[str, ...]
     seconds: dict[str, float]
     published: str | None = None
+    anatomy: AnatomyFigures | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``anonymize --json`` (design 2.1)."""
@@ -87,6 +90,7 @@ class Report:
             "seconds": self.seconds,
             "published": self.published,
             "warnings": list(self.warnings),
+            **({} if self.anatomy is None else {"anatomy": self.anatomy.to_json()}),
         }
 
 
@@ -125,21 +129,25 @@ def anonymize(
             _check_name_is_free(engine, schema, policy.replace)
         with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
             recoding = recode(engine, policy, loaded)
+            model = promised(policy.model, recoding)
         with clock.step(engine, "freeze", "freezing the release"):
-            frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
+            frozen = freeze(engine, dataset, recoding, model, release_schema=schema, replace=policy.replace)
             loss = loss_of(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "verify", "verifying the frozen rows"):
-            verification = verify_release(engine, schema, policy.model)
+            verification = verify_release(engine, schema, model, original=dataset)
             if not verification.verified:
                 raise VerificationFailed(
-                    f"The frozen release has {verification.violations} violations of {policy.model.name}; nothing was kept."
+                    f"The frozen release has {verification.violations} violations of {model.name}; nothing was kept."
                     " This is a bug of anondb's: please report it."
                 )
         with clock.step(engine, "accuracy", "measuring accuracy"):
             queries = queries_of(engine, dataset, policy.workload, generalized_items(recoding))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
+            anatomy = None
+            if isinstance(recoding, BucketRecoding) and isinstance(model, Anatomy):
+                anatomy = anatomy_figures(engine, dataset, recoding, schema, model, policy.workload.seed)
         if not engine.one_shot or view is not None:
-            entry = _entry(engine, policy, name, dataset, frozen, verification, loss)
+            entry = _entry(engine, policy, model, name, dataset, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
             if loaded.taxonomy is not None:
                 ledger.record_taxonomy(engine, catalog, frozen.release_id, loaded.taxonomy)
@@ -148,7 +156,7 @@ def anonymize(
             ledger.record_accuracy(engine, catalog, name, frozen.release_id, accuracy.answers, called(queries))
     return Report(
         release=name,
-        model=policy.model,
+        model=model,
         algorithm=str(policy.algorithm),
         transactions=dataset.n_transactions,
         items=dataset.n_items,
@@ -158,6 +166,7 @@ def anonymize(
         accuracy=accuracy,
         warnings=(*dataset.warnings, *remarks(policy, loaded, frozen)),
         seconds=clock.report(),
+        anatomy=anatomy,
     )
 
 
@@ -190,6 +199,7 @@ def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> 
 def _entry(
     engine: Engine,
     policy: Policy,
+    model: Model,
     name: str,
     dataset: Dataset,
     frozen: FrozenRelease,
@@ -199,8 +209,8 @@ def _entry(
     return ledger.LedgerEntry(
         name=name,
         release_id=frozen.release_id,
-        model=policy.model.name,
-        parameters=policy.options(),
+        model=model.name,
+        parameters=policy.options() | model.parameters(),
         algorithm=str(policy.algorithm),
         source_table=dataset.table,
         source_reference=_reference(engine, dataset.reference),

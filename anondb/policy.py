@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 from anondb.available import ALGORITHMS, FOR_ALL, MODELS, all_parameters, choose_algorithm, make_model, parse_m
 from anondb.errors import InputError
 from anondb.models import MAX_PARAMETER, Model
+from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 
 
@@ -66,6 +67,7 @@ class Options(TypedDict, total=False):
     objective: str | None
     delta: Any
     literal: bool
+    correlation: str | None
     spread: bool
 
 
@@ -88,11 +90,13 @@ class Policy:
         privacy_constraints: for coat: a table or file (constraint_id, item), or ``pgen``.
         utility_constraints: for coat: a table or file (group_id, item); only items of one group are generalized together.
         max_suppression: percent of the items that may be suppressed; None sets no limit, except that not everything may be.
-        columns: for multi_anatomy: their number, or a table or file (column_id, item).
-        empty_values, empty_transactions: whether an empty value counts; what becomes of few empty transactions.
+        columns: for multi_anatomy: their number, or a table or file (column_id, item). A number is the model's own.
+        empty_values: for multi_anatomy: ``count`` or ``ignore``, the model's own parameter.
+        empty_transactions: what becomes of few empty transactions.
         candidates, objective: for clump: how many clusters are tried, and what is minimized.
         delta: the bound of rum_bound and tum_bound.
         literal: for coat: follow the printed algorithm.
+        correlation: for multi_anatomy: what items are clustered by, ``truncated`` (as printed) or ``full``.
         spread: for multi_anatomy: take records round-robin from the most frequent values.
 
     Raises:
@@ -122,6 +126,7 @@ class Policy:
     objective: str | None = None
     delta: Any = None
     literal: bool = False
+    correlation: str | None = None
     spread: bool = False
 
     def __post_init__(self) -> None:
@@ -135,6 +140,8 @@ class Policy:
         options = {name: value for name, value in given.items() if name in Options.__annotations__}
         options.pop("algorithm", None)
         object.__setattr__(self, "algorithm", choose_algorithm(self.model, self.algorithm, options))
+        if isinstance(self.model, Anatomy):
+            object.__setattr__(self, "model", self.model.completed(self.columns, self.empty_values))
         for name in ("id", "item"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise InputError(f"The column name given as {name} is empty.", code="empty_name")
@@ -171,11 +178,14 @@ def _percent(value: Any) -> Fraction | None:
 _TEXT, _INTEGER, _NUMBER, _BOOLEAN = "a text", "an integer", "a number", "true or false"
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("id", "item", "taxonomy", "records", "quasi_identifiers", "hierarchies", "sensitive"), (_TEXT,)),
-    **dict.fromkeys(("model", "algorithm", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)),
+    **dict.fromkeys(
+        ("model", "algorithm", "privacy_constraints", "utility_constraints", "objective", "correlation"), (_TEXT,)
+    ),
     **dict.fromkeys(("empty_values", "empty_transactions", "draw", "workload", "publish"), (_TEXT,)),
-    **dict.fromkeys(("k", "l", "h", "p", "queries", "size", "seed", "candidates"), (_INTEGER,)),
+    **dict.fromkeys(("k", "h", "p", "queries", "size", "seed", "candidates"), (_INTEGER,)),
     **dict.fromkeys(("literal", "spread"), (_BOOLEAN,)),
     "m": (_INTEGER, _TEXT),
+    "l": (_NUMBER, _TEXT),
     "max_suppression": (_NUMBER, _TEXT),
     "delta": (_NUMBER,),
     "columns": (_INTEGER, _TEXT),
@@ -194,7 +204,8 @@ def _parts() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The options that go to the model, to the policy itself and to its workload."""
     taken = {*FOR_ALL, "algorithm", *(o for a in ALGORITHMS.values() for o in (*a.needs, *a.options))}
     own = tuple(name for name in Options.__annotations__ if name in taken)
-    return all_parameters(), own, tuple(f.name for f in fields(Workload) if f.name != "own")
+    model = tuple(name for name in all_parameters() if name not in own)  # what is both goes through the policy
+    return model, own, tuple(f.name for f in fields(Workload) if f.name != "own")
 
 
 def check_option(name: str, value: str | int | float | bool) -> str | int | float | bool:

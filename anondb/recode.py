@@ -9,9 +9,11 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InternalError
+from anondb.models import Model
+from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.policy import Policy
-from anondb.recoding import GlobalRecoding
+from anondb.recoding import BucketRecoding, GlobalRecoding, Recoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
 from anondb.utility import Loss, global_loss, ul_a_log2
@@ -32,18 +34,19 @@ class Loaded:
     taxonomy: Taxonomy | None = None
 
 
-def recode(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
+def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     """Run the policy's algorithm, and hold it to the limit of suppression.
 
     Raises:
         InfeasibleError: more would be suppressed than allowed, or everything.
     """
     recoding = _run(engine, policy, loaded)
-    _check_suppression(loaded.dataset, recoding, policy.max_suppression)
+    if isinstance(recoding, GlobalRecoding):
+        _check_suppression(loaded.dataset, recoding, policy.max_suppression)
     return recoding
 
 
-def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
+def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     """The algorithms are imported when they run: a command needs one of them."""
     match policy.algorithm, policy.model, loaded:
         case "mhghs", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
@@ -66,10 +69,32 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> GlobalRecoding:
                 max_suppression=policy.max_suppression,
                 literal=policy.literal,
             )
+        case "multi_anatomy", Anatomy() as model, Loaded(dataset):
+            from anondb.algorithms.multi_anatomy import multi_anatomy
+
+            return multi_anatomy(
+                engine,
+                dataset,
+                model,
+                None if isinstance(policy.columns, int) else policy.columns,
+                correlation=policy.correlation or "truncated",
+                spread=policy.spread,
+            )
     raise InternalError(f"The algorithm {policy.algorithm} has no case here.")
 
 
-def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: GlobalRecoding, schema: SchemaName) -> Loss:
+def promised(model: Model, recoding: Recoding) -> Model:
+    """The model with what only the recoding says: into how many columns the owner's file divides the items.
+
+    Raises:
+        InputError: that is another number than the model's.
+    """
+    if not isinstance(model, Anatomy) or not isinstance(recoding, BucketRecoding):
+        return model
+    return model.completed(recoding.n_columns, None)
+
+
+def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: Recoding, schema: SchemaName) -> Loss:
     """What a frozen release costs, in the measures that its model has.
 
     Args:
@@ -77,6 +102,8 @@ def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: GlobalReco
         policy, loaded, recoding: how the release came about.
         schema: where it is frozen.
     """
+    if isinstance(recoding, BucketRecoding):
+        return Loss()  # every item is released as it is; what is lost are links, which queries and rules show
     if policy.algorithm not in SET_BASED:
         return global_loss(loaded.dataset, recoding, loaded.taxonomy)
     return _with_ul(engine, schema, loaded.dataset, recoding, global_loss(loaded.dataset, recoding))
@@ -118,6 +145,13 @@ def remarks(policy: Policy, loaded: Loaded, frozen: FrozenRelease) -> list[str]:
     dataset, taxonomy = loaded.dataset, loaded.taxonomy
     if getattr(policy.model, "k", None) == 1:
         remarks.append("k = 1 promises nothing: every item is released as it is.")
+    if isinstance(policy.model, Anatomy):
+        if policy.model.l == 1:
+            remarks.append("l = 1 promises nothing: a column of a bucket may hold a single value.")
+        if policy.model.empty_values == "ignore":
+            remarks.append(
+                "Empty values are ignored: that somebody has no item of a column may be inferred with more than 1/l."
+            )
     if dataset.n_items and not frozen.released_items:
         remarks.append("Everything was suppressed: the release holds no item.")
     if policy.algorithm in SET_BASED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from anondb.accuracy import called, generalized_members, measure_on, queries_of
+from anondb.accuracy import called, generalized_members, measure_on, measure_rules, queries_of
 from anondb.checks import model_of, verify_release
 from anondb.data.sources import QuerySource, open_source
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
@@ -13,6 +13,7 @@ from anondb.errors import InputError, VerificationFailed
 from anondb.policy import Policy, Workload, from_options
 from anondb.release import ledger
 from anondb.release.objects import (
+    ANATOMY,
     SEALED_SCHEMA,
     SchemaName,
     find_schema,
@@ -23,6 +24,7 @@ from anondb.release.objects import (
 )
 from anondb.release.publish import PublishedFile, publish
 from anondb.utility import Accuracy
+from anondb.utility.rules import RuleAccuracy, RuleThresholds
 
 
 def current_catalog(engine: Engine) -> str:
@@ -129,6 +131,20 @@ def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
         accuracy = measure_on(engine, dataset, schema, manifest["suppression"], queries, must_hold=unchanged)
         ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, called(queries))
         return accuracy
+
+
+def measure_release_rules(engine: Engine, name: str, thresholds: RuleThresholds, seed: int = 0) -> RuleAccuracy:
+    """The rules of one reconstruction of an anatomy beside those of its source as it is now.
+
+    Raises:
+        InputError: no such release, one of another kind, no source, or mlxtend is missing.
+    """
+    with engine.transaction():
+        schema = find_release(engine, name)
+        if release_kind(engine, schema) is not ANATOMY:
+            raise InputError(f"The release {name!r} is no anatomy: its transactions can be mined as they are.")
+        _, dataset = load_source(engine, name)
+        return measure_rules(engine, dataset, schema, thresholds, seed)
 
 
 def publish_release(engine: Engine, name: str, path: str, *, replace: bool = False) -> PublishedFile:

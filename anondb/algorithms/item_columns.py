@@ -138,9 +138,9 @@ def _assign(distance: Ints, medoids: Ints) -> Ints:
     """The position of each item's nearest medoid, ties by label; a medoid belongs to itself."""
     if not len(medoids):
         return medoids
-    nearest = distance[medoids].argmin(axis=0)
+    nearest: Ints = distance[medoids].argmin(axis=0).astype(np.int64)
     nearest[medoids] = np.arange(len(medoids))
-    return nearest.astype(np.int64)
+    return nearest
 
 
 def _kmedoids() -> Any:

@@ -32,9 +32,18 @@ ShowSql = Annotated[bool, typer.Option("--show-sql", help="Print every SQL state
 Transactions = Annotated[str | None, typer.Option(help="Table or view of the transactions.", metavar="TABLE")]
 IdColumn = Annotated[str, typer.Option("--id", help="Column that identifies a person.", metavar="COL")]
 ItemColumn = Annotated[str, typer.Option("--item", help="Column of items; a LIST column is accepted.", metavar="COL")]
-ModelName = Annotated[str | None, typer.Option("--model", help="The promise: km (k^m-anonymity).", metavar="NAME")]
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", help="The promise: km (k^m-anonymity, default) or anatomy (l-diversity).", metavar="NAME"),
+]
 K = Annotated[int | None, typer.Option(help="Every known combination leaves at least k candidates (default 5).")]
 M = Annotated[str | None, typer.Option(help="Items that an attacker may know: an integer (default 2), or inf.")]
+L = Annotated[
+    str | None, typer.Option("--l", help="A value may be had by at most 1/l of a bucket: a number such as 4 or 5/2.")
+]
+EmptyValues = Annotated[
+    str | None, typer.Option(help="Whether the empty value of a column counts.", metavar="count|ignore")
+]
 Threads = Annotated[int | None, typer.Option(help="Threads of the engine.")]
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of the engine, such as 2GB.", metavar="SIZE")]
 ReleaseName = Annotated[str | None, typer.Option("--release", help="Name of the release.", metavar="NAME")]
@@ -128,6 +137,25 @@ def transactions_of(database: Database, source: str, table: str | None, id_colum
             raise InputError("--transactions goes with a DuckDB file.", code="bad_usage", hint="Leave it out.")
         return Path(source)
     return table if table is not None else only_table(database, id_column, item_column)
+
+
+def buckets_of(database: Database, source: str, table: str | None) -> Any:
+    """The buckets to check: the data file, the table or file named, or the only table that has their columns."""
+    from anondb.data.sources import is_file
+    from anondb.stored import tables_with
+
+    if table is not None:
+        return Path(table) if is_file(table) else table
+    if is_file(source):
+        return Path(source)
+    found = tables_with(database.engine, "bucket_id", "column_id")
+    if len(found) != 1:
+        raise InputError(
+            f"{len(found)} tables have the columns 'bucket_id' and 'column_id'.",
+            code="no_buckets",
+            hint="Name the buckets with --buckets TABLE.",
+        )
+    return found[0].sql()
 
 
 def given(**values: Any) -> dict[str, Any]:

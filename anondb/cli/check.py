@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anondb.cli.app import (
+    EmptyValues,
     IdColumn,
     ItemColumn,
     Json,
     K,
+    L,
     M,
     MemoryLimit,
     ModelName,
@@ -20,6 +22,7 @@ from anondb.cli.app import (
     Source,
     Threads,
     Transactions,
+    buckets_of,
     model_from,
     opened,
     transactions_of,
@@ -39,6 +42,12 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    l: L = None,  # noqa: E741 - the option's name
+    empty_values: EmptyValues = None,
+    buckets: Annotated[
+        str | None,
+        typer.Option(help="For anatomy: table (bucket_id, column_id, items, copies).", metavar="TABLE|FILE"),
+    ] = None,
     release: ReleaseName = None,
     against_source: Annotated[
         bool, typer.Option("--against-source", help="Check the release's recoding on its source as it is now.")
@@ -49,30 +58,38 @@ def verify(
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """Check any table, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
+    """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
     from anondb import checks, stored
     from anondb.release.objects import read_manifest
+    from anondb.verify.anatomy import AnatomyVerification
 
     def promised(own: Model | None) -> Model:
         """The model asked for; what is not said is that of ``own``."""
-        return model_from(model, own, k=k, m=m)
+        return model_from(
+            model or (None if buckets is None else "anatomy"), own, k=k, m=m, l=l, empty_values=empty_values
+        )
 
     default = promised(None)
     if transactions is not None and (release is not None or against_source):
         raise InputError(
             "--transactions and --release each say what to check.", code="bad_usage", hint="Give one of them."
         )
+    if buckets is not None and (release is not None or against_source or default.name != "anatomy"):
+        raise InputError("--buckets goes with --model anatomy, and not with --release.", code="bad_usage")
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
-        sealed = None if transactions or release else stored.sealed_schema(database.engine)
+        sealed = None if transactions or release or buckets else stored.sealed_schema(database.engine)
         if sealed is not None:
             own = checks.model_of(read_manifest(database.engine, sealed))
             found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses)
         elif release is not None:
             own = checks.model_of(database.release(release).manifest)
             found = database.verify(release=release, model=promised(own), witnesses=witnesses)
+        elif default.name == "anatomy":
+            where = buckets_of(database, source, buckets)
+            found = database.verify(transactions, buckets=where, model=default, id=id, item=item, witnesses=witnesses)
         else:
             where = transactions_of(database, source, transactions, id, item)
             found = database.verify(where, model=default, id=id, item=item, witnesses=witnesses)
@@ -83,6 +100,8 @@ def verify(
         typer.echo(
             f"{promise}: holds" if found.verified else f"{promise}: does not hold, {found.violations} violations"
         )
+        if isinstance(found, AnatomyVerification):
+            typer.echo(f"coverage of the original transactions: {found.coverage}")
         print_witnesses(found)
     if not found.verified:
         raise typer.Exit(VerificationFailed.exit_code)

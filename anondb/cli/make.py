@@ -9,10 +9,12 @@ import typer
 
 from anondb.cli.app import (
     Draw,
+    EmptyValues,
     IdColumn,
     ItemColumn,
     Json,
     K,
+    L,
     M,
     MemoryLimit,
     ModelName,
@@ -46,14 +48,28 @@ def anonymize(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    l: L = None,  # noqa: E741 - the option's name
     algorithm: Annotated[
         str | None,
-        typer.Option(help="mhghs (default with a taxonomy), hghs, or coat (default without).", metavar="NAME"),
+        typer.Option(
+            help="mhghs (default with a taxonomy), hghs, coat (default without); multi_anatomy.", metavar="NAME"
+        ),
     ] = None,
     utility_constraints: Annotated[
         str | None, typer.Option(help="For coat: groups of items (group_id, item).", metavar="TABLE|FILE")
     ] = None,
     literal: Annotated[bool, typer.Option("--literal", help="For coat: follow the printed algorithm.")] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="For anatomy: how many columns, or your own (column_id, item).", metavar="N|TABLE|FILE"),
+    ] = None,
+    empty_values: EmptyValues = None,
+    correlation: Annotated[
+        str | None, typer.Option(help="For anatomy: how items are compared.", metavar="truncated|full")
+    ] = None,
+    spread: Annotated[
+        bool, typer.Option("--spread", help="For anatomy: spread frequent values evenly; buckets get smaller.")
+    ] = False,
     max_suppression: Annotated[
         str | None, typer.Option(help="Percent of the items that may be suppressed.", metavar="PERCENT")
     ] = None,
@@ -74,7 +90,7 @@ def anonymize(
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
         made = database.anonymize(
             transactions_of(database, source, transactions, id, item),
-            model=model_from(model, k=k, m=m),
+            model=model_from(model, k=k, m=m, l=l),
             name=release,
             queries=queries,
             size=size,
@@ -91,6 +107,10 @@ def anonymize(
                 algorithm=algorithm,
                 utility_constraints=utility_constraints,
                 literal=literal,
+                columns=int(columns) if columns is not None and columns.isdecimal() else columns,
+                empty_values=empty_values,
+                correlation=correlation,
+                spread=spread,
                 max_suppression=max_suppression,
             ),
         )

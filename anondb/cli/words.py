@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from anondb.accuracy import AnatomyFigures
     from anondb.pipeline import Report
+    from anondb.utility import Loss
     from anondb.verify import Verification
 
 
@@ -64,7 +66,7 @@ def print_report(report: Report, kept: bool) -> None:
             "suppressed",
             f"{report.frozen.suppressed_items:,} items, {report.frozen.suppressed_occurrences:,} occurrences",
         ),
-        ("information loss", f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"),
+        *([] if loss.lm is None else [("information loss", _loss_words(loss))]),
         (
             "COUNT queries",
             f"{report.accuracy.queries:,} of {report.accuracy.size or 'various'} items, average relative error "
@@ -72,6 +74,8 @@ def print_report(report: Report, kept: bool) -> None:
         ),
         ("seconds", ", ".join(f"{name} {value:.2f}" for name, value in report.seconds.items() if value)),
     ]
+    if report.anatomy is not None:
+        rows[-1:-1] = _anatomy_rows(report.anatomy)
     if report.published:
         rows.append(("published", report.published))
     elif not kept:
@@ -79,6 +83,32 @@ def print_report(report: Report, kept: bool) -> None:
     print_table(f"release {shown(report.release)}", rows)
     for warning in report.warnings:
         typer.echo(f"note: {warning}", err=True)
+
+
+def _loss_words(loss: Loss) -> str:
+    return f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
+
+
+def _anatomy_rows(found: AnatomyFigures) -> list[tuple[str, Any]]:
+    """The figures of an anatomy, for its owner."""
+    buckets, rules = found.buckets, found.rules
+    json_ = buckets.to_json()
+    rows = [
+        ("buckets", f"{buckets.buckets:,} of {buckets.columns} columns, the largest of {buckets.largest_bucket:,}"),
+        (
+            "largest posterior",
+            f"{json_['largest_posterior']} of a value that counts, {json_['largest_posterior_empty'] or 0} of an empty one",
+        ),
+        (
+            "faked records",
+            f"e^{figure(json_['faked_records_ln'])} recombinations, e^{figure(json_['faked_distinct_ln'])} distinct",
+        ),
+    ]
+    if rules is None:
+        return [*rows, ("rules", "not mined: mlxtend is not installed")]
+    ratio = rules.accuracy_ratio
+    words = f"{rules.common:,} of {rules.original:,} kept (AR {figure(None if ratio is None else float(ratio))})"
+    return [*rows, ("rules", f"{words}, {rules.reconstructed:,} in a reconstruction")]
 
 
 def print_answers(answers: Any) -> None:

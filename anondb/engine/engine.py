@@ -223,11 +223,20 @@ class Engine:
         self._execute(statement, what)
 
     def put(self, target: str | Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
-        """Make a table out of NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity."""
-        arrays = {
+        """Make a table out of NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity.
+
+        The values of a LIST type are an Arrow array.
+        """
+        arrays: Any = {
             name: np.asarray(values, dtype=object if kind == "VARCHAR" else None)
             for name, (kind, values) in columns.items()
+            if not kind.endswith("[]")
         }
+        lists = {name: values for name, (kind, values) in columns.items() if kind.endswith("[]")}
+        if lists:
+            import pyarrow as pa
+
+            arrays = pa.table(arrays | lists)
         with self.registered(arrays) as source:
             casts = [
                 exp.cast(exp.column(exp.to_identifier(n, quoted=True)), kind, dialect="duckdb").as_(n, quoted=True)

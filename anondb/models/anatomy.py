@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -72,6 +72,18 @@ class Anatomy:
             object.__setattr__(self, "columns", number)
         if self.empty_values not in EMPTY_VALUES:
             raise InputError(f"empty_values must be count or ignore, not {self.empty_values!r}.", code="bad_parameter")
+
+    def completed(self, columns: Any, empty_values: str | None) -> Anatomy:
+        """The model with what the options of a policy say of it: a number of columns, and how empty values count.
+
+        Raises:
+            InputError: ``bad_parameter``, also where model and options contradict each other.
+        """
+        number: Any = columns if isinstance(columns, numbers.Number) else None
+        if number is not None and self.columns not in (None, number):
+            raise InputError(f"columns is {number} here and {self.columns} in the model.", code="bad_parameter")
+        made = self if number is None else replace(self, columns=number)
+        return made if empty_values is None else replace(made, empty_values=empty_values)
 
     def parameters(self) -> dict[str, int | str]:
         """The parameters as they appear in JSON and in the manifest; an l that is no integer is a text such as ``5/2``."""

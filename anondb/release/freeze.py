@@ -12,9 +12,11 @@ from sqlglot import exp
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
-from anondb.recoding import GlobalRecoding
+from anondb.recoding import BucketRecoding, GlobalRecoding, Recoding
 from anondb.release.objects import (
+    ANATOMY,
     GLOBAL,
+    Kind,
     SchemaName,
     create_view_and_macro,
     find_schema,
@@ -38,7 +40,7 @@ class FrozenRelease:
         schema: where its objects are.
         release_id: its random number, which also is in its manifest and in its macro.
         transactions: N, suppressed and empty transactions included.
-        rows: (transaction, released item) pairs.
+        rows: (transaction, released item) pairs; of an anatomy, the values of its buckets.
         released_items: released items that occur.
         suppressed_items, suppressed_occurrences: what the recoding took away; for the owner only.
         suppression: ``some`` or ``none``.
@@ -144,7 +146,7 @@ def drop_schema(engine: Engine, schema: SchemaName) -> None:
 def freeze(
     engine: Engine,
     dataset: Dataset,
-    recoding: GlobalRecoding,
+    recoding: Recoding,
     model: Model,
     *,
     release_schema: SchemaName,
@@ -152,14 +154,14 @@ def freeze(
     key: bytes | None = None,
     replace: bool = False,
 ) -> FrozenRelease:
-    """Write the release of a global recoding: the objects of a sealed file, in ``release_schema``.
+    """Write the release of a recoding: the objects of a sealed file, in ``release_schema``.
 
     Call it inside ``engine.transaction()``: everything happens in that one transaction.
 
     Args:
         engine: the engine that coded the dataset.
         dataset: the transactions.
-        recoding: the image of each of its items.
+        recoding: the image of each of its items, or the columns and buckets of an anatomy.
         model: what is promised; its name and parameters go into the manifest.
         release_schema: where to write; see ``objects.release_schema``.
         release_id, key: random; injected by tests only.
@@ -167,12 +169,60 @@ def freeze(
 
     Raises:
         InputError: the schema exists, or DuckDB could not tell it from its database.
-        InternalError: the recoding is not one of this dataset, or not a global recoding.
+        InternalError: the recoding is not one of this dataset.
     """
-    _check_recoding(dataset, recoding)
+    anatomy = isinstance(recoding, BucketRecoding)
+    if isinstance(recoding, BucketRecoding):
+        _check_buckets(dataset, recoding)
+    else:
+        _check_recoding(dataset, recoding)
     _make_room(engine, release_schema, replace)
     release_id = new_release_id() if release_id is None else release_id
+    if isinstance(recoding, BucketRecoding):
+        items, occurrences = 0, 0
+        _write_buckets(engine, dataset, recoding, release_schema, key)
+        members = [(label, label) for label in dataset.labels]
+    else:
+        items, occurrences = _write_transactions(engine, dataset, recoding, release_schema, key)
+        occurring = set(recoding.image[recoding.image >= 0].tolist())
+        members = sorted(
+            (recoding.labels[r], label)
+            for r, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)
+            if r in occurring
+        )
+    engine.put(
+        release_schema.table("released_items"),
+        {"released_item": ("VARCHAR", [r for r, _ in members]), "item": ("VARCHAR", [i for _, i in members])},
+    )
+    suppression = "some" if items else "none"
+    manifest = _manifest(dataset, model, release_id, suppression)
+    engine.put(
+        release_schema.table("manifest"),
+        {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
+    )
+    kind = ANATOMY if anatomy else GLOBAL
+    create_view_and_macro(engine, release_schema, release_id, kind)
 
+    counts = table_counts(engine, release_schema, kind)
+    if not anatomy and counts["transaction_ids"] != dataset.n_transactions:
+        raise InternalError("The frozen release lost a transaction.")
+    return FrozenRelease(
+        schema=release_schema,
+        release_id=release_id,
+        transactions=dataset.n_transactions,
+        rows=counts["buckets" if anatomy else "transactions"],
+        released_items=len({released for released, _ in members}),
+        suppressed_items=items,
+        suppressed_occurrences=occurrences,
+        suppression=suppression,
+        manifest=read_manifest(engine, release_schema),
+    )
+
+
+def _write_transactions(
+    engine: Engine, dataset: Dataset, recoding: GlobalRecoding, schema: SchemaName, key: bytes | None
+) -> tuple[int, int]:
+    """Write the rows of a global recoding; returns how many items and occurrences it suppresses."""
     image = engine.put(
         "release_image",
         {"item": ("INTEGER", np.arange(dataset.n_items)), "released": ("INTEGER", recoding.image)},
@@ -182,57 +232,47 @@ def freeze(
         {"released": ("INTEGER", np.arange(len(recoding.labels))), "label": ("VARCHAR", list(recoding.labels))},
     )
     lost = engine.query("release/suppressed", {"transactions": dataset.transactions, "image": image})
-    complete = not int(lost["items"][0])
-    suppression = "none" if complete else "some"
+    items, occurrences = int(lost["items"][0]), int(lost["occurrences"][0])
     numbered = number_transactions(engine, dataset.ids, key)
-
     engine.create(
-        release_schema.table("transactions"),
+        schema.table("transactions"),
         "release/frozen_transactions",
         {"transactions": dataset.transactions, "numbered": numbered, "image": image, "released": released},
     )
-    engine.create(
-        release_schema.table("transaction_ids"), "release/frozen_ids", {"numbered": numbered}, complete=complete
-    )
+    engine.create(schema.table("transaction_ids"), "release/frozen_ids", {"numbered": numbered}, complete=not items)
     engine.drop(image, released, numbered)
-
-    occurring = set(recoding.image[recoding.image >= 0].tolist())
-    members = sorted(
-        (recoding.labels[r], label)
-        for r, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)
-        if r in occurring
-    )
-    engine.put(
-        release_schema.table("released_items"),
-        {"released_item": ("VARCHAR", [r for r, _ in members]), "item": ("VARCHAR", [i for _, i in members])},
-    )
-    manifest = _manifest(dataset, model, release_id, suppression)
-    engine.put(
-        release_schema.table("manifest"),
-        {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
-    )
-    create_view_and_macro(engine, release_schema, release_id)
-
-    counts = table_counts(engine, release_schema)
-    if counts["transaction_ids"] != dataset.n_transactions:
-        raise InternalError("The frozen release lost a transaction.")
-    return FrozenRelease(
-        schema=release_schema,
-        release_id=release_id,
-        transactions=counts["transaction_ids"],
-        rows=counts["transactions"],
-        released_items=len(occurring),
-        suppressed_items=int(lost["items"][0]),
-        suppressed_occurrences=int(lost["occurrences"][0]),
-        suppression=suppression,
-        manifest=read_manifest(engine, release_schema),
-    )
+    return items, occurrences
 
 
-def table_counts(engine: Engine, schema: SchemaName) -> dict[str, int]:
+def _check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:
+    """Refuse an anatomy that leaves an item or a transaction out: a bug of an algorithm's."""
+    if len(recoding.column) != dataset.n_items or len(recoding.bucket) != dataset.n_transactions:
+        raise InternalError("An anatomy does not fit the items and transactions of its data.")
+    if (recoding.column < 1).any() or (recoding.column > recoding.n_columns).any() or (recoding.sizes < 1).any():
+        raise InternalError("An anatomy has items without a column, or buckets without a transaction.")
+
+
+def _write_buckets(
+    engine: Engine, dataset: Dataset, recoding: BucketRecoding, schema: SchemaName, key: bytes | None
+) -> None:
+    """Write the multisets of an anatomy, buckets under fresh random numbers."""
+    columns = engine.put(
+        "release_columns", {"item": ("INTEGER", np.arange(dataset.n_items)), "column_id": ("INTEGER", recoding.column)}
+    )
+    buckets = engine.put(
+        "release_buckets",
+        {"tid": ("INTEGER", np.arange(1, dataset.n_transactions + 1)), "bucket": ("INTEGER", recoding.bucket)},
+    )
+    numbers = exp.select(exp.column("bucket").as_("tid")).distinct().from_(buckets.expression())
+    numbered = number_transactions(engine, numbers, key)
+    data = {"transactions": dataset.transactions, "items": dataset.items, "columns": columns}
+    engine.create(schema.table("buckets"), "release/frozen_buckets", {**data, "buckets": buckets, "numbered": numbered})
+    engine.drop(columns, buckets, numbered)
+
+
+def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:
     """The number of rows of each table of a release."""
-    found = engine.query("release/table_counts", {n: schema.table(n) for n in GLOBAL.tables})
-    return {name: int(column[0]) for name, column in found.items()}
+    return {n: int(engine.scalar("transactions/row_count", {"source": schema.table(n)})) for n in kind.tables}
 
 
 def coded_release(engine: Engine, release_schema: SchemaName) -> tuple[Table, Table]:

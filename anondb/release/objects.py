@@ -27,11 +27,13 @@ class Kind:
     Attributes:
         tables, views: columns and types of each.
         macros: parameters of each table macro.
+        bodies: the named query behind each view and macro.
     """
 
     tables: Mapping[str, Mapping[str, str]]
     views: Mapping[str, Mapping[str, str]]
     macros: Mapping[str, tuple[str, ...]]
+    bodies: Mapping[str, str]
 
 
 GLOBAL = Kind(
@@ -43,8 +45,19 @@ GLOBAL = Kind(
     },
     views={"baskets": {"transaction_id": "INTEGER", "items": "VARCHAR[]"}},
     macros={"count_bounds": ("items",)},
+    bodies={"baskets": "release/baskets", "count_bounds": "release/count_bounds"},
 )
-KINDS: Mapping[str, Kind] = {"km": GLOBAL}  # by the name of the model
+ANATOMY = Kind(
+    tables={
+        "buckets": {"bucket_id": "INTEGER", "column_id": "INTEGER", "items": "VARCHAR[]", "copies": "INTEGER"},
+        "released_items": {"released_item": "VARCHAR", "item": "VARCHAR"},
+        "manifest": MANIFEST,
+    },
+    views={},
+    macros={"count_bounds": ("items",), "reconstruct": ("seed",)},
+    bodies={"count_bounds": "release/bucket_count_bounds", "reconstruct": "release/reconstruct"},
+)
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "anatomy": ANATOMY}  # by the name of the model
 
 
 @dataclass(frozen=True)
@@ -127,36 +140,47 @@ def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Q
     return tree
 
 
-def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str) -> None:
-    """Create ``baskets`` and ``count_bounds(items)`` of a global recoding over the tables of ``schema``.
+def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> None:
+    """Create the views and the macros of a release over the tables of ``schema``.
 
-    ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
-    transactions hold all items. Its bounds hold for every original that the release may come from, and are attained by
-    one (proof in ``sql/release/count_bounds.sql``):
+    ``count_bounds(items)`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many
+    original transactions hold all items. Its bounds hold for every original that the release may come from, and are
+    attained by one (proofs in ``sql/release/count_bounds.sql`` and ``bucket_count_bounds.sql``). Of a global recoding:
 
     * upper: the transactions that have the released item of every queried item;
     * lower: the same number if all those released items stand for one item each, else 0;
     * an item that no released item stands for may be anywhere if something was suppressed (it forces lower = 0 and
       leaves upper as it is), and is nowhere if nothing was.
+
+    Of an anatomy, with n_j values in column j of a bucket of s transactions that hold the queried items of that column, and
+    r such columns, a bucket adds
+
+    * upper: the smallest n_j;
+    * lower: the sum of all n_j less (r - 1) s, or 0 if that is less;
+    * estimate: s times the product of all n_j / s.
+
+    ``reconstruct(seed)`` gives one of the originals that an anatomy may come from.
     """
     texts = {"schema_name": exp.Literal.string(schema.name), "release_id": exp.Literal.string(release_id)}
-    view = exp.Create(
-        this=schema.table("baskets").expression(),
-        kind="VIEW",
-        expression=_body("release/baskets", schema.name, {"schema_name": texts["schema_name"]}),
-    )
-    macro = exp.Create(
-        this=exp.UserDefinedFunction(
-            this=schema.table("count_bounds").expression(), expressions=[exp.to_identifier("items")], wrapped=True
-        ),
-        kind="MACRO",
-        expression=_body("release/count_bounds", schema.name, {**texts, "items": exp.column("items")}),
-        properties=exp.Properties(
-            expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
-        ),
-    )
-    engine.run(view, "creating the view baskets")
-    engine.run(macro, "creating the macro count_bounds")
+    for name in kind.views:
+        body = _body(kind.bodies[name], schema.name, {n: texts[n] for n in load(kind.bodies[name]).params})
+        view = exp.Create(this=schema.table(name).expression(), kind="VIEW", expression=body)
+        engine.run(view, f"creating the view {name}")
+    for name, parameters in kind.macros.items():
+        values: dict[str, exp.Expression] = {**texts, **{p: exp.column(p) for p in parameters}}
+        macro = exp.Create(
+            this=exp.UserDefinedFunction(
+                this=schema.table(name).expression(),
+                expressions=[exp.to_identifier(parameter) for parameter in parameters],
+                wrapped=True,
+            ),
+            kind="MACRO",
+            expression=_body(kind.bodies[name], schema.name, values),
+            properties=exp.Properties(
+                expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
+            ),
+        )
+        engine.run(macro, f"creating the macro {name}")
 
 
 def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:

@@ -9,26 +9,27 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Columns, Engine
+from anondb.engine import Engine
 from anondb.errors import AnondbError, EngineError, InputError, InternalError
 from anondb.release.freeze import number_transactions, table_counts
 from anondb.release.objects import (
-    GLOBAL,
+    ANATOMY,
     MANIFEST_KEYS,
     SEALED_SCHEMA,
+    Kind,
     SchemaName,
     create_view_and_macro,
     read_manifest,
+    release_kind,
     unexpected_objects,
 )
 
@@ -78,19 +79,20 @@ def publish(
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
         EngineError: the disk is full, or writing failed.
     """
-    if not all(engine.exists(release_schema.table(name)) for name in GLOBAL.tables):
+    kind = release_kind(engine, release_schema)
+    if kind is None:
         raise InputError(
             f"The schema {release_schema.name!r} does not hold a release.", code="not_a_release", hint="Check the name."
         )
     target = check_target(engine, path, replace)
     sweep_builds(target.parent)
     with _build_directory(target.parent) as build:
-        wanted = _Rows.read(engine, release_schema, key)
+        wanted = _Rows.read(engine, release_schema, kind, key)
         built = build / _BUILD_NAME
         _write(built, build, wanted)
         if _wal(built).exists():
             raise InternalError("The sealed file was not closed cleanly.")
-        _check_sealed(built, wanted, table_counts(engine, release_schema), check)
+        _check_sealed(built, wanted, table_counts(engine, release_schema, kind), check)
         try:
             os.chmod(built, 0o600)
             _sync(built)
@@ -99,7 +101,7 @@ def publish(
             _sync(target.parent)
         except OSError as error:
             raise _os_error(error) from None
-    return PublishedFile(target, wanted.manifest["release_id"], len(wanted.ids), len(wanted.transaction_ids), size)
+    return PublishedFile(target, wanted.manifest["release_id"], int(wanted.manifest["transactions"]), wanted.rows, size)
 
 
 # ---------------------------------------------------------------------- the rows that cross
@@ -107,41 +109,59 @@ def publish(
 
 @dataclass(frozen=True)
 class _Rows:
-    """The content of a sealed file as columns, in the order in which it is stored."""
+    """The content of a sealed file, in the order in which it is stored.
 
-    transaction_ids: npt.NDArray[Any]
-    items: npt.NDArray[Any]
-    copies: npt.NDArray[Any]
-    ids: npt.NDArray[Any]
-    complete: npt.NDArray[Any]
-    members: Columns
+    Attributes:
+        kind: what kind of release it is.
+        columns: the columns of each table but the manifest.
+        manifest: its manifest.
+        rows: how many rows the transactions, or the buckets, have.
+    """
+
+    kind: Kind
+    columns: Mapping[str, Mapping[str, Any]]
     manifest: dict[str, str]
+    rows: int
 
     @classmethod
-    def read(cls, engine: Engine, schema: SchemaName, key: bytes | None) -> _Rows:
+    def read(cls, engine: Engine, schema: SchemaName, kind: Kind, key: bytes | None) -> _Rows:
         """Read a frozen release under fresh numbers; work tables are dropped again."""
-        frozen, ids = schema.table("transactions"), schema.table("transaction_ids")
-        old_numbers = exp.select(exp.column("transaction_id").as_("tid")).from_(ids.expression())
         try:
-            numbered = number_transactions(engine, old_numbers, key)
-            dictionary = engine.create("sealed_items", "release/coded_items", {"transactions": frozen})
-            work = {"items": dictionary, "numbered": numbered}
-            rows = engine.query("release/renumbered", {"transactions": frozen, **work})
-            all_ids = engine.query("release/renumbered_ids", {"transaction_ids": ids, "numbered": numbered})
-            labels = engine.query("transactions/labels", {"items": dictionary})["label"]
-            members = engine.query("release/members", {"released_items": schema.table("released_items")})
+            columns = (_read_buckets if kind is ANATOMY else _read_transactions)(engine, schema, key)
         finally:
             with contextlib.suppress(AnondbError):  # in a failed transaction nothing can be dropped, nor need it be
                 engine.drop(*(engine.work_table(n) for n in ("release_secret", "release_numbers", "sealed_items")))
-        return cls(
-            transaction_ids=rows["transaction_id"],
-            items=np.asarray(labels, dtype=object)[rows["item"].astype(np.int64)],
-            copies=rows["copies"],
-            ids=all_ids["transaction_id"],
-            complete=all_ids["complete"],
-            members=members,
-            manifest=read_manifest(engine, schema),
-        )
+        rows = len(columns["buckets" if kind is ANATOMY else "transactions"]["copies"])
+        columns["released_items"] = engine.query("release/members", {"released_items": schema.table("released_items")})
+        return cls(kind, columns, read_manifest(engine, schema), rows)
+
+
+def _read_transactions(engine: Engine, schema: SchemaName, key: bytes | None) -> dict[str, Mapping[str, Any]]:
+    """The transactions of a global recoding under fresh numbers."""
+    frozen, ids = schema.table("transactions"), schema.table("transaction_ids")
+    old_numbers = exp.select(exp.column("transaction_id").as_("tid")).from_(ids.expression())
+    numbered = number_transactions(engine, old_numbers, key)
+    dictionary = engine.create("sealed_items", "release/coded_items", {"transactions": frozen})
+    rows = engine.query("release/renumbered", {"transactions": frozen, "items": dictionary, "numbered": numbered})
+    labels = np.asarray(engine.query("transactions/labels", {"items": dictionary})["label"], dtype=object)
+    return {
+        "transactions": {**rows, "item": labels[rows["item"].astype(np.int64)]},
+        "transaction_ids": engine.query("release/renumbered_ids", {"transaction_ids": ids, "numbered": numbered}),
+    }
+
+
+def _read_buckets(engine: Engine, schema: SchemaName, key: bytes | None) -> dict[str, Mapping[str, Any]]:
+    """The buckets of an anatomy under fresh numbers; their lists cross as item numbers and lengths."""
+    import pyarrow as pa
+
+    frozen = schema.table("buckets")
+    old_numbers = exp.select(exp.column("bucket_id").as_("tid")).distinct().from_(frozen.expression())
+    numbered = number_transactions(engine, old_numbers, key)
+    rows = engine.query("release/renumbered_buckets", {"buckets": frozen, "numbered": numbered})
+    found = engine.query("release/listed_items", {"buckets": frozen, "numbered": numbered})["item"]
+    offsets = np.concatenate(([0], np.cumsum(rows.pop("length").astype(np.int64)))).astype(np.int32)
+    items = pa.ListArray.from_arrays(pa.array(offsets), pa.array(found, type=pa.string()))
+    return {"buckets": {**rows, "items": items}}
 
 
 def _write(built: Path, build: Path, rows: _Rows) -> None:
@@ -162,16 +182,12 @@ def _write(built: Path, build: Path, rows: _Rows) -> None:
         raise EngineError(f"The sealed file could not be made ({type(error).__name__}).", code="io") from None
     try:
         schema = SchemaName(built.stem, SEALED_SCHEMA)
-        columns: dict[str, dict[str, Any]] = {
-            "transactions": {"transaction_id": rows.transaction_ids, "item": rows.items, "copies": rows.copies},
-            "transaction_ids": {"transaction_id": rows.ids, "complete": rows.complete},
-            "released_items": rows.members,
-            "manifest": {"key": list(rows.manifest), "value": list(rows.manifest.values())},
-        }
+        manifest = {"key": list(rows.manifest), "value": list(rows.manifest.values())}
+        columns = {**rows.columns, "manifest": manifest}
         with sealed.transaction():
-            for name, types in GLOBAL.tables.items():
+            for name, types in rows.kind.tables.items():
                 sealed.put(schema.table(name), {c: (t, columns[name][c]) for c, t in types.items()})
-            create_view_and_macro(sealed, schema, rows.manifest["release_id"])
+            create_view_and_macro(sealed, schema, rows.manifest["release_id"], rows.kind)
         sealed.run(exp.Command(this="CHECKPOINT"), "writing the sealed file")
     finally:
         sealed.close()
@@ -182,10 +198,10 @@ def _check_sealed(built: Path, rows: _Rows, counts: dict[str, int], check: Check
     reader = Engine.open(built, read_only=True)
     try:
         schema = SchemaName(built.stem, SEALED_SCHEMA)
-        wrong = unexpected_objects(reader, schema)
+        wrong = unexpected_objects(reader, schema, rows.kind)
         if wrong:
             raise InternalError(f"The sealed file has {len(wrong)} objects too many or too few.")
-        if table_counts(reader, schema) != counts or read_manifest(reader, schema) != rows.manifest:
+        if table_counts(reader, schema, rows.kind) != counts or read_manifest(reader, schema) != rows.manifest:
             raise InternalError("The sealed file differs from the frozen release.")
         if check is not None:
             check(reader, schema)
@@ -316,7 +332,8 @@ def open_release(path: str | os.PathLike[str]) -> dict[str, str]:
     try:
         schema = SchemaName(engine.scalar("release/current_catalog"), SEALED_SCHEMA)
         foreign = InputError(f"The file {place.name!r} is not a sealed release.", code="not_a_release")
-        if unexpected_objects(engine, schema):
+        kind = release_kind(engine, schema)
+        if kind is None or unexpected_objects(engine, schema, kind):
             raise foreign
         manifest = read_manifest(engine, schema)
         if not manifest.keys() >= MANIFEST_KEYS:

@@ -19,7 +19,7 @@ from anondb.data.transactions import ID_TYPES, Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
-from anondb.recoding import GlobalRecoding
+from anondb.recoding import BucketRecoding, Recoding
 from anondb.utility.counting import count_itemsets
 
 Ints = npt.NDArray[np.int64]
@@ -59,8 +59,10 @@ class Workload:
 # ---------------------------------------------------------------------- drawn queries
 
 
-def generalized_items(recoding: GlobalRecoding) -> Ints:
+def generalized_items(recoding: Recoding) -> Ints:
     """The items that a released item of several members stands for: the pool that papers measure with."""
+    if isinstance(recoding, BucketRecoding):
+        return np.empty(0, dtype=np.int64)
     kept = np.flatnonzero(recoding.image >= 0)
     return np.asarray(kept[recoding.sizes[recoding.image[kept]] > 1], dtype=np.int64)
 

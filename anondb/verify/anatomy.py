@@ -36,7 +36,7 @@ class AnatomyVerification(Verification):
     """Whether an anatomy is l-diverse in all buckets and columns.
 
     ``violations`` counts the pairs of bucket and column that break a condition, and, where the original is given, the
-    columns whose values are not the original's.
+    columns whose values are not the original's (one more violation where only the number of transactions is not).
 
     Attributes:
         pairs: how many pairs of bucket and column were checked.
@@ -83,6 +83,7 @@ def verify_anatomy(
     model: Anatomy,
     original: Original | None = None,
     *,
+    number: int | None = None,
     witnesses: int = 0,
 ) -> AnatomyVerification:
     """Check published buckets, from the definition.
@@ -96,6 +97,7 @@ def verify_anatomy(
         buckets: ``(bucket_id, column_id, items, copies)`` of any types that are text, lists of text and integers.
         model: l, the number of columns if it is promised, and how empty values count.
         original: the data that the buckets were made from, if they are at hand.
+        number: how many transactions there are said to be, if that is known; one more violation if the buckets disagree.
         witnesses: how many violating pairs to return at most, the worst first.
 
     Raises:
@@ -120,11 +122,11 @@ def verify_anatomy(
         summary = place.row("anatomy_summary", {"pairs": pairs, "violations": broken})
         violations, transactions = summary["violations"], summary["transactions"]
         seen = _witnesses(place, broken, vals, witnesses, count_empty) if violations and witnesses else ()
-        lost, coverage = 0, NOT_CHECKED
+        lost, coverage = int(number not in (None, transactions)), NOT_CHECKED
         if original is not None:
             data = {"transactions": original.transactions, "items": original.items}
             differing = place.row("anatomy_lost", {**tables, **data}, transactions=original.number)["lost"]
-            lost = max(differing, int(transactions != original.number))
+            lost = max(lost, differing, int(transactions != original.number))
             coverage = INCOMPLETE if lost else COMPLETE
     return AnatomyVerification(
         model, violations + lost == 0, violations + lost, seen, summary["pairs"], transactions, coverage
