@@ -157,7 +157,7 @@ def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], 
     return Records(start.astype(np.int64), value)
 
 
-def _check_feasible(tops: Sequence[int], transactions: int, names: Sequence[str], l: Fraction) -> None:  # noqa: E741
+def _check_feasible(tops: Sequence[int], transactions: int, names: Sequence[str], l: Fraction) -> None:
     """Refuse data whose whole table as one bucket is not l-diverse: then no buckets are."""
     worst = max(range(len(tops)), key=lambda j: (tops[j], -j))
     if tops[worst] * l <= transactions:
@@ -185,7 +185,7 @@ class _Bucket:
             beyond it, so no value is full after that.
     """
 
-    def __init__(self, size: int, values: Iterable[int], l: Fraction) -> None:  # noqa: E741
+    def __init__(self, size: int, values: Iterable[int], l: Fraction) -> None:
         self.size, self.counts, self._l = size, Counter(values), l
         self.room = (size + 1) * l.denominator // l.numerator
         self.full = {value for value, count in self.counts.items() if count >= self.room}
@@ -208,7 +208,7 @@ class _Bucket:
         return more
 
 
-def bucketize(records: Records, l: Fraction) -> Ints:  # noqa: E741
+def bucketize(records: Records, l: Fraction) -> Ints:
     """The bucket of each transaction, numbered from 1; the whole table must be l-diverse.
 
     It is linear: each value is counted a bounded number of times, and at most ``TRIALS`` closed buckets per transaction of
@@ -223,7 +223,7 @@ def bucketize(records: Records, l: Fraction) -> Ints:  # noqa: E741
     return bucket + 1
 
 
-def _stream(records: Records, l: Fraction) -> list[int]:  # noqa: E741
+def _stream(records: Records, l: Fraction) -> list[int]:
     """Where each bucket ends: as soon as its most frequent value, of all columns, is not too frequent (lines 3 to 9)."""
     over, under = l.numerator, l.denominator
     ends: list[int] = []
@@ -243,7 +243,7 @@ def _stream(records: Records, l: Fraction) -> list[int]:  # noqa: E741
     return ends
 
 
-def _place(records: Records, ends: Sequence[int], first: int, l: Fraction) -> list[int]:  # noqa: E741
+def _place(records: Records, ends: Sequence[int], first: int, l: Fraction) -> list[int]:
     """Put what is left from transaction ``first`` on, in order, into the first closed bucket that stays l-diverse.
 
     Until a bucket has more room, a value that is full there stays so: the search begins where not all buckets before are
@@ -279,13 +279,13 @@ def _place(records: Records, ends: Sequence[int], first: int, l: Fraction) -> li
     return placed
 
 
-def _closed(records: Records, ends: Sequence[int], number: int, l: Fraction) -> _Bucket:  # noqa: E741
+def _closed(records: Records, ends: Sequence[int], number: int, l: Fraction) -> _Bucket:
     """A bucket as the pass has closed it."""
     first, last = (ends[number - 1] if number else 0), ends[number]
     return _Bucket(last - first, records.value[records.start[first] : records.start[last]].tolist(), l)
 
 
-def _merge(records: Records, bucket: Ints, closed: int, l: Fraction) -> Ints:  # noqa: E741
+def _merge(records: Records, bucket: Ints, closed: int, l: Fraction) -> Ints:
     """Pool what is in no closed bucket, then the smallest buckets (ties by number), until the pool is l-diverse: at the
     latest when it is the whole table. The other buckets keep their order, the pool comes last."""
     sizes = np.bincount(bucket, minlength=closed + 1)

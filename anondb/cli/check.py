@@ -42,7 +42,7 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
-    l: L = None,  # noqa: E741 - the option's name
+    l: L = None,
     empty_values: EmptyValues = None,
     buckets: Annotated[
         str | None,

@@ -48,7 +48,7 @@ def anonymize(
     model: ModelName = None,
     k: K = None,
     m: M = None,
-    l: L = None,  # noqa: E741 - the option's name
+    l: L = None,
     algorithm: Annotated[
         str | None,
         typer.Option(

@@ -58,7 +58,7 @@ class Anatomy:
         InputError: l below 1, fewer than two columns, or an unknown way to treat empty values.
     """
 
-    l: Fraction = Fraction(2)  # noqa: E741 - the model's own name for it
+    l: Fraction = Fraction(2)
     columns: int | None = None
     empty_values: str = "count"
     name: ClassVar[str] = "anatomy"
