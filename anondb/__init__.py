@@ -16,6 +16,7 @@ from anondb.errors import (
 
 if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
+    from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.km import KmAnonymity
 
 __version__ = "0.1.0"
@@ -23,6 +24,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AnondbError",
     "BudgetExceeded",
+    "ConstraintAnonymity",
     "Database",
     "EngineError",
     "InfeasibleError",
@@ -36,11 +38,10 @@ __all__ = [
 ]
 
 _LAZY = {
-    "Database": "database",
-    "Release": "database",
-    "connect": "database",
-    "KmAnonymity": "models.km",
+    **dict.fromkeys(("Database", "Release", "connect"), "database"),
     "Anatomy": "models.anatomy",
+    "KmAnonymity": "models.km",
+    "ConstraintAnonymity": "models.constraints",
 }
 
 

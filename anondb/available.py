@@ -17,10 +17,15 @@ from typing import Any
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
+from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
 
-MODELS: Mapping[str, Callable[..., Model]] = {"km": KmAnonymity, "anatomy": Anatomy}
-PLANNED_MODELS = ("k", "constraints", "hkp", "kkm", "klm")
+MODELS: Mapping[str, Callable[..., Model]] = {
+    "km": KmAnonymity,
+    "constraints": ConstraintAnonymity,
+    "anatomy": Anatomy,
+}
+PLANNED_MODELS = ("k", "hkp", "kkm", "klm")
 PLANNED_ALGORITHMS = (
     *("clump", "partition", "apriori", "lra", "vpa", "mm", "pcta", "rfirst", "tfirst"),
     *(f"{bound}_bound_{order}" for bound in ("rum", "tum") for order in ("r", "t", "rt")),
@@ -46,9 +51,17 @@ class Algorithm:
 ALGORITHMS: Mapping[str, Algorithm] = {
     "mhghs": Algorithm(("km",), needs=("taxonomy",), options=("max_suppression",)),
     "hghs": Algorithm(("km",), needs=("taxonomy",), options=("max_suppression",)),
-    "coat": Algorithm(("km",), options=("taxonomy", "max_suppression", "utility_constraints", "literal")),
+    "coat": Algorithm(
+        ("km", "constraints"),
+        options=(
+            *("taxonomy", "max_suppression", "privacy_constraints", "utility_constraints", "weights", "countable"),
+            "literal",
+        ),
+    ),
     "multi_anatomy": Algorithm(("anatomy",), options=("columns", "empty_values", "correlation", "spread")),
 }
+# Options that state a model's promise together with its parameters; other models do not take them.
+OF_MODEL: Mapping[str, tuple[str, ...]] = {"constraints": ("privacy_constraints",)}
 FOR_ALL = ("id", "item", "records")
 
 
@@ -122,13 +135,17 @@ def choose_algorithm(model: Model, wanted: str | None, given: Mapping[str, Any])
             code="unknown_algorithm",
         )
     algorithm = ALGORITHMS[chosen]
-    for need in algorithm.needs:
+    needs = [(f"The algorithm {chosen}", need) for need in algorithm.needs]
+    needs += [(f"The model {model.name}", need) for need in OF_MODEL.get(model.name, ())]
+    for who, need in needs:
         if need not in given:
             raise InputError(
-                f"The algorithm {chosen} needs {need}.",
-                code=f"no_{need}",
-                hint=f"Name it with --{need.replace('_', '-')} TABLE|FILE.",
+                f"{who} needs {need}.", code=f"no_{need}", hint=f"Name it with --{need.replace('_', '-')} TABLE|FILE."
             )
+    for other, options in OF_MODEL.items():
+        for option in options:
+            if option in given and other != model.name:
+                raise InputError(f"{option} goes with the model {other}, not with {model.name}.", code="bad_usage")
     for option in given:
         if option not in (*FOR_ALL, *algorithm.needs, *algorithm.options):
             takers = [name for name, a in ALGORITHMS.items() if option in (*a.needs, *a.options)]

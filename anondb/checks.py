@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 from anondb.available import make_model, parameters_of
+from anondb.data.constraints import PrivacyConstraints
 from anondb.data.sources import open_source
+from anondb.data.stated import put_sets, read_privacy
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
+from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
+from anondb.release import ledger
 from anondb.release.freeze import coded_release
 from anondb.release.objects import ANATOMY, SchemaName, read_manifest, release_kind
 from anondb.verify import Verification, verify_km
 from anondb.verify.anatomy import AnatomyVerification, Original, verify_anatomy
+from anondb.verify.constraints import verify_constraints
 
 
-def verify_rows(engine: Engine, transactions: Table, items: Table, model: Model, witnesses: int = 0) -> Verification:
+def verify_rows(
+    engine: Engine,
+    transactions: Table,
+    items: Table,
+    model: Model,
+    witnesses: int = 0,
+    *,
+    privacy: PrivacyConstraints | str | None = None,
+    released_items: Table | None = None,
+) -> Verification:
     """Check published transactions, coded as integers, against a model.
 
     Args:
@@ -27,17 +43,44 @@ def verify_rows(engine: Engine, transactions: Table, items: Table, model: Model,
         items: ``(item, label)``.
         model: the promise.
         witnesses: how many violations to return at most.
+        privacy: the privacy constraints of the model constraints, or ``pgen``.
+        released_items: ``(released_item, item)``, which original items the released ones stand for; None where each
+            item stands for itself.
+
+    Raises:
+        InputError: ``no_privacy_constraints``.
     """
     match model:
         case KmAnonymity():
             return verify_km(engine, transactions, items, model, witnesses=witnesses)
+        case ConstraintAnonymity() if privacy is None:
+            raise InputError(
+                "The model constraints is checked against its privacy constraints, which no release holds.",
+                code="no_privacy_constraints",
+                hint="Name them with --privacy-constraints TABLE|FILE|pgen.",
+            )
+        case ConstraintAnonymity(k) if isinstance(privacy, str):  # Pgen's hold if and only if k^inf-anonymity does
+            found = verify_km(engine, transactions, items, KmAnonymity(k, math.inf), witnesses=witnesses)
+            return replace(found, model=model)
+        case ConstraintAnonymity() if isinstance(privacy, PrivacyConstraints):
+            named = put_sets(engine, "stated_constraints", privacy, "constraint_id")
+            image = released_items or engine.create("own_items", "transactions/own_items", {"items": items})
+            checked = verify_constraints(engine, transactions, items, image, named, model, witnesses=witnesses)
+            engine.drop(named, *([] if released_items else [image]))
+            return checked
     raise InternalError(f"The model {model.name} has no verifier here.")
 
 
 def verify_release(
-    engine: Engine, schema: SchemaName, model: Model, witnesses: int = 0, *, original: Dataset | None = None
+    engine: Engine,
+    schema: SchemaName,
+    model: Model,
+    witnesses: int = 0,
+    *,
+    privacy: PrivacyConstraints | str | None = None,
+    original: Dataset | None = None,
 ) -> Verification:
-    """Check the frozen or sealed rows of a release against a model.
+    """Check the frozen or sealed rows of a release against a model; ``privacy`` as in ``verify_rows``.
 
     ``original`` are the data that it was made from, where they are at hand; only the check of an anatomy looks at them.
 
@@ -56,13 +99,21 @@ def verify_release(
             engine, schema.table("buckets"), model, _original(original), number=number, witnesses=witnesses
         )
     transactions, items = coded_release(engine, schema)
-    found = verify_rows(engine, transactions, items, model, witnesses)
+    released = schema.table("released_items")
+    found = verify_rows(engine, transactions, items, model, witnesses, privacy=privacy, released_items=released)
     engine.drop(transactions, items)
     return found
 
 
 def verify_source(
-    engine: Engine, transactions: Any, model: Model, *, id: str = "tid", item: str = "item", witnesses: int = 0
+    engine: Engine,
+    transactions: Any,
+    model: Model,
+    *,
+    id: str = "tid",
+    item: str = "item",
+    witnesses: int = 0,
+    privacy_constraints: Any = None,
 ) -> Verification:
     """Check any table, view, file or data frame against a model.
 
@@ -76,8 +127,9 @@ def verify_source(
             hint="Name a table (bucket_id, column_id, items, copies) with --buckets.",
         )
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+        privacy = given_privacy(engine, privacy_constraints, model)
         dataset = load_transactions(engine, source, id_column=id, item_column=item)
-        return verify_rows(engine, dataset.transactions, dataset.items, model, witnesses)
+        return verify_rows(engine, dataset.transactions, dataset.items, model, witnesses, privacy=privacy)
 
 
 def verify_buckets(
@@ -114,10 +166,36 @@ def _original(dataset: Dataset | None) -> Original | None:
     return Original(dataset.transactions, dataset.items, dataset.n_transactions)
 
 
-def verify_sealed(engine: Engine, schema: SchemaName, model: Model | None = None, witnesses: int = 0) -> Verification:
+def verify_sealed(
+    engine: Engine,
+    schema: SchemaName,
+    model: Model | None = None,
+    witnesses: int = 0,
+    privacy_constraints: Any = None,
+) -> Verification:
     """Check the rows of a sealed file against a model, its manifest's by default."""
     with engine.transaction():
-        return verify_release(engine, schema, model or model_of(read_manifest(engine, schema)), witnesses)
+        promised = model or model_of(read_manifest(engine, schema))
+        privacy = given_privacy(engine, privacy_constraints, promised)
+        return verify_release(engine, schema, promised, witnesses, privacy=privacy)
+
+
+def given_privacy(engine: Engine, given: Any, model: Model) -> PrivacyConstraints | str | None:
+    """The privacy constraints that a check was given, if any.
+
+    Raises:
+        InputError: ``bad_usage``: the model has none.
+    """
+    if given is not None and not isinstance(model, ConstraintAnonymity):
+        raise InputError(
+            f"privacy_constraints goes with the model constraints, not with {model.name}.", code="bad_usage"
+        )
+    return None if given is None else read_privacy(engine, given)
+
+
+def privacy_of_release(engine: Engine, catalog: str, schema: SchemaName) -> PrivacyConstraints | str | None:
+    """The privacy constraints that a release was made with, from the owner's ledger."""
+    return ledger.privacy_of(engine, catalog, read_manifest(engine, schema)["release_id"])
 
 
 def model_of(manifest: dict[str, str]) -> Model:

@@ -23,13 +23,14 @@ from anondb.models.km import KmAnonymity
 from anondb.policy import Options, Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
-from anondb.release.publish import PublishedFile, check_target
+from anondb.release.paths import check_target
+from anondb.release.publish import PublishedFile
 from anondb.utility import Accuracy, Loss
 from anondb.utility.rules import RuleAccuracy, RuleThresholds
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
-    from anondb.query import Answer
+    from anondb.query import Answer, OpenRelease
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
     from anondb.statements.runner import StatementResult
@@ -47,6 +48,7 @@ class Release:
         self._database = database
         self.name = name
         self.report = report
+        self._opened: OpenRelease | None = None
 
     @property
     def verification(self) -> Verification:
@@ -112,9 +114,17 @@ class Release:
         Raises:
             InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
         """
-        from anondb import query
+        from anondb.query import OpenRelease
 
-        return query.run(self._database.engine, self._schema(), sql)
+        if self._opened is None:
+            self._opened = OpenRelease(self._database.engine, self._schema())
+        try:
+            return self._opened.answer(sql)
+        except InputError as error:
+            if error.code == "not_a_release":
+                self._opened = None
+                self._schema()  # says what is missing
+            raise
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
@@ -236,11 +246,13 @@ class Database:
         id: str = "tid",
         item: str = "item",
         witnesses: int = 0,
+        privacy_constraints: Any = None,
     ) -> Verification:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
 
         An anatomy is checked on ``buckets``: a table ``(bucket_id, column_id, items, copies)``; ``transactions`` are then
-        the original, which may be left out.
+        the original, which may be left out. The model constraints is checked against ``privacy_constraints``: a table, file
+        or data frame ``(constraint_id, item)``, or ``pgen``; by default those that the release was made with.
         """
         if (release is None) == (transactions is None and buckets is None):
             raise InputError("Say what to verify: transactions, buckets, or a release.", code="bad_usage")
@@ -255,7 +267,11 @@ class Database:
             with self.engine.transaction():
                 schema = stored.find_release(self.engine, release)
                 promised = model or checks.model_of(read_manifest(self.engine, schema))
-                return checks.verify_release(self.engine, schema, promised, witnesses)
+                if privacy_constraints is None:
+                    privacy = checks.privacy_of_release(self.engine, stored.current_catalog(self.engine), schema)
+                else:
+                    privacy = checks.given_privacy(self.engine, privacy_constraints, promised)
+                return checks.verify_release(self.engine, schema, promised, witnesses, privacy=privacy)
         if buckets is not None:
             promise = Anatomy() if model is None else model
             if not isinstance(promise, Anatomy):
@@ -264,7 +280,13 @@ class Database:
                 self.engine, buckets, promise, transactions, id=id, item=item, witnesses=witnesses
             )
         return checks.verify_source(
-            self.engine, transactions, model or KmAnonymity(), id=id, item=item, witnesses=witnesses
+            self.engine,
+            transactions,
+            model or KmAnonymity(),
+            id=id,
+            item=item,
+            witnesses=witnesses,
+            privacy_constraints=privacy_constraints,
         )
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:

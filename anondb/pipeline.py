@@ -11,7 +11,9 @@ from typing import Any
 from anondb import __version__
 from anondb.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of
 from anondb.checks import verify_release
+from anondb.constrained import ConstraintReport, check_constraints
 from anondb.data.sources import open_source
+from anondb.data.stated import load_stated
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import Engine, Table
@@ -20,7 +22,7 @@ from anondb.models import Model
 from anondb.models.anatomy import Anatomy
 from anondb.policy import Policy
 from anondb.recode import Loaded, loss_of, promised, recode, remarks
-from anondb.recoding import BucketRecoding
+from anondb.recoding import BucketRecoding, GlobalRecoding
 from anondb.release import ledger
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import SchemaName, find_schema, release_schema
@@ -70,6 +72,7 @@ class Report:
     seconds: dict[str, float]
     published: str | None = None
     anatomy: AnatomyFigures | None = None
+    constraints: ConstraintReport | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``anonymize --json`` (design 2.1)."""
@@ -85,6 +88,7 @@ class Report:
             "suppressed_occurrences": self.frozen.suppressed_occurrences,
             "all_suppressed": bool(self.items) and not self.frozen.released_items,
             "released_items": self.frozen.released_items,
+            "constraints": None if self.constraints is None else self.constraints.to_json(),
             "loss": self.loss.to_json(),
             "accuracy": self.accuracy.to_json(),
             "seconds": self.seconds,
@@ -134,18 +138,23 @@ def anonymize(
             frozen = freeze(engine, dataset, recoding, model, release_schema=schema, replace=policy.replace)
             loss = loss_of(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "verify", "verifying the frozen rows"):
-            verification = verify_release(engine, schema, model, original=dataset)
+            verification = verify_release(engine, schema, model, privacy=loaded.stated.privacy, original=dataset)
             if not verification.verified:
                 raise VerificationFailed(
                     f"The frozen release has {verification.violations} violations of {model.name}; nothing was kept."
                     " This is a bug of anondb's: please report it."
                 )
+            constraints = None
+            if isinstance(recoding, GlobalRecoding):
+                constraints = check_constraints(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "accuracy", "measuring accuracy"):
             queries = queries_of(engine, dataset, policy.workload, generalized_items(recoding))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
             anatomy = None
             if isinstance(recoding, BucketRecoding) and isinstance(model, Anatomy):
                 anatomy = anatomy_figures(engine, dataset, recoding, schema, model, policy.workload.seed)
+        if constraints is not None:  # also where only the sealed file stays: it is verified again
+            ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
         if not engine.one_shot or view is not None:
             entry = _entry(engine, policy, model, name, dataset, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
@@ -164,14 +173,15 @@ def anonymize(
         frozen=frozen,
         loss=loss,
         accuracy=accuracy,
-        warnings=(*dataset.warnings, *remarks(policy, loaded, frozen)),
+        warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, frozen)),
         seconds=clock.report(),
         anatomy=anatomy,
+        constraints=constraints,
     )
 
 
 def load(engine: Engine, policy: Policy) -> Loaded:
-    """Read the transactions and the taxonomy of a policy, each source once."""
+    """Read the transactions, the taxonomy and the constraints of a policy, each source once."""
     with open_source(engine, policy.transactions, "transactions") as source:
         if policy.records is None:
             dataset = load_transactions(engine, source, id_column=policy.id, item_column=policy.item)
@@ -180,7 +190,17 @@ def load(engine: Engine, policy: Policy) -> Loaded:
                 dataset = load_transactions(
                     engine, source, id_column=policy.id, item_column=policy.item, more_ids=records
                 )
-    return Loaded(dataset, None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy))
+    taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
+    stated = load_stated(
+        engine,
+        dataset,
+        taxonomy,
+        privacy=policy.privacy_constraints,
+        utility=policy.utility_constraints,
+        weights=policy.weights,
+        countable=policy.countable,
+    )
+    return Loaded(dataset, taxonomy, stated)
 
 
 # ---------------------------------------------------------------------- parts of the steps

@@ -59,6 +59,8 @@ class Options(TypedDict, total=False):
     sensitive: Any
     privacy_constraints: Any
     utility_constraints: Any
+    weights: Any
+    countable: Any
     max_suppression: Any
     columns: Any
     empty_values: str | None
@@ -87,8 +89,13 @@ class Policy:
         records: a table with the same id column; ids that only it has are transactions without items.
         quasi_identifiers, hierarchies: for data with records: the attributes that attackers may know, and their hierarchies.
         sensitive: the sensitive items of klm, the private items of hkp: a table or file.
-        privacy_constraints: for coat: a table or file (constraint_id, item), or ``pgen``.
+        privacy_constraints: of the model constraints: a table or file (constraint_id, item), or ``pgen``.
         utility_constraints: for coat: a table or file (group_id, item); only items of one group are generalized together.
+            ``level:2`` makes a group of the items below each node of level 2 of the taxonomy (the root is level 0),
+            ``siblings:5`` groups of 5 neighbouring leaves.
+        weights: for coat: w of its utility loss: a table or file (item, weight) with weights from 0 to 1, ``taxonomy`` (the
+            share of leaves below the lowest common ancestor; the default with a taxonomy), or 1.
+        countable: for coat: a table or file (set_id, item) of sets whose counts must stay exact; checked and reported.
         max_suppression: percent of the items that may be suppressed; None sets no limit, except that not everything may be.
         columns: for multi_anatomy: their number, or a table or file (column_id, item). A number is the model's own.
         empty_values: for multi_anatomy: ``count`` or ``ignore``, the model's own parameter.
@@ -118,6 +125,8 @@ class Policy:
     sensitive: Any = None
     privacy_constraints: Any = None
     utility_constraints: Any = None
+    weights: Any = None
+    countable: Any = None
     max_suppression: Fraction | None = None
     columns: Any = None
     empty_values: str | None = None
@@ -178,9 +187,10 @@ def _percent(value: Any) -> Fraction | None:
 _TEXT, _INTEGER, _NUMBER, _BOOLEAN = "a text", "an integer", "a number", "true or false"
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("id", "item", "taxonomy", "records", "quasi_identifiers", "hierarchies", "sensitive"), (_TEXT,)),
-    **dict.fromkeys(
-        ("model", "algorithm", "privacy_constraints", "utility_constraints", "objective", "correlation"), (_TEXT,)
-    ),
+    **dict.fromkeys(("model", "algorithm", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)),
+    "weights": (_TEXT, _INTEGER),
+    "countable": (_TEXT,),
+    "correlation": (_TEXT,),
     **dict.fromkeys(("empty_values", "empty_transactions", "draw", "workload", "publish"), (_TEXT,)),
     **dict.fromkeys(("k", "h", "p", "queries", "size", "seed", "candidates"), (_INTEGER,)),
     **dict.fromkeys(("literal", "spread"), (_BOOLEAN,)),

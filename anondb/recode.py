@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from anondb.data.stated import Stated
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InternalError
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
+from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
 from anondb.policy import Policy
 from anondb.recoding import BucketRecoding, GlobalRecoding, Recoding
@@ -28,10 +30,12 @@ class Loaded:
     Attributes:
         dataset: the transactions.
         taxonomy: of their items, if the policy names one.
+        stated: constraints, weights and countable sets.
     """
 
     dataset: Dataset
     taxonomy: Taxonomy | None = None
+    stated: Stated = field(default_factory=Stated)
 
 
 def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
@@ -42,7 +46,7 @@ def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     """
     recoding = _run(engine, policy, loaded)
     if isinstance(recoding, GlobalRecoding):
-        _check_suppression(loaded.dataset, recoding, policy.max_suppression)
+        _check_suppression(recoding, loaded.stated.items(loaded.dataset), policy.max_suppression)
     return recoding
 
 
@@ -57,15 +61,16 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
             from anondb.algorithms.hghs import hghs
 
             return hghs(engine, dataset, taxonomy, model)
-        case "coat", KmAnonymity() as model, Loaded(dataset, taxonomy):
+        case "coat", KmAnonymity() | ConstraintAnonymity() as model, Loaded(dataset, _, stated):
             from anondb.algorithms.coat import coat
 
             return coat(
                 engine,
                 dataset,
                 model,
-                utility=policy.utility_constraints,
-                weights=taxonomy,
+                privacy=stated.privacy,
+                utility=stated.utility,
+                weights=stated.weights,
                 max_suppression=policy.max_suppression,
                 literal=policy.literal,
             )
@@ -106,32 +111,34 @@ def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: Recoding, 
         return Loss()  # every item is released as it is; what is lost are links, which queries and rules show
     if policy.algorithm not in SET_BASED:
         return global_loss(loaded.dataset, recoding, loaded.taxonomy)
-    return _with_ul(engine, schema, loaded.dataset, recoding, global_loss(loaded.dataset, recoding))
+    items = loaded.stated.items(loaded.dataset)
+    loss = global_loss(loaded.dataset, recoding, items=items)
+    return replace(loss, ul_log2=_ul_log2(engine, schema, loaded.dataset, recoding, items))
 
 
-def _with_ul(engine: Engine, schema: SchemaName, dataset: Dataset, recoding: GlobalRecoding, loss: Loss) -> Loss:
-    """The loss with UL (version A, w = 1), which is defined for sets of items."""
+def _ul_log2(
+    engine: Engine, schema: SchemaName, dataset: Dataset, recoding: GlobalRecoding, items: int
+) -> float | None:
+    """UL (version A, w = 1), which is defined for sets of items."""
     found = engine.query("release/label_supports", {"transactions": schema.table("transactions")})
     size = dict(zip(recoding.labels, recoding.sizes.tolist(), strict=True))
     sizes = [size[label] for label in found["item"].tolist()]
     supports = [int(s) for s in found["support"]]
-    if not sizes:
-        return loss
-    return replace(loss, ul_log2=ul_a_log2(sizes, supports, dataset.n_transactions, dataset.n_items))
+    return ul_a_log2(sizes, supports, dataset.n_transactions, items) if sizes else None
 
 
-def _check_suppression(dataset: Dataset, recoding: GlobalRecoding, limit: Fraction | None) -> None:
+def _check_suppression(recoding: GlobalRecoding, items: int, limit: Fraction | None) -> None:
     """Refuse what suppresses more than ``limit`` percent of the items, or everything unless 100 percent are allowed."""
     suppressed = int((recoding.image < 0).sum())
-    if not dataset.n_items:
+    if not suppressed:
         return
-    if limit is not None and Fraction(100 * suppressed, dataset.n_items) > limit:
+    if limit is not None and Fraction(100 * suppressed, items) > limit:
         raise InfeasibleError(
-            f"{suppressed} of {dataset.n_items} items would have to be suppressed, more than {float(limit):g} percent.",
+            f"{suppressed} of {items} items would have to be suppressed, more than {float(limit):g} percent.",
             code="too_much_suppression",
             hint="Raise --max-suppression, or lower k or m.",
         )
-    if suppressed == dataset.n_items and limit != 100:
+    if suppressed == len(recoding.image) and limit != 100:
         raise InfeasibleError(
             "Every item would have to be suppressed.",
             code="all_suppressed",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from release.cases import dataset
+from sqlglot import exp
 
 from anondb.algorithms.multi_anatomy import multi_anatomy
 from anondb.data.transactions import Dataset
@@ -19,7 +20,7 @@ from anondb.models.anatomy import Anatomy
 from anondb.recoding import BucketRecoding
 from anondb.verify.anatomy import AnatomyVerification, Original, verify_anatomy
 
-BUCKETS = {"bucket_id": "INTEGER", "column_id": "INTEGER", "items": "VARCHAR[]", "copies": "INTEGER"}
+BUCKETS = ("bucket_id", "column_id", "items", "copies")
 Row = tuple[int, int, list[str], int]
 
 
@@ -75,9 +76,10 @@ def rows_of(
 def put_buckets(engine: Engine, rows: Sequence[Row], name: str | Table = "test_buckets") -> Table:
     """Rows as a table."""
     columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
-    content = {n: (t, list(c)) for (n, t), c in zip(BUCKETS.items(), columns, strict=True)}
-    content["items"] = ("VARCHAR[]", pa.array(list(columns[2]), type=pa.list_(pa.string())))
-    return engine.put(name, content)
+    types = (pa.int32(), pa.int32(), pa.list_(pa.string()), pa.int32())
+    content = {n: pa.array(list(c), type=t) for n, c, t in zip(BUCKETS, columns, types, strict=True)}
+    with engine.registered(pa.table(content)) as source:
+        return engine.create(name, exp.select(*BUCKETS).from_(source.expression()))
 
 
 def verified(

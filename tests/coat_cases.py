@@ -16,8 +16,8 @@ from anondb.algorithms.coat import UtilityViolated, prepare, recode
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InfeasibleError
-from anondb.models.km import KmAnonymity
 from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
 
 Transactions = Sequence[Collection[str]]

@@ -18,6 +18,8 @@ Ints = npt.NDArray[np.int64]
 Slots = npt.NDArray[np.int32]
 
 NEVER = 2**62  # when a dead block was born: after everything
+_DENSE = 64  # a block that at least one in so many transactions holds gets a bitmap
+_FEW = 128  # so few transactions are looked at as a whole
 _FAR = 2**61  # a loss that no block reaches
 _NEAR = 1e-6  # logarithms closer than this are compared exactly
 
@@ -91,15 +93,18 @@ class Blocks:
         sizes = np.arange(n + 1, dtype=np.float64)
         with np.errstate(divide="ignore"):
             self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
-        self._seen = np.zeros(n_transactions, dtype=np.bool_)
+        self._seen = np.zeros(-(-n_transactions // 64) * 64, dtype=np.bool_)
         self._mark = np.zeros(n + 1, dtype=np.bool_)
+        self._bitmaps: dict[int, npt.NDArray[np.uint64]] = {}
         self._cached: tuple[int, int, Ints] = (-1, -1, np.empty(0, dtype=np.int64))
 
     # ------------------------------------------------------------------ supports
 
     def slots_of(self, block: int) -> tuple[Slots, Ints]:
         """All occurrences in the transactions that hold a block, and where each of these transactions begins."""
-        tids = self.tid[self.position[block]]
+        return self._slots(self.tid[self.position[block]])
+
+    def _slots(self, tids: Slots) -> tuple[Slots, Ints]:
         length = self.length[tids]
         ends = np.cumsum(length)
         total = int(ends[-1]) if len(ends) else 0
@@ -124,12 +129,47 @@ class Blocks:
             return int(self.support[rarest])
         if len(blocks) == 2 and self._cached[1] == self.clock and self._cached[0] in blocks:
             return int(self._cached[2][sum(blocks) - self._cached[0]])
-        wanted = list(blocks)
-        slots, begins = self.slots_of(rarest)
-        self._mark[wanted] = True
+        rest = sorted(blocks, key=self.support.item)[1:]
+        if self._is_frequent(rarest):
+            together = self._bitmap(rarest)
+            for block in rest:
+                together = together & self._bitmap(block)
+            return int(np.bitwise_count(together).sum())
+        tids = self.tid[self.position[rarest]]
+        while rest and len(tids) > _FEW:
+            tids = self._among(tids, rest.pop(0))
+        if not rest or not len(tids):
+            return len(tids)
+        slots, begins = self._slots(tids)
+        self._mark[rest] = True
         held = np.add.reduceat(self._mark[slots], begins, dtype=np.int32)
-        self._mark[wanted] = False
-        return int(np.count_nonzero(held == len(wanted)))
+        self._mark[rest] = False
+        return int(np.count_nonzero(held == len(rest)))
+
+    def _among(self, tids: Slots, block: int) -> Slots:
+        """Those of the transactions that hold a block."""
+        if self._is_frequent(block):
+            held = self._bitmap(block).view(np.uint8)[tids >> 3] >> (tids & 7).astype(np.uint8)
+            return np.asarray(tids[(held & 1).view(np.bool_)])
+        others = self.tid[self.position[block]]
+        self._seen[tids] = True
+        found = others[self._seen[others]]
+        self._seen[tids] = False
+        return found
+
+    def _is_frequent(self, block: int) -> bool:
+        return bool(self.support[block] * _DENSE >= self.n_transactions)
+
+    def _bitmap(self, block: int) -> npt.NDArray[np.uint64]:
+        """The transactions that hold a block as bits; for frequent blocks, so that all bitmaps together are no larger than
+        the occurrences."""
+        bits = self._bitmaps.get(block)
+        if bits is None:
+            tids = self.tid[self.position[block]]
+            self._seen[tids] = True
+            bits = self._bitmaps[block] = np.packbits(self._seen, bitorder="little").view(np.uint64)
+            self._seen[tids] = False
+        return bits
 
     def holds(self, blocks: Sequence[int], whole: int, k: int) -> bool:
         """Whether every non-empty part of ``blocks``, whose support is ``whole``, is held by no transaction or by at
@@ -238,6 +278,7 @@ class Blocks:
         self.slot[fresh] = a
         self.clock += 1
         self._leave(b)
+        self._bitmaps.pop(a, None)
         self._merged[int(self.group[a])].add(a)
         self.position[a] = np.concatenate((ours, fresh))
         self.support[a] = len(self.position[a])
@@ -262,6 +303,7 @@ class Blocks:
         self.members[block] = []
 
     def _leave(self, block: int) -> None:
+        self._bitmaps.pop(block, None)
         group = int(self.group[block])
         self._alive[group] -= 1
         self._merged[group].discard(block)

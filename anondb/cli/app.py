@@ -34,10 +34,14 @@ IdColumn = Annotated[str, typer.Option("--id", help="Column that identifies a pe
 ItemColumn = Annotated[str, typer.Option("--item", help="Column of items; a LIST column is accepted.", metavar="COL")]
 ModelName = Annotated[
     str | None,
-    typer.Option("--model", help="The promise: km (k^m-anonymity, default) or anatomy (l-diversity).", metavar="NAME"),
+    typer.Option("--model", help="The promise: km (k^m-anonymity), constraints or anatomy.", metavar="NAME"),
 ]
 K = Annotated[int | None, typer.Option(help="Every known combination leaves at least k candidates (default 5).")]
 M = Annotated[str | None, typer.Option(help="Items that an attacker may know: an integer (default 2), or inf.")]
+PrivacyConstraints = Annotated[
+    str | None,
+    typer.Option(help="Of the model constraints: itemsets (constraint_id, item), or pgen.", metavar="TABLE|FILE|pgen"),
+]
 L = Annotated[
     str | None, typer.Option("--l", help="A value may be had by at most 1/l of a bucket: a number such as 4 or 5/2.")
 ]

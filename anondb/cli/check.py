@@ -17,6 +17,7 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    PrivacyConstraints,
     ReleaseName,
     ShowSql,
     Source,
@@ -42,6 +43,7 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    privacy_constraints: PrivacyConstraints = None,
     l: L = None,
     empty_values: EmptyValues = None,
     buckets: Annotated[
@@ -83,16 +85,25 @@ def verify(
         sealed = None if transactions or release or buckets else stored.sealed_schema(database.engine)
         if sealed is not None:
             own = checks.model_of(read_manifest(database.engine, sealed))
-            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses)
+            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, privacy_constraints)
         elif release is not None:
             own = checks.model_of(database.release(release).manifest)
-            found = database.verify(release=release, model=promised(own), witnesses=witnesses)
+            found = database.verify(
+                release=release, model=promised(own), witnesses=witnesses, privacy_constraints=privacy_constraints
+            )
         elif default.name == "anatomy":
             where = buckets_of(database, source, buckets)
             found = database.verify(transactions, buckets=where, model=default, id=id, item=item, witnesses=witnesses)
         else:
             where = transactions_of(database, source, transactions, id, item)
-            found = database.verify(where, model=default, id=id, item=item, witnesses=witnesses)
+            found = database.verify(
+                where,
+                model=default,
+                id=id,
+                item=item,
+                witnesses=witnesses,
+                privacy_constraints=privacy_constraints,
+            )
     if as_json:
         print_json(found.to_json(witnesses=witnesses > 0))
     else:

@@ -18,6 +18,7 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    PrivacyConstraints,
     Queries,
     ReleaseName,
     Replace,
@@ -55,8 +56,21 @@ def anonymize(
             help="mhghs (default with a taxonomy), hghs, coat (default without); multi_anatomy.", metavar="NAME"
         ),
     ] = None,
+    privacy_constraints: PrivacyConstraints = None,
     utility_constraints: Annotated[
-        str | None, typer.Option(help="For coat: groups of items (group_id, item).", metavar="TABLE|FILE")
+        str | None,
+        typer.Option(
+            help="For coat: groups of items (group_id, item), or from the taxonomy: level:2, siblings:5.",
+            metavar="TABLE|FILE|level:N|siblings:N",
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(help="For coat: weights of items (item, weight).", metavar="TABLE|FILE|taxonomy|1"),
+    ] = None,
+    countable: Annotated[
+        str | None,
+        typer.Option(help="For coat: sets of items whose counts must stay exact (set_id, item).", metavar="TABLE|FILE"),
     ] = None,
     literal: Annotated[bool, typer.Option("--literal", help="For coat: follow the printed algorithm.")] = False,
     columns: Annotated[
@@ -105,7 +119,10 @@ def anonymize(
                 taxonomy=taxonomy,
                 records=records,
                 algorithm=algorithm,
+                privacy_constraints=privacy_constraints,
                 utility_constraints=utility_constraints,
+                weights=weights,
+                countable=countable,
                 literal=literal,
                 columns=int(columns) if columns is not None and columns.isdecimal() else columns,
                 empty_values=empty_values,

@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from anondb.accuracy import AnatomyFigures
+    from anondb.constrained import ConstraintReport
     from anondb.pipeline import Report
     from anondb.utility import Loss
     from anondb.verify import Verification
@@ -67,6 +68,7 @@ def print_report(report: Report, kept: bool) -> None:
             f"{report.frozen.suppressed_items:,} items, {report.frozen.suppressed_occurrences:,} occurrences",
         ),
         *([] if loss.lm is None else [("information loss", _loss_words(loss))]),
+        *_constraint_rows(report.constraints),
         (
             "COUNT queries",
             f"{report.accuracy.queries:,} of {report.accuracy.size or 'various'} items, average relative error "
@@ -86,7 +88,8 @@ def print_report(report: Report, kept: bool) -> None:
 
 
 def _loss_words(loss: Loss) -> str:
-    return f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
+    words = f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
+    return words if loss.ul_log2 is None else f"{words}, log2 UL {figure(loss.ul_log2)}"
 
 
 def _anatomy_rows(found: AnatomyFigures) -> list[tuple[str, Any]]:
@@ -109,6 +112,30 @@ def _anatomy_rows(found: AnatomyFigures) -> list[tuple[str, Any]]:
     ratio = rules.accuracy_ratio
     words = f"{rules.common:,} of {rules.original:,} kept (AR {figure(None if ratio is None else float(ratio))})"
     return [*rows, ("rules", f"{words}, {rules.reconstructed:,} in a reconstruction")]
+
+
+def _constraint_rows(found: ConstraintReport | None) -> list[tuple[str, str]]:
+    """Lines on what was stated and kept."""
+    if found is None:
+        return []
+    rows = []
+    if found.privacy is not None:
+        rows.append(("privacy constraints", str(found.privacy)))
+    if found.utility is not None:
+        rest = f", and one of the {found.rest:,} other items" if found.rest else ""
+        rows.append(("utility constraints", f"{found.utility:,}{rest}, verified on the frozen rows"))
+    if found.countable:
+        exact = sum(c.exact for c in found.countable)
+        rows.append(("countable sets", f"{exact:,} of {len(found.countable):,} exactly"))
+    rows += [
+        (
+            f"  {shown(c.set_id)}",
+            f"not exact: of {c.items:,} items {c.suppressed:,} suppressed, {c.mixed:,} together with others",
+        )
+        for c in found.countable
+        if not c.exact
+    ]
+    return rows
 
 
 def print_answers(answers: Any) -> None:

@@ -95,7 +95,7 @@ class Engine:
             connection = duckdb.connect(os.fspath(path), read_only=read_only, config=config)
         except (duckdb.Error, UnicodeError) as error:
             shutil.rmtree(spill, ignore_errors=True)
-            raise _open_error(error) from None
+            raise open_error(error) from None
         engine = cls(connection, owned=True, on_statement=on_statement, on_progress=on_progress, temp_directory=spill)
         engine._one_shot = one_shot
         return engine
@@ -223,20 +223,11 @@ class Engine:
         self._execute(statement, what)
 
     def put(self, target: str | Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
-        """Make a table out of NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity.
-
-        The values of a LIST type are an Arrow array.
-        """
-        arrays: Any = {
+        """Make a table out of NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity."""
+        arrays = {
             name: np.asarray(values, dtype=object if kind == "VARCHAR" else None)
             for name, (kind, values) in columns.items()
-            if not kind.endswith("[]")
         }
-        lists = {name: values for name, (kind, values) in columns.items() if kind.endswith("[]")}
-        if lists:
-            import pyarrow as pa
-
-            arrays = pa.table(arrays | lists)
         with self.registered(arrays) as source:
             casts = [
                 exp.cast(exp.column(exp.to_identifier(n, quoted=True)), kind, dialect="duckdb").as_(n, quoted=True)
@@ -279,13 +270,19 @@ class Engine:
 
     def exists(self, table: Table) -> bool:
         """Whether a table or view of this name exists."""
+        listed = [
+            exp.select("database_name", "schema_name", exp.column(f"{kind}_name").as_("name")).from_(
+                exp.Table(this=exp.Anonymous(this=f"duckdb_{kind}s"))
+            )
+            for kind in ("table", "view")
+        ]  # information_schema.tables has the same and takes eight times as long
         found = self._execute(
             exp.select(exp.func("count", exp.Star()).as_("n"))
-            .from_("information_schema.tables")
+            .from_(exp.union(*listed, distinct=False).subquery("listed"))
             .where(
-                exp.column("table_catalog").eq(exp.convert(table.catalog)),
-                exp.column("table_schema").eq(exp.convert(table.schema)),
-                exp.func("lower", exp.column("table_name")).eq(exp.convert(table.name.lower())),
+                exp.column("database_name").eq(exp.convert(table.catalog)),
+                exp.column("schema_name").eq(exp.convert(table.schema)),
+                exp.func("lower", exp.column("name")).eq(exp.convert(table.name.lower())),
             ),
             "looking up a table",
             fetch=True,
@@ -343,7 +340,8 @@ def sweep_temp_directories() -> None:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _open_error(error: Exception) -> AnondbError:
+def open_error(error: Exception) -> AnondbError:
+    """A typed error for a database that could not be opened."""
     text = str(error)
     if "Could not set lock" in text:
         return EngineError(

@@ -113,6 +113,8 @@ def load(name: str) -> NamedQuery:
     ):
         if declared != actual:
             raise InternalError(f"query {name}: header and statement disagree on {what}: {sorted(declared ^ actual)}")
+    for node in tree.walk():  # where the parser found each node: of no use, and most of the cost of a copy
+        node._meta = None
     return NamedQuery(name, reads, params, returns, header["grain"], tree)
 
 

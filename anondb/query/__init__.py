@@ -1,7 +1,7 @@
 """COUNT queries, written for the original table, answered from a release: lower bound, estimate, upper bound."""
 
-from anondb.query.answer import Answer, run
+from anondb.query.answer import Answer, OpenRelease, run
 from anondb.query.plan import Plan
 from anondb.query.rewriter import rewrite
 
-__all__ = ["Answer", "Plan", "rewrite", "run"]
+__all__ = ["Answer", "OpenRelease", "Plan", "rewrite", "run"]

@@ -38,7 +38,7 @@ from anondb.query.predicates import (
     Not,
     Or,
     leaves,
-    passes_unnamed,
+    passes,
     patterns,
 )
 from anondb.query.refusals import too_complex, unsupported
@@ -178,7 +178,7 @@ def unnamed_items(tests: Sequence[ItemTest]) -> list[Passed]:
     if len(matchers) > MAX_PATTERNS:
         raise too_complex(f"more than {MAX_PATTERNS} patterns where items were suppressed")
     found = {
-        tuple(passes_unnamed(t, dict(zip(matchers, matched, strict=True))) for t in tests)
+        tuple(passes(t, dict(zip(matchers, matched, strict=True))) for t in tests)
         for matched in product((False, True), repeat=len(matchers))
     }
     return sorted(p for p in found if any(p))

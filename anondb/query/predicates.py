@@ -130,15 +130,15 @@ def patterns(test: ItemTest) -> list[Pattern]:
     return list(dict.fromkeys(a for a in _atoms(test) if isinstance(a, Pattern)))
 
 
-def passes_unnamed(test: ItemTest, matched: Mapping[Pattern, bool]) -> bool:
-    """Whether a label that no test names passes, given which patterns it matches."""
+def passes(test: ItemTest, matched: Mapping[Pattern, bool], label: str | None = None) -> bool:
+    """Whether a label passes, given which patterns it matches; None stands for a label that no test names."""
     if isinstance(test, Labels):
-        return False
+        return label in test.labels
     if isinstance(test, Pattern):
         return matched[test]
     if isinstance(test, ItemNot):
-        return not passes_unnamed(test.part, matched)
-    results = [passes_unnamed(p, matched) for p in test.parts]
+        return not passes(test.part, matched, label)
+    results = (passes(p, matched, label) for p in test.parts)
     return all(results) if isinstance(test, ItemAll) else any(results)
 
 
@@ -153,18 +153,9 @@ _FUNCTIONS: Mapping[str, Callable[[exp.Expr, exp.Expr], exp.Expr]] = {
 PATTERN_KINDS = frozenset(_FUNCTIONS)
 
 
-def item_sql(test: ItemTest, column: exp.Expr) -> exp.Expr:
-    """The test as a SQL expression over a column of labels; texts become literals of the tree, never SQL."""
-    if isinstance(test, Labels):
-        if not test.labels:
-            return exp.false()
-        return exp.In(this=column.copy(), expressions=[exp.Literal.string(x) for x in sorted(test.labels)])
-    if isinstance(test, Pattern):
-        return _FUNCTIONS[test.kind](column.copy(), exp.Literal.string(test.text))
-    if isinstance(test, ItemNot):
-        return exp.Not(this=exp.paren(item_sql(test.part, column), copy=False))
-    parts = [exp.paren(item_sql(p, column), copy=False) for p in test.parts]
-    return exp.and_(*parts, copy=False) if isinstance(test, ItemAll) else exp.or_(*parts, copy=False)
+def pattern_sql(pattern: Pattern, column: exp.Expr) -> exp.Expr:
+    """A pattern as a SQL expression over a column of labels; its text becomes a literal of the tree, never SQL."""
+    return _FUNCTIONS[pattern.kind](column, exp.Literal.string(pattern.text))
 
 
 # --- conditions on a person -----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -59,16 +60,18 @@ class FrozenRelease:
 
 
 def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | None) -> Table:
-    """A work table ``(tid, transaction_id)``: numbers 1..N in the order of SHA-256(key || tid).
+    """A work table ``(tid, transaction_id)``: the numbers 1..N, given to the tids in a keyed random order.
 
-    The key comes from the operating system unless a test injects it. It is a row of a work table for the time of one
-    statement: no statement has it in its text, and nothing keeps it.
+    Every tid gets eight bytes of the SHAKE-256 stream of a key, in the order of the tids; the numbers follow the order of
+    those bytes. Whoever lacks the key learns nothing from a number. The key comes from the operating system unless a test
+    injects it; it is in no statement and no table, and nothing keeps it.
     """
-    value = (os.urandom(KEY_BYTES) if key is None else key).hex()
-    secret = engine.put("release_secret", {"key": ("VARCHAR", [value])})
-    numbered = engine.create("release_numbers", "release/numbered", {"ids": ids, "secret": secret})
-    engine.drop(secret)
-    return numbered
+    tids = np.unique(engine.query("release/tids", {"ids": ids})["tid"])
+    stream = hashlib.shake_256(os.urandom(KEY_BYTES) if key is None else key).digest(8 * len(tids))
+    order = np.argsort(np.frombuffer(stream, dtype="<u8"), kind="stable")
+    numbers = np.empty(len(tids), dtype=np.int32)
+    numbers[order] = np.arange(1, len(tids) + 1, dtype=np.int32)
+    return engine.put("release_numbers", {"tid": ("INTEGER", tids), "transaction_id": ("INTEGER", numbers)})
 
 
 def _check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
@@ -272,7 +275,12 @@ def _write_buckets(
 
 def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:
     """The number of rows of each table of a release."""
-    return {n: int(engine.scalar("transactions/row_count", {"source": schema.table(n)})) for n in kind.tables}
+    counts = [
+        exp.select(exp.Count(this=exp.Star())).from_(schema.table(n).expression()).subquery().as_(n)
+        for n in kind.tables
+    ]
+    found = engine.select(exp.select(*counts), "counting the rows of a release")
+    return {name: int(column[0]) for name, column in found.items()}
 
 
 def coded_release(engine: Engine, release_schema: SchemaName) -> tuple[Table, Table]:

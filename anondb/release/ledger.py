@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
+from anondb.data.constraints import PrivacyConstraints
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.recoding import Decision
@@ -22,6 +23,7 @@ from anondb.release.freeze import drop_schema
 from anondb.release.objects import find_schema, release_schema, same_name
 
 if TYPE_CHECKING:
+    from anondb.data.stated import Stated
     from anondb.data.taxonomy import Taxonomy
 
 LEDGER_SCHEMA = "anondb"
@@ -76,10 +78,12 @@ _ACCURACY = {
 }
 _VIEWS = dict.fromkeys(("name", "release", "release_id", "query", "options", "source_table"), "VARCHAR")
 _TAXONOMIES = {"release": "VARCHAR", "ord": "BIGINT", "node": "VARCHAR", "parent": "VARCHAR"}
+_CONSTRAINTS = {"release": "VARCHAR", "kind": "VARCHAR", "ord": "BIGINT", "set_id": "VARCHAR", "item": "VARCHAR"}
 _TABLES = {
     "releases": _RELEASES,
     "decisions": _DECISIONS,
     "taxonomies": _TAXONOMIES,
+    "constraints": _CONSTRAINTS,
     "views": _VIEWS,
     "workloads": _WORKLOADS,
     "accuracy": _ACCURACY,
@@ -244,12 +248,14 @@ def record_taxonomy(engine: Engine, catalog: str, release_id: str, taxonomy: Tax
         "node": ("VARCHAR", list(taxonomy.labels)),
         "parent": ("VARCHAR", parents),
     }
+    _insert(engine, _table(catalog, "taxonomies"), columns)
+
+
+def _insert(engine: Engine, target: Table, columns: dict[str, tuple[str, Iterable[Any]]]) -> None:
+    """Add rows that are given as columns."""
     rows = engine.put("ledger_rows", columns)
-    target = exp.Schema(
-        this=_table(catalog, "taxonomies").expression(), expressions=[exp.to_identifier(c) for c in columns]
-    )
-    source = exp.select(*columns).from_(rows.expression())
-    engine.run(exp.Insert(this=target, expression=source), "writing the ledger")
+    named = exp.Schema(this=target.expression(), expressions=[exp.to_identifier(c) for c in columns])
+    engine.run(exp.Insert(this=named, expression=exp.select(*columns).from_(rows.expression())), "writing the ledger")
     engine.drop(rows)
 
 
@@ -260,6 +266,43 @@ def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str
         return []
     found = engine.query("release/taxonomy_of", {"taxonomies": table}, release_id=release_id)
     return [(str(n), _plain(p)) for n, p in zip(found["node"], found["parent"], strict=True)]
+
+
+def record_constraints(engine: Engine, catalog: str, release_id: str, stated: Stated) -> None:
+    """Keep the privacy constraints, utility constraints and countable sets of a release, so that it can be verified again.
+
+    A row has its kind (``privacy``, ``utility`` or ``countable``), the set's place and id, and an item; Pgen's constraints
+    are one row without an item.
+    """
+    _ensure(engine, catalog)
+    rows: list[tuple[str, int, str, str | None]] = []
+    for kind, sets in (("privacy", stated.privacy), ("utility", stated.utility), ("countable", stated.countable)):
+        if isinstance(sets, str):
+            rows.append((kind, 0, sets, None))
+        elif sets is not None:
+            rows += [(kind, i, sets.ids[i], item) for i in range(len(sets)) for item in sets.items(i)]
+    columns: dict[str, tuple[str, Iterable[Any]]] = {
+        "release": ("VARCHAR", [release_id] * len(rows)),
+        "kind": ("VARCHAR", [r[0] for r in rows]),
+        "ord": ("BIGINT", [r[1] for r in rows]),
+        "set_id": ("VARCHAR", [r[2] for r in rows]),
+        "item": ("VARCHAR", [r[3] for r in rows]),
+    }
+    _insert(engine, _table(catalog, "constraints"), columns)
+
+
+def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstraints | str | None:
+    """The privacy constraints that a release was made with, ``pgen`` for those of Pgen; None if it had none."""
+    table = _table(catalog, "constraints")
+    if not engine.exists(table):
+        return None
+    found = engine.query("release/constraints_of", {"constraints": table}, release_id=release_id)
+    sets: dict[str, list[str]] = {}
+    for set_id, item in zip(map(_plain, found["set_id"]), map(_plain, found["item"]), strict=True):
+        if item is None:
+            return str(set_id)
+        sets.setdefault(str(set_id), []).append(str(item))
+    return PrivacyConstraints.of(sets.values(), list(sets)) if sets else None
 
 
 def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> None:

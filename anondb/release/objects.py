@@ -28,12 +28,17 @@ class Kind:
         tables, views: columns and types of each.
         macros: parameters of each table macro.
         bodies: the named query behind each view and macro.
+        numbered, number: the table and the column of the random numbers, which every sealed file has anew.
+        rows: the tables whose rows are the anonymized data.
     """
 
     tables: Mapping[str, Mapping[str, str]]
     views: Mapping[str, Mapping[str, str]]
     macros: Mapping[str, tuple[str, ...]]
     bodies: Mapping[str, str]
+    numbered: str = "transaction_ids"
+    number: str = "transaction_id"
+    rows: tuple[str, ...] = ("transactions",)
 
 
 GLOBAL = Kind(
@@ -56,8 +61,11 @@ ANATOMY = Kind(
     views={},
     macros={"count_bounds": ("items",), "reconstruct": ("seed",)},
     bodies={"count_bounds": "release/bucket_count_bounds", "reconstruct": "release/reconstruct"},
+    numbered="buckets",
+    number="bucket_id",
+    rows=("buckets",),
 )
-KINDS: Mapping[str, Kind] = {"km": GLOBAL, "anatomy": ANATOMY}  # by the name of the model
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "anatomy": ANATOMY}  # by the name of the model
 
 
 @dataclass(frozen=True)
@@ -140,8 +148,8 @@ def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Q
     return tree
 
 
-def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> None:
-    """Create the views and the macros of a release over the tables of ``schema``.
+def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> list[exp.Create]:
+    """The statements that create the views and macros of a release over the tables of ``schema``.
 
     ``count_bounds(items)`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many
     original transactions hold all items. Its bounds hold for every original that the release may come from, and are
@@ -162,25 +170,33 @@ def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, k
     ``reconstruct(seed)`` gives one of the originals that an anatomy may come from.
     """
     texts = {"schema_name": exp.Literal.string(schema.name), "release_id": exp.Literal.string(release_id)}
+    found = []
     for name in kind.views:
         body = _body(kind.bodies[name], schema.name, {n: texts[n] for n in load(kind.bodies[name]).params})
-        view = exp.Create(this=schema.table(name).expression(), kind="VIEW", expression=body)
-        engine.run(view, f"creating the view {name}")
+        found.append(exp.Create(this=schema.table(name).expression(), kind="VIEW", expression=body))
     for name, parameters in kind.macros.items():
         values: dict[str, exp.Expression] = {**texts, **{p: exp.column(p) for p in parameters}}
-        macro = exp.Create(
-            this=exp.UserDefinedFunction(
-                this=schema.table(name).expression(),
-                expressions=[exp.to_identifier(parameter) for parameter in parameters],
-                wrapped=True,
-            ),
-            kind="MACRO",
-            expression=_body(kind.bodies[name], schema.name, values),
-            properties=exp.Properties(
-                expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
-            ),
+        found.append(
+            exp.Create(
+                this=exp.UserDefinedFunction(
+                    this=schema.table(name).expression(),
+                    expressions=[exp.to_identifier(parameter) for parameter in parameters],
+                    wrapped=True,
+                ),
+                kind="MACRO",
+                expression=_body(kind.bodies[name], schema.name, values),
+                properties=exp.Properties(
+                    expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
+                ),
+            )
         )
-        engine.run(macro, f"creating the macro {name}")
+    return found
+
+
+def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> None:
+    """Create the views and macros of a release in the owner's database."""
+    for statement in definitions(schema, release_id, kind):
+        engine.run(statement, "creating the views and macros of a release")
 
 
 def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
@@ -197,9 +213,9 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
     return kind
 
 
-def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, str, str, str, str]]:
+def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, ...]]:
     """All that a release of a kind has, as ``release/objects`` has it: schema, kind of object, name, part, detail."""
-    allowed = {(schema, "schema", "", "", "")}
+    allowed: set[tuple[str, ...]] = {(schema, "schema", "", "", "")}
     for what, relations in (("table", kind.tables), ("view", kind.views)):
         for name, columns in relations.items():
             allowed.add((schema, what, name, "", ""))
@@ -208,13 +224,16 @@ def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, str, str
     return allowed
 
 
-def listed_objects(engine: Engine, catalog: str, *, macros: bool = True) -> set[tuple[str, str, str, str, str]]:
-    """Everything that the catalog of a database holds, in the same form; looking macros up takes most of the time."""
-    listed: set[tuple[str, str, str, str, str]] = set()
+def listed_objects(engine: Engine, catalog: str, *, macros: bool = True) -> dict[tuple[str, ...], str]:
+    """Everything that the catalog of a database holds, in the same form, with the text of views and macros ('' else).
+
+    Looking macros up takes most of the time.
+    """
+    listed: dict[tuple[str, ...], str] = {}
     for name in ("release/objects", "release/macros") if macros else ("release/objects",):
         found = engine.query(name, catalog_name=catalog)
         columns = (found[c].tolist() for c in ("schema_name", "kind", "name", "part", "detail"))
-        listed.update(zip(*columns, strict=True))
+        listed.update(zip(zip(*columns, strict=True), found["text"].tolist(), strict=True))
     return listed
 
 
@@ -222,7 +241,7 @@ def unexpected_objects(
     engine: Engine, schema: SchemaName, kind: Kind = GLOBAL, *, macros: bool = True
 ) -> list[tuple[str, ...]]:
     """What a release has and must not have, or lacks; a sealed file may have nothing beside its schema ``main``."""
-    found, allowed = listed_objects(engine, schema.catalog, macros=macros), allowed_objects(schema.name, kind)
+    found, allowed = set(listed_objects(engine, schema.catalog, macros=macros)), allowed_objects(schema.name, kind)
     if schema.name != SEALED_SCHEMA:
         found = {o for o in found if o[0] == schema.name}
     if not macros:

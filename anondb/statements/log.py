@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
 
-from anondb import query, stored
-from anondb.engine import Engine, own
+from anondb import stored
+from anondb.data.sources import QuerySource, reading
+from anondb.engine import Engine, Table, own
 from anondb.errors import InputError
-from anondb.query import Answer
+from anondb.query import Answer, OpenRelease
 from anondb.release import ledger
+from anondb.statements.parser import plain_table
 
 UNANSWERED = ("unsupported_query", "query_too_complex", "ambiguous_item", "bad_sql")
 
@@ -96,33 +100,67 @@ def measure_log(engine: Engine, name: str, path: str | Path) -> LogAccuracy:
         schema = stored.find_release(engine, name)
         stored.check_writable(engine, catalog)
         entry = ledger.find(engine, catalog, name)
+        opened = OpenRelease(engine, schema)
+        view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
         try:
             statements = own.split(engine, text)
         except own.OwnError as error:
             raise _placed(error, 1) from None
-        for number, statement in enumerate(statements, 1):
-            if not statement.is_select:
-                raise InputError(
-                    f"Statement {number} of the log is no SELECT.", code="bad_workload", hint="Leave it out."
-                )
-            engine.progress(f"query {number} of {len(statements)}")
-            try:
-                answer = query.run(engine, schema, statement.text)
-            except InputError as error:
-                if error.code not in UNANSWERED:
-                    raise
-                refused.append((number, str(error)))
-                continue
-            try:
-                truth = own.run(engine, statement.text)
-            except own.OwnError as error:
-                raise _placed(error, number) from None
-            found, missing = _compare(number, answer, truth)
-            counts += found
-            unlisted += missing
+        with _as_original(engine, view):
+            for number, statement in enumerate(statements, 1):
+                engine.progress(f"query {number} of {len(statements)}")
+                found = _measured(engine, opened, number, statement)
+                if isinstance(found, str):
+                    refused.append((number, found))
+                else:
+                    counts += found[0]
+                    unlisted += found[1]
         if entry is not None:
             _record(engine, catalog, entry, Path(path).name, counts)
     return LogAccuracy(tuple(counts), tuple(refused), unlisted)
+
+
+def _measured(
+    engine: Engine, opened: OpenRelease, number: int, statement: own.OwnStatement
+) -> tuple[list[Logged], int] | str:
+    """The counts of one statement on both sides and how many groups cannot be listed, or why it is refused."""
+    if not statement.is_select:
+        raise InputError(f"Statement {number} of the log is no SELECT.", code="bad_workload", hint="Leave it out.")
+    try:
+        answer = opened.answer(statement.text)
+    except InputError as error:
+        if error.code not in UNANSWERED:
+            raise
+        return str(error)
+    try:
+        truth = own.run(engine, statement.text)
+    except own.OwnError as error:
+        raise _placed(error, number) from None
+    return _compare(number, answer, truth)
+
+
+@contextlib.contextmanager
+def _as_original(engine: Engine, view: ledger.View | None) -> Iterator[None]:
+    """The rows of an anonymized view under its name for the time of the block, where analysts call the original so."""
+    if view is None or plain_table(view.query) is not None:
+        yield
+        return
+    if engine.exists(Table("temp", "main", view.table)):
+        raise InputError(
+            f"The temporary table {view.table!r} hides the view of that name.", code="name_taken", hint="Drop it first."
+        )
+    source = QuerySource(view.query, f"the query of the view {view.name!r}", view.table)
+    with reading(source.name):
+        rows = engine.create("original", exp.select("*").from_(source.tree()))
+    named = exp.Table(this=exp.to_identifier(view.table, quoted=True))
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    body = exp.select("*").from_(rows.expression())
+    engine.run(exp.Create(this=named, kind="VIEW", expression=body, properties=temporary), "naming the view's rows")
+    yield
+    engine.run(
+        exp.Drop(tables=[Table("temp", "main", view.table).expression()], kind="VIEW"), "dropping the view's rows"
+    )
+    engine.drop(rows)
 
 
 def _read(path: Path) -> str:

@@ -357,21 +357,29 @@ def render(statement: CreateView | RefreshView | DropView | ShowViews) -> str:
     return " ".join([*head, statement.query, *(["\nWITH (", ", ".join(options), ")"] if options else [])])
 
 
-def base_tables(query: str) -> list[str] | None:
-    """The tables that a query reads, by their quoted names, each once; None where that cannot be told."""
+def plain_table(query: str) -> str | None:
+    """The quoted name of the table of which a query takes columns of all rows, as they are; None for any other query."""
     try:
         tree = sqlglot.parse_one(query, dialect="duckdb")
     except (SqlglotError, RecursionError):
         return None
-    ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-    found: dict[tuple[str, ...], str] = {}
-    for table in tree.find_all(exp.Table):
-        if not isinstance(table.this, exp.Identifier):
-            return None  # a table function: who knows what it reads
-        if not table.db and table.name.lower() in ctes:
-            continue
-        bare: Any = exp.Table(**{k: table.args[k].copy() for k in ("this", "db", "catalog") if table.args.get(k)})
-        for part in bare.find_all(exp.Identifier):
-            part.set("quoted", True)
-        found.setdefault(tuple(p.name.lower() for p in bare.parts), bare.sql(dialect="duckdb"))
-    return list(found.values())
+    if not isinstance(tree, exp.Select) or not _has_only(tree, "expressions", "from_"):
+        return None
+    table = tree.args["from_"].this if tree.args.get("from_") else None
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        return None  # a subquery, or a table function
+    columns = all(
+        isinstance(c, exp.Star | exp.Column) and _has_only(c, "this", "table") and _has_only(c.this, "this", "quoted")
+        for c in tree.expressions
+    )
+    if not columns or not _has_only(table, "this", "db", "catalog", "alias") or table.alias_column_names:
+        return None
+    bare: Any = exp.Table(**{k: table.args[k].copy() for k in ("this", "db", "catalog") if table.args.get(k)})
+    for part in bare.find_all(exp.Identifier):
+        part.set("quoted", True)
+    return str(bare.sql(dialect="duckdb"))
+
+
+def _has_only(node: Any, *allowed: str) -> bool:
+    """Whether a node, if it is one, has no other parts than those allowed."""
+    return not isinstance(node, exp.Expr) or all(k in allowed or v in (None, False, []) for k, v in node.args.items())

@@ -123,26 +123,36 @@ class Refreshed(Result):
 
     Attributes:
         view: its name.
-        changed: whether the data had changed; if not, nothing was done and all that follows is None.
+        causes: what had changed: ``data``, ``taxonomy``; if nothing, the release stays, and what follows is None except
+            that ``published`` tells whether its file was missing or not current, and has been written.
         before: loss (LM, NCP) of the old release on its own data.
         check: whether the old recoding still holds on today's data.
         images_changed: items of today's data that are published otherwise than before.
         report: of the new release.
+        published: the sealed file that was written.
     """
 
     view: str
-    changed: bool
+    causes: tuple[str, ...]
     before: tuple[float | None, float | None] | None = None
     check: Check | None = None
     images_changed: int | None = None
     report: Report | None = None
+    published: str | None = None
     kind = "refresh"
+
+    @property
+    def changed(self) -> bool:
+        """Whether the release was made anew."""
+        return bool(self.causes)
 
     @property
     def words(self) -> str:
         """Sentences for the owner."""
+        head = f"anonymized view {self.view}: "
         if self.check is None or self.report is None or self.before is None:
-            return f"anonymized view {self.view}: the data have not changed, and nothing was done"
+            done = "nothing was done" if self.published is None else "it was published, since its file was not current"
+            return f"{head}nothing has changed, and {done}"
         check, loss = self.check, self.report.loss
         if check.holds:
             verdict = "the old recoding would still hold"
@@ -151,7 +161,8 @@ class Refreshed(Result):
         else:
             verdict = f"the old recoding would not hold any more ({check.verification.violations:,} violations)"
         return (
-            f"anonymized view {self.view}: the data have changed; {verdict}, {check.not_covered_items:,} of"
+            f"{head}the {' and the '.join(self.causes)} {'has' if self.causes == ('taxonomy',) else 'have'} changed;"
+            f" {verdict}, {check.not_covered_items:,} of"
             f" {check.items:,} items without a released item; made anew: {self.images_changed:,} items are published"
             f" otherwise, LM {_figure(self.before[0])} before, {_figure(check.loss.lm)} with the old recoding,"
             f" {_figure(loss.lm)} now, NCP {_figure(self.before[1])}, {_figure(check.loss.ncp)}, {_figure(loss.ncp)}"
@@ -163,8 +174,10 @@ class Refreshed(Result):
         return {
             "view": self.view,
             "changed": self.changed,
+            "causes": list(self.causes),
             "old_recoding_holds": None if self.check is None else self.check.holds,
             "images_changed": self.images_changed,
+            "published": self.published,
             "before": before,
             "old_recoding": None if self.check is None else self.check.to_json(),
             "release": None if self.report is None else self.report.to_json(),
@@ -191,7 +204,7 @@ class Dropped(Result):
 
 @dataclass(frozen=True)
 class Shown(Result):
-    """``SHOW ANONYMIZED VIEWS``: a row for each release that is there, the oldest first."""
+    """``SHOW ANONYMIZED VIEWS``: a row for each, the oldest first."""
 
     views: tuple[dict[str, Any], ...]
     kind = "show"

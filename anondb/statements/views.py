@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anondb import checks, pipeline, stored
-from anondb.data.sources import resolve_table
-from anondb.data.taxonomy import from_edges
+from anondb.data.sources import FILE_SUFFIXES, resolve_table
+from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import Engine
-from anondb.errors import InputError
+from anondb.errors import AnondbError, InputError
 from anondb.models import Model
 from anondb.pipeline import Report
+from anondb.recode import Loaded
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, find_schema, read_manifest, release_schema
-from anondb.release.publish import check_target
-from anondb.statements.parser import base_tables
+from anondb.release.paths import check_target
+from anondb.statements.parser import plain_table
 from anondb.statements.results import Check, Created, Dropped, Refreshed, Shown
-from anondb.statements.statement import CreateView
+from anondb.statements.statement import CreateView, Value
 from anondb.utility import Loss, global_loss
 
+SOURCES = ("taxonomy", "records", "hierarchies", "sensitive", "privacy_constraints", "utility_constraints", "workload")
+SOURCE_SUFFIXES = (*FILE_SUFFIXES, ".tree", ".txt")
 Images = npt.NDArray[Any]
 
 
@@ -38,19 +44,18 @@ def create(engine: Engine, statement: CreateView) -> Created:
     Raises:
         AnondbError: see ``pipeline.anonymize``; the database is as it was.
     """
-    table = _base_table(engine, statement.query) or statement.name
-    view = ledger.View(statement.name, statement.query, statement.options, table)
+    table = _source_table(engine, statement)
+    view = ledger.View(statement.name, statement.query, _anchored(statement.options), table)
     policy = stored.view_policy(engine, view, replace=statement.replace)
-    publish = _publish_to(engine, view.options, statement.replace)
+    path = view.options.get("publish")
+    if path is not None:
+        check_target(engine, path, statement.replace)
     report = pipeline.anonymize(engine, policy, view=view)
-    return Created(view.name, _published(engine, report, publish, statement.replace))
+    return Created(view.name, _published(engine, report, path, statement.replace))
 
 
 def refresh(engine: Engine, name: str) -> Refreshed:
-    """Make the release of a view anew if its data have changed.
-
-    The data are compared by their fingerprint, which covers transactions, not the taxonomy: after a change of the taxonomy
-    alone, ``CREATE OR REPLACE`` makes the view anew.
+    """Make the release of a view anew if its data or its taxonomy have changed; publish it where its file is not current.
 
     Raises:
         InputError: no such view, or a release that was not made as one.
@@ -61,22 +66,22 @@ def refresh(engine: Engine, name: str) -> Refreshed:
         policy = stored.view_policy(engine, view, replace=True)
         schema = stored.find_release(engine, name)
         loaded = pipeline.load(engine, policy)
-        dataset = loaded.dataset
-        if fingerprint(engine, dataset) == entry.fingerprint:
-            return Refreshed(view.name, changed=False)
-        publish = _publish_to(engine, view.options, replacing=True)
-        check = _check(engine, entry, dataset, schema, policy.model, policy.max_suppression)
-        old = _images(engine, dataset, schema)
-        report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
-        changed = int((old != _images(engine, dataset, schema)).sum())
-    return Refreshed(
-        view.name,
-        changed=True,
-        before=(entry.lm, entry.ncp),
-        check=check,
-        images_changed=changed,
-        report=_published(engine, report, publish, replacing=True),
-    )
+        causes = _causes(engine, entry, loaded)
+        path = view.options.get("publish")
+        if path is not None and not causes and _sealed_id(path) == entry.release_id:
+            path = None
+        if path is not None:
+            check_target(engine, path, replace=True)
+        if causes:
+            check = _check(engine, entry, loaded.dataset, schema, policy.model, policy.max_suppression)
+            old = _images(engine, loaded.dataset, schema)
+            report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
+            changed = int((old != _images(engine, loaded.dataset, schema)).sum())
+    if not causes:
+        file = None if path is None else stored.publish_release(engine, view.name, path, replace=True)
+        return Refreshed(view.name, (), published=None if file is None else str(file.path))
+    report = _published(engine, report, path, replacing=True)
+    return Refreshed(view.name, causes, (entry.lm, entry.ncp), check, changed, report, report.published)
 
 
 def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
@@ -94,11 +99,12 @@ def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
 
 
 def show(engine: Engine, status: bool) -> Shown:
-    """The releases that are there; with ``status`` each source is read to tell ``fresh`` from ``stale``."""
+    """The anonymized views; with ``status`` each source is read to tell ``fresh`` from ``stale``."""
     catalog = stored.current_catalog(engine)
     views = []
     for entry in ledger.entries(engine, catalog):
-        if entry.status != ledger.PRESENT:
+        view = ledger.view_of(engine, catalog, entry.release_id) if entry.status == ledger.PRESENT else None
+        if view is None:
             continue
         views.append(
             {
@@ -111,18 +117,18 @@ def show(engine: Engine, status: bool) -> Shown:
                 "lm": entry.lm,
                 "ncp": entry.ncp,
                 "created": entry.created.isoformat(sep=" ", timespec="seconds"),
-                "status": _status(engine, entry) if status else "unknown",
+                "status": _status(engine, entry, view) if status else "unknown",
             }
         )
     return Shown(tuple(views))
 
 
-def _status(engine: Engine, entry: ledger.LedgerEntry) -> str:
-    """fresh, stale, or unknown where the source cannot be read any more."""
+def _status(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View) -> str:
+    """fresh, stale, or unknown where what the view reads cannot be read any more."""
     try:
         with engine.transaction():
-            _, dataset = stored.load_source(engine, entry.name)
-            return "fresh" if fingerprint(engine, dataset) == entry.fingerprint else "stale"
+            loaded = pipeline.load(engine, stored.view_policy(engine, view))
+            return "stale" if _causes(engine, entry, loaded) else "fresh"
     except InputError as error:
         if error.code == "transaction_open":
             raise
@@ -154,15 +160,16 @@ def check_view(engine: Engine, name: str, *, model: Model | None = None, witness
 # ---------------------------------------------------------------------- parts
 
 
-def _base_table(engine: Engine, query: str) -> str | None:
-    """The name of the one table that a query reads, as DuckDB spells it; None where it reads none, or several."""
-    tables = base_tables(query)
-    if tables is None or len(tables) != 1:
-        return None
-    try:
-        return resolve_table(engine, tables[0], "view's").name
-    except InputError:
-        return None
+def _source_table(engine: Engine, statement: CreateView) -> str:
+    """What analysts call the original: the table, where the query takes all of its rows as they are, else the view.
+
+    Counts over the rows of a view that leaves some out, or computes its columns, are not counts over the table.
+    """
+    table = plain_table(statement.query)
+    if table is not None:
+        with contextlib.suppress(InputError):
+            return resolve_table(engine, table, "view's").name
+    return statement.name
 
 
 def _stored(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]:
@@ -182,13 +189,49 @@ def _stored(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]
     return entry, view
 
 
-def _publish_to(engine: Engine, options: Mapping[str, Any], replacing: bool) -> str | None:
-    """Where a view is to be sealed; refused before the long work if that is not possible."""
-    path = options.get("publish")
-    if path is None:
+def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
+    """The options of a view with absolute paths: a later REFRESH may run in another directory."""
+    found = dict(options)
+    for name, value in options.items():
+        if name == "publish" or (name in SOURCES and Path(str(value)).suffix.lower() in SOURCE_SUFFIXES):
+            found[name] = os.path.abspath(str(value))
+    return found
+
+
+def _causes(engine: Engine, entry: ledger.LedgerEntry, loaded: Loaded) -> tuple[str, ...]:
+    """What has changed since a view's release was made: its data, its taxonomy."""
+    was = dict(ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id))
+    same = {
+        "data": fingerprint(engine, loaded.dataset) == entry.fingerprint,
+        "taxonomy": was == _parents(loaded.taxonomy),
+    }
+    return tuple(what for what, holds in same.items() if not holds)
+
+
+def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:
+    """The parent of each node: what makes two taxonomies the same, whatever the order of their rows."""
+    if taxonomy is None:
+        return {}
+    labels = taxonomy.labels
+    return {
+        label: None if above < 0 else labels[above]
+        for label, above in zip(labels, taxonomy.parent.tolist(), strict=True)
+    }
+
+
+def _sealed_id(path: str) -> str | None:
+    """Which release a sealed file holds; None where there is none, or that cannot be told."""
+    try:
+        sealed = Engine.open(path, read_only=True)
+    except AnondbError:
         return None
-    check_target(engine, path, replacing)
-    return str(path)
+    try:
+        schema = stored.sealed_schema(sealed)
+        return None if schema is None else read_manifest(sealed, schema)["release_id"]
+    except AnondbError:
+        return None
+    finally:
+        sealed.close()
 
 
 def _published(engine: Engine, report: Report, path: str | None, replacing: bool) -> Report:
@@ -226,7 +269,15 @@ def _check(
     recoded = engine.create(
         "recoded", "statements/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
     )
-    verification = checks.verify_rows(engine, recoded, codes, model, witnesses)
+    verification = checks.verify_rows(
+        engine,
+        recoded,
+        codes,
+        model,
+        witnesses,
+        privacy=ledger.privacy_of(engine, stored.current_catalog(engine), entry.release_id),
+        released_items=released,
+    )
     engine.drop(recoded, codes, images)
     missing = _images(engine, dataset, schema) == 0
     return Check(

@@ -56,14 +56,16 @@ def ncp_of(size: int, domain: int) -> Fraction:
     return Fraction(size, domain) if size > 1 else Fraction(0)
 
 
-def global_loss(dataset: Dataset, recoding: GlobalRecoding, taxonomy: Taxonomy | None = None) -> Loss:
+def global_loss(
+    dataset: Dataset, recoding: GlobalRecoding, taxonomy: Taxonomy | None = None, *, items: int | None = None
+) -> Loss:
     """LM and NCP of a global recoding, from the supports of the original items alone.
 
-    The domain holds M items: all leaves of the taxonomy, or without one the items of the data. An occurrence costs
-    (size - 1) / (M - 1) in LM and size / M in NCP where its released item stands for several items, 1 in both where it
-    is suppressed, 0 where it is untouched (spec 2.1, 2.3).
+    The domain holds M items: all leaves of the taxonomy, or without one ``items``, by default those of the data. An
+    occurrence costs (size - 1) / (M - 1) in LM and size / M in NCP where its released item stands for several items, 1 in
+    both where it is suppressed, 0 where it is untouched (spec 2.1, 2.3).
     """
-    domain = taxonomy.n_leaves if taxonomy is not None else dataset.n_items
+    domain = taxonomy.n_leaves if taxonomy is not None else dataset.n_items if items is None else items
     sizes = recoding.sizes.tolist()
     suppressed = steps = members = 0
     for image, support in zip(recoding.image.tolist(), dataset.supports.tolist(), strict=True):

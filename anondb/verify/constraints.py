@@ -18,44 +18,33 @@ from sqlglot import exp
 from anondb.engine import Engine, Table
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.verify import work as limits
+from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Work, bound, check_budget, work
 
 
 @dataclass(frozen=True)
-class ConstraintWitness:
-    """An unsatisfied privacy constraint: its id, labels of a part of its image, and how many transactions hold that."""
+class ConstraintWitness(Witness):
+    """An unsatisfied privacy constraint: labels of a part of its image, how many transactions hold that, and its id."""
 
     constraint_id: str
-    items: tuple[str, ...]
-    support: int
 
 
 @dataclass(frozen=True)
-class ConstraintVerification:
+class ConstraintVerification(Verification):
     """Whether the privacy constraints hold, re-derived from the definition on the published rows.
 
     Attributes:
-        model: the promise that was checked.
-        verified: whether it holds, which is ``violations == 0``.
-        violations: how many privacy constraints are unsatisfied.
+        model, verified, violations, witnesses: as everywhere; ``violations`` counts the unsatisfied constraints, and the
+            witnesses are the first of them by id.
         constraints: how many were checked.
-        witnesses: the first unsatisfied ones by id, at most as many as asked for; data, not for messages or logs.
     """
 
-    model: ConstraintAnonymity
-    verified: bool
-    violations: int
-    constraints: int
     witnesses: tuple[ConstraintWitness, ...] = ()
+    constraints: int = 0
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The verification as JSON values; with the key ``witnesses`` only when they are asked for."""
-        found: dict[str, Any] = {
-            "model": {"name": self.model.name, **self.model.parameters()},
-            "verified": self.verified,
-            "violations": self.violations,
-            "constraints": self.constraints,
-        }
+        found = {**super().to_json(witnesses=witnesses), "constraints": self.constraints}
         if witnesses:
             found["witnesses"] = [
                 {"constraint_id": w.constraint_id, "items": list(w.items), "support": w.support} for w in self.witnesses
@@ -114,7 +103,7 @@ def verify_constraints(
     with work(engine) as place:
         checked = _distinct(place, constraints)
         if model.k == 1:
-            return ConstraintVerification(model, True, 0, checked)
+            return ConstraintVerification(model, True, 0, constraints=checked)
         tables = {"constraints": constraints, "released_items": released_items, "items": items}
         images = place.table("images", "constraint_images", {**tables, "transactions": transactions})
         lists = place.table("lists", "constraint_lists", {"images": images})
@@ -126,8 +115,8 @@ def verify_constraints(
         if violations and witnesses:
             rows = engine.query("verify/constraint_witnesses", {**named, "items": items}, how_many=witnesses)
             for name, labels, support in zip(rows["constraint_id"], rows["labels"], rows["support"], strict=True):
-                seen.append(ConstraintWitness(str(name), tuple(str(x) for x in labels), int(support)))
-    return ConstraintVerification(model, violations == 0, violations, checked, tuple(seen))
+                seen.append(ConstraintWitness(tuple(str(x) for x in labels), int(support), str(name)))
+    return ConstraintVerification(model, violations == 0, violations, tuple(seen), checked)
 
 
 def _distinct(place: Work, constraints: Table) -> int:

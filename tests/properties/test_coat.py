@@ -28,8 +28,8 @@ from anondb.data.constraints import (
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.engine import Engine
 from anondb.errors import AnondbError, BudgetExceeded, InputError
-from anondb.models.km import KmAnonymity
 from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.km import KmAnonymity
 
 
 @pytest.fixture(scope="module")

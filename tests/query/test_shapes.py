@@ -13,7 +13,7 @@ from query.small import release, untouched
 
 from anondb.engine import Engine
 from anondb.errors import InputError
-from anondb.query import Answer, rewrite, run
+from anondb.query import Answer, OpenRelease, rewrite, run
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, read_manifest
 from anondb.release.publish import publish
 
@@ -323,6 +323,11 @@ def schemas(engine: Engine) -> dict[tuple[str, str], SchemaName]:
     return found
 
 
+@pytest.fixture(scope="module")
+def opened(engine: Engine, schemas: dict[tuple[str, str], SchemaName]) -> dict[tuple[str, str], OpenRelease]:
+    return {key: OpenRelease(engine, schema) for key, schema in schemas.items()}
+
+
 def _table(sql: str) -> str:
     return "l" if "items" in sql else "t"
 
@@ -345,15 +350,14 @@ def test_enough_shapes() -> None:
 
 @pytest.mark.parametrize(("sql", "how"), ANSWERED)
 def test_answered(
-    engine: Engine,
     original: duckdb.DuckDBPyConnection,
-    schemas: dict[tuple[str, str], SchemaName],
+    opened: dict[tuple[str, str], OpenRelease],
     sql: str,
     how: str,
 ) -> None:
     for name in RELEASES:
         try:
-            answer = run(engine, schemas[_table(sql), name], sql)
+            answer = opened[_table(sql), name].answer(sql)
         except InputError as error:  # only a number of rows that nothing bounds
             assert name == "suppressed" and "may be suppressed" in str(error)
             continue
@@ -370,9 +374,9 @@ def test_answered(
 
 
 @pytest.mark.parametrize(("sql", "name"), REFUSED)
-def test_refused(engine: Engine, schemas: dict[tuple[str, str], SchemaName], sql: str, name: str) -> None:
+def test_refused(opened: dict[tuple[str, str], OpenRelease], sql: str, name: str) -> None:
     with pytest.raises(InputError) as error:
-        run(engine, schemas[_table(sql), "suppressed"], sql)
+        opened[_table(sql), "suppressed"].answer(sql)
     assert error.value.code == "unsupported_query"
     assert name in str(error.value)
 
@@ -480,6 +484,43 @@ def test_the_release_stays_as_it_is(engine: Engine, schemas: dict[tuple[str, str
     run(engine, schema, "SELECT count(*) FROM t WHERE item = 'milk'")
     assert read_manifest(engine, schema) == before
     assert rewrite("SELECT count(*) FROM t WHERE item = 'milk'", before).describe() == "has('milk')"
+
+
+def test_an_open_release_that_changes(engine: Engine) -> None:
+    """What is kept in memory is never used for another release: replaced, dropped, made again."""
+    sql = "SELECT item, count(*) FROM t WHERE item IN ('milk', 'beer') GROUP BY item"
+    opened = OpenRelease(engine, release(engine, TRANSACTIONS, RELEASES["coarse"], "changing"))
+    assert [row[1:] for row in opened.answer(sql).rows] == [(0, pytest.approx(32 / 7), 8)] * 2
+    schema = release(engine, TRANSACTIONS, RELEASES["untouched"], "changing")
+    assert opened.answer(sql).rows == (("beer", 3, 3.0, 3), ("milk", 5, 5.0, 5))
+    release(engine, TRANSACTIONS, RELEASES["untouched"], "changing", table="u")
+    with pytest.raises(InputError, match="the table 't'"):
+        opened.answer(sql)
+    assert opened.answer("SELECT count(DISTINCT tid) FROM u WHERE item = 'milk'").bounds == (5, 5.0, 5)
+    engine._connection.execute(f'DROP SCHEMA "{schema.name}" CASCADE')
+    with pytest.raises(InputError) as error:
+        opened.answer(sql)
+    assert error.value.code == "not_a_release"
+    release(engine, TRANSACTIONS, RELEASES["untouched"], "changing")
+    assert opened.answer(sql).rows == (("beer", 3, 3.0, 3), ("milk", 5, 5.0, 5))
+
+
+def test_an_open_release_that_changes_between_its_statements(engine: Engine) -> None:
+    """Replaced after the answer was read and before the release id is: answered anew."""
+    sql = "SELECT count(DISTINCT tid) FROM t WHERE item = 'milk'"
+    opened = OpenRelease(engine, release(engine, TRANSACTIONS, RELEASES["coarse"], "racing"))
+    said: list[str] = []
+
+    def replaced(text: str) -> None:
+        said.append(text)
+        if len(said) == 2:
+            release(engine, TRANSACTIONS, RELEASES["untouched"], "racing")
+
+    engine._on_statement = replaced
+    try:
+        assert opened.answer(sql).bounds == (5, 5.0, 5)
+    finally:
+        engine._on_statement = None
 
 
 def test_a_sealed_file_opened_read_only(

@@ -16,7 +16,8 @@ from anondb.models.km import KmAnonymity
 from anondb.release.freeze import coded_release, freeze
 from anondb.release.ledger import drop_release, entries, find, record
 from anondb.release.objects import read_manifest, release_schema
-from anondb.release.publish import open_release, publish
+from anondb.release.publish import publish
+from anondb.release.reader import read_sealed_manifest
 
 LABELS = [
     "", " ", "'", '"', "''", "\\", "\\'", "\\n", "a\nb", "a\r\nb", "\t", "a\0b", "\0", "a\0",
@@ -81,7 +82,7 @@ def test_names_of_releases_come_back_exactly(owner: Engine, tmp_path: Path) -> N
         )
         assert rows(owner, exp.select("*").from_(call).sql("duckdb")) == [(0, pytest.approx(4 / 3), 2)]
         if number % 7 == 0:
-            assert open_release(publish(owner, schema, tmp_path / f"{number}.duckdb").path) == manifest
+            assert read_sealed_manifest(publish(owner, schema, tmp_path / f"{number}.duckdb").path) == manifest
     assert sorted(e.name for e in entries(owner, "shop")) == sorted(NAMES)
     with owner.transaction():
         for name in NAMES[::3]:
@@ -107,4 +108,4 @@ def test_hostile_release_survives_reopening(tmp_path: Path) -> None:
     assert [f[0] for f in found] == sorted(f"release_{n}" for n in names[:3])
     publish(again, release_schema(catalog, names[0]), tmp_path / "out '\".duckdb")
     again.close()
-    assert open_release(tmp_path / "out '\".duckdb")["transactions"] == "1"
+    assert read_sealed_manifest(tmp_path / "out '\".duckdb")["transactions"] == "1"

@@ -46,6 +46,29 @@ def test_truth_and_bounds_of_every_count(shop: Database, tmp_path: Path) -> None
     assert connection.sql(kept + " AND truth = 0").fetchall() == [("5", 0, None)]
 
 
+def test_a_view_of_some_rows_is_the_original_of_its_release(shop: Database, tmp_path: Path) -> None:
+    """Its counts are not those of the table: analysts name the view, and so does the log."""
+    shop.sql(
+        "CREATE ANONYMIZED VIEW discreet AS SELECT tid, item FROM sales WHERE item <> 'aspirin' "
+        "WITH (taxonomy = 'food', queries = 1)"
+    )
+    path = tmp_path / "log.sql"
+    path.write_text(LOG)
+    assert [reason for _, reason in measure_log(shop.engine, "discreet", path).refused if "'sales'" in reason]
+    path.write_text(LOG.replace("FROM sales", "FROM discreet"))
+    found = measure_log(shop.engine, "discreet", path)
+    connection = shop.engine.connection
+    truth = connection.sql("SELECT item, count(*) FROM sales WHERE item <> 'aspirin' GROUP BY item").fetchall()
+    assert {f"2: {i}": n for i, n in truth} == {c.query: c.truth for c in found.counts if c.query[0] == "2" and c.truth}
+    assert found.outside == 0 and found.counts[0].truth == 0
+    assert connection.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall() == [(0,)]
+    connection.execute("CREATE TEMP TABLE discreet (tid INTEGER, item VARCHAR)")
+    with pytest.raises(anondb.InputError) as caught:
+        measure_log(shop.engine, "discreet", path)
+    assert caught.value.code == "name_taken"
+    connection.execute("DROP TABLE temp.discreet")
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [("DROP TABLE sales", "bad_workload"), ("SELECT count(DISTINCT tid) FROM", "syntax_error")],

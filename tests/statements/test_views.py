@@ -69,12 +69,13 @@ def test_a_view_is_the_release_that_anonymize_makes(db: anondb.Database) -> None
     ("query", "options", "table", "columns"),
     [
         ("FROM sales", "", "sales", ("tid", "item")),
-        ("SELECT tid AS a, list(item) AS b FROM SALES GROUP BY 1", "id = 'a', item = 'b'", "sales", ("a", "b")),
+        ("SELECT s.item, S.tid FROM main.Sales AS s", "", "sales", ("tid", "item")),
+        ("SELECT tid AS a, list(item) AS b FROM SALES GROUP BY 1", "id = 'a', item = 'b'", "v", ("a", "b")),
         ("SELECT s.tid, s.item FROM sales s JOIN people p USING (tid) WHERE town < 3", "", "v", ("tid", "item")),
-        ("WITH a AS (SELECT * FROM main.sales) SELECT tid, item FROM a -- c", "", "sales", ("tid", "item")),
-        ("(SELECT * FROM sales WHERE tid < 4) UNION ALL (SELECT * FROM sales WHERE tid > 3)", "", "sales", ("tid", "item")),
+        ("WITH a AS (SELECT * FROM main.sales) SELECT tid, item FROM a -- c", "", "v", ("tid", "item")),
+        ("(SELECT * FROM sales WHERE tid < 4) UNION ALL (SELECT * FROM sales WHERE tid > 3)", "", "v", ("tid", "item")),
         ("SELECT unnest(range(6)) AS tid, 'a' AS item", "", "v", ("tid", "item")),
-        ('SELECT tid AS "t;-", item AS "i""m" FROM "sales"', "id = 't;-', item = 'i\"m'", "sales", ("t;-", 'i"m')),
+        ('SELECT tid AS "t;-", item AS "i""m" FROM "sales"', "id = 't;-', item = 'i\"m'", "v", ("t;-", 'i"m')),
     ],
 )  # fmt: skip
 def test_queries(db: anondb.Database, query: str, options: str, table: str, columns: tuple[str, str]) -> None:
@@ -141,6 +142,59 @@ def test_refresh_of_changed_data(db: anondb.Database) -> None:
     assert db.check_view("spring").fresh and not refreshed(db).changed
 
 
+def test_refresh_after_a_change_of_the_taxonomy(db: anondb.Database) -> None:
+    made(db, CREATE)
+    before = release_id(db)
+    db.sql("CREATE OR REPLACE TABLE food AS FROM food ORDER BY node DESC")  # the same tree in another order of rows
+    assert not refreshed(db).changed and shown(db, "WITH (status = true)")[0]["status"] == "fresh"
+    db.sql("UPDATE food SET parent = 'X' WHERE node = 'c'")
+    assert shown(db, "WITH (status = true)")[0]["status"] == "stale"
+    found = refreshed(db)
+    assert found.causes == ("taxonomy",) and found.check is not None and found.check.holds and found.check.fresh
+    assert release_id(db) != before and "the taxonomy has changed" in found.words
+    assert found.to_json()["causes"] == ["taxonomy"] and not refreshed(db).changed
+    db.sql("UPDATE food SET parent = 'Y' WHERE node = 'c'; INSERT INTO sales VALUES (9, 'a')")
+    found = refreshed(db)
+    assert found.causes == ("data", "taxonomy") and "the data and the taxonomy have changed" in found.words
+
+
+def test_refresh_publishes_what_was_not_published(db: anondb.Database, tmp_path: Path) -> None:
+    place = tmp_path / "out" / "sealed.duckdb"
+    place.parent.mkdir()
+    made(db, CREATE.replace("queries = 5", f"queries = 5, publish = '{place}'"))
+    found = refreshed(db)
+    assert not found.changed and found.published is None and "nothing was done" in found.words
+    old = place.read_bytes()
+    db.sql("INSERT INTO sales VALUES (9, 'a')")
+    wal = place.with_name("sealed.duckdb.wal")
+    wal.touch()
+    assert failure(db, "REFRESH ANONYMIZED VIEW spring").code == "stale_wal"  # said before the long work
+    wal.unlink()
+    refreshed(db)
+    place.write_bytes(old)  # as if publishing had failed after the release was made
+    found = refreshed(db)
+    assert not found.changed and found.published == str(place) and "it was published" in found.words
+    with duckdb.connect(str(place), read_only=True) as analyst:
+        sealed = analyst.sql("SELECT value FROM manifest WHERE key = 'release_id'").fetchall()
+    assert sealed == [(release_id(db),)] and refreshed(db).published is None
+    place.unlink()
+    assert refreshed(db).published == str(place)
+    place.write_text("no release")
+    assert refreshed(db).published == str(place)
+
+
+def test_paths_of_a_view_are_absolute(db: anondb.Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    db.sql("COPY food TO 'food.csv'")
+    made(db, CREATE.replace("'food'", "'food.csv', publish = 'sealed.duckdb'"))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert not refreshed(db).changed
+    db.sql("INSERT INTO sales VALUES (9, 'a')")
+    assert refreshed(db).published == str(tmp_path / "sealed.duckdb")
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
 def test_refresh_when_the_old_recoding_fails(db: anondb.Database) -> None:
     made(db, CREATE)
     db.sql("DELETE FROM sales WHERE tid = 1")  # {a, b} is left once
@@ -196,6 +250,9 @@ def test_drop_and_show(db: anondb.Database) -> None:
     assert isinstance(db.sql('DROP ANONYMIZED VIEW "a ""b"""'), Dropped)
     assert [v["name"] for v in shown(db)] == ["spring"]
     assert [e.status for e in db.releases()] == ["present", "dropped"]
+    db.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="plain", queries=1)
+    assert [v["name"] for v in shown(db)] == ["spring"] and db.releases()[-1].name == "plain"
+    db.drop("plain")
     assert failure(db, 'DROP ANONYMIZED VIEW "a ""b"""').code == "no_such_release"
     gone = db.sql('DROP ANONYMIZED VIEW IF EXISTS "a ""b"""')
     assert isinstance(gone, Dropped) and not gone.dropped

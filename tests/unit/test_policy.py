@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anondb.available import ALGORITHMS, MODELS, PLANNED_MODELS, make_model, nearest, parse_m
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
-from anondb.available import ALGORITHMS, MODELS, PLANNED_MODELS, make_model, nearest, parse_m
 from anondb.policy import Policy, Workload
 
 

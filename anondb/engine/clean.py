@@ -1,0 +1,116 @@
+"""A clean process that writes a database file: the parent's side."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import duckdb
+from sqlglot import exp
+
+from anondb.engine.engine import wrap
+from anondb.errors import EngineError
+
+STORAGE_VERSION = "v1.3.0"  # the oldest DuckDB that has the lambda syntax of the macros reads the file
+_CONFIG = {
+    "force_compression": "uncompressed",
+    "storage_compatibility_version": STORAGE_VERSION,
+    "allow_persistent_secrets": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "threads": "1",
+}
+_KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
+_SCRIPT = Path(__file__).with_name("clean_writer.py")
+
+
+class CleanWriter:
+    """A process that has never opened anything, waiting for its one job."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    def write(self, file: str, statements: Sequence[exp.Expr], *, memory_limit: str | None = None) -> None:
+        """Make the database ``file`` (in the process's directory) with the statements; it is closed afterwards.
+
+        Raises:
+            EngineError: the disk is full, memory ran out, or the process failed.
+        """
+        config = _CONFIG | {"temp_directory": f"{file}.spill"}
+        if memory_limit is not None:
+            config["memory_limit"] = memory_limit
+        texts = [*(statement.sql(dialect="duckdb") for statement in statements), "CHECKPOINT"]
+        job = json.dumps({"file": file, "config": config, "statements": texts}).encode()
+        answered, _ = self._process.communicate(job)
+        try:
+            answer = json.loads(answered)
+            kind = answer["error"]
+        except (ValueError, KeyError):
+            status = self._process.returncode
+            raise EngineError(
+                f"The process that writes the sealed file ended early (status {status}).", code="writer_failed"
+            ) from None
+        if answer["disk_full"]:
+            raise EngineError("No disk space left for the sealed file.", code="disk_full")
+        if kind is not None:
+            error = getattr(duckdb, kind, duckdb.Error)
+            raise wrap(error(""), "writing the sealed file")
+
+
+@contextlib.contextmanager
+def clean_writer(directory: Path) -> Iterator[CleanWriter]:
+    """Start a clean process in ``directory``; it is gone at the end of the block, whatever happens.
+
+    It is a new program, not a fork, so threads and open databases of this process do not reach it. It gets no signal of
+    the terminal's: Ctrl-C ends it from here.
+
+    Raises:
+        EngineError: ``no_interpreter``, or it cannot be started.
+    """
+    packages = str(Path(duckdb.__file__).resolve().parent.parent)
+    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    try:
+        process = subprocess.Popen(
+            [_interpreter(), "-I", "-S", str(_SCRIPT), packages],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=directory,
+            env=kept,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise EngineError(
+            f"The process that writes the sealed file could not be started ({type(error).__name__}).",
+            code="writer_failed",
+        ) from None
+    try:
+        yield CleanWriter(process)
+    finally:
+        with contextlib.suppress(OSError):
+            process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        process.wait()
+
+
+def _interpreter() -> str:
+    """The Python to run: this process's own, unless it is embedded in another program or frozen into one."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    bases = [Path(prefix) / "bin" for prefix in (sys.prefix, sys.base_prefix)]
+    found = [getattr(sys, "_base_executable", None), *(str(b / f"python{version}") for b in bases)]
+    for candidate in (sys.executable, *found):
+        if candidate and Path(candidate).name.lower().startswith("python") and os.access(candidate, os.X_OK):
+            return candidate
+    raise EngineError(
+        "No Python interpreter was found to write the sealed file in a process of its own.",
+        code="no_interpreter",
+        hint="Publish with the command anondb of an ordinary Python installation.",
+    )

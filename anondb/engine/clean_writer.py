@@ -1,0 +1,39 @@
+"""The script of the clean process: it makes one database file out of the statements that it is given, and ends.
+
+It runs by itself (``python -I -S clean_writer.py PACKAGES``), knows nothing of anondb and never sees raw data: what it can
+leave in the gaps of the file's blocks is what it read, which is what is released. PACKAGES is the directory that DuckDB
+is imported from. The job comes as JSON on stdin once the rows are ready, so that starting up costs no time; the answer
+is JSON on stdout, and names the kind of an error, not its text.
+"""
+
+import json
+import os
+import sys
+
+
+def main() -> int:
+    """Read a job, run it, answer."""
+    os.umask(0o077)
+    sys.path.append(sys.argv[1])
+    try:
+        import _duckdb as duckdb  # without the package around it, whose imports take three times as long
+    except ImportError:
+        import duckdb  # type: ignore[no-redef]
+    job = json.loads(sys.stdin.buffer.read())
+    try:
+        connection = duckdb.connect(job["file"], config=job["config"])
+        for statement in job["statements"]:
+            connection.execute(statement).fetchall()
+        connection.close()
+    except duckdb.Error as error:
+        text = str(error)
+        full = any(words in text for words in ("No space left", "quota exceeded", "File too large"))
+        answer = {"error": type(error).__name__, "disk_full": full}
+    else:
+        answer = {"error": None, "disk_full": False}
+    sys.stdout.write(json.dumps(answer))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,319 @@
+"""An open release: what does not change while it is the same is kept in memory, the rest is asked of its tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.engine import Columns, Engine, Table, load
+from anondb.errors import AnondbError, EngineError, InputError
+from anondb.query.evaluate import Part, Passed, Question, released_part
+from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
+from anondb.query.refusals import unsupported
+from anondb.release.objects import SchemaName, read_manifest
+
+MAX_BITS = 62
+_CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
+"""Texts that DuckDB may cast to a number, boolean, date or UUID."""
+_NEEDED = frozenset({
+    "release_id", "transactions", "semantics", "suppression", "table", "id_column", "item_column",
+})  # fmt: skip
+Counts = list[tuple[tuple[int, ...], int]]
+"""How many transactions have how many released items of each class."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A released item that a question looks at: its size, and how many members pass which tests, at least one."""
+
+    size: int
+    passing: tuple[tuple[Passed, int], ...]
+
+
+@dataclass(frozen=True)
+class Passing:
+    """Which of some tests labels pass: those that the tests name or match one by one, and all others alike."""
+
+    special: Mapping[str, Passed]
+    usual: Passed
+
+    def of(self, label: str) -> Passed:
+        """Which tests a label pass."""
+        return self.special.get(label, self.usual)
+
+    def without_first(self) -> Passing:
+        """The same without the first test."""
+        return Passing({label: passed[1:] for label, passed in self.special.items()}, self.usual[1:])
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Released items that behave alike, and how a signature counts them.
+
+    Attributes:
+        of: the class of each released item that is not of the default class.
+        parts: the part that one released item of each class adds.
+        default: the class of all other released items, or None where these do not matter.
+        radices: one more than the number of released items, for each class.
+        wide: whether signatures are texts, because the number would not fit.
+    """
+
+    of: Mapping[str, int]
+    parts: Sequence[Part]
+    default: int | None
+    radices: Sequence[int]
+    wide: bool
+
+    def weights(self) -> list[int]:
+        """What each class adds to a signature."""
+        if self.wide:
+            return list(range(len(self.radices)))
+        found, place = [], 1
+        for radix in self.radices:
+            found.append(place)
+            place *= radix
+        return found
+
+    def counts(self, signature: Any) -> tuple[int, ...]:
+        """How many released items of each class a signature stands for."""
+        found = [0] * len(self.radices)
+        if self.wide:
+            for code in str(signature).split(","):
+                found[int(code)] += 1
+        else:
+            rest = int(signature)
+            for number, radix in enumerate(self.radices):
+                rest, found[number] = divmod(rest, radix)
+        return tuple(found)
+
+
+class Opened:
+    """A release as it was when it was opened: its manifest and what its released items stand for.
+
+    Raises:
+        InputError: ``not_a_release``, or ``unsupported_query`` for a kind of release that is not answered.
+    """
+
+    def __init__(self, engine: Engine, schema: SchemaName) -> None:
+        self.engine, self.schema = engine, schema
+        self.transactions = schema.table("transactions")
+        self.members = schema.table("released_items")
+        found: Columns = {}
+        self.manifest: Mapping[str, str] = {}
+        try:
+            self.manifest = read_manifest(engine, schema)
+            found = engine.query("release/members", {"released_items": self.members})
+        except AnondbError as error:
+            if isinstance(error, EngineError) and error.code != "refused":
+                raise
+        if not found or not self.manifest.keys() >= _NEEDED:
+            raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
+        if self.manifest["semantics"] != "set":
+            raise unsupported("a release of bags", "Only releases with set semantics are answered.")
+        released, items = found["released_item"].tolist(), found["item"].tolist()
+        self.image: Mapping[str, str] = dict(zip(items, released, strict=True))
+        if len(self.image) < len(items):  # then the choices of subsets are not independent of each other
+            raise unsupported("a release with overlapping released items", "Only global recodings are answered.")
+        self.sizes: Mapping[str, int] = Counter(released)
+        self.items = sorted(items)
+        self.size = int(self.manifest["transactions"])
+        self.suppressed = self.manifest["suppression"] != "none"
+        self._numbers: set[str] = set()
+
+    def is_current(self) -> bool:
+        """Whether the release in the tables is still this one: release ids are random and never come back."""
+        try:
+            found = self.engine.scalar("query/release_id", {"manifest": self.schema.table("manifest")})
+        except AnondbError:
+            return False
+        return bool(found == self.manifest["release_id"])
+
+    # ---------------------------------------------------------------- items
+
+    def passing(self, tests: Sequence[ItemTest]) -> Passing:
+        """Which of the tests each label passes; patterns are matched by DuckDB, on items and on the query's labels."""
+        labels = frozenset[str]().union(*map(mentioned, tests))
+        matchers = list(dict.fromkeys(p for t in tests for p in patterns(t)))
+        matched: dict[str, tuple[bool, ...]] = {}
+        if matchers:
+            found = self._matched([pattern_sql(p, exp.column("label")) for p in matchers], labels)
+            flags = zip(*(found[f"test_{n}"].tolist() for n in range(len(matchers))), strict=True)
+            matched = dict(zip(found["label"].tolist(), flags, strict=True))
+        none = (False,) * len(matchers)
+        special = {}
+        for label in labels | matched.keys():
+            known = dict(zip(matchers, matched.get(label, none), strict=True))
+            special[label] = tuple(passes(t, known, label) for t in tests)
+        unmatched = dict.fromkeys(matchers, False)
+        return Passing(special, tuple(passes(t, unmatched) for t in tests))
+
+    def _matched(self, tests: Sequence[exp.Expr], labels: frozenset[str]) -> Columns:
+        """The items and labels that match a pattern, and which; in no order."""
+        asked: exp.Query = exp.select(exp.column("item").as_("label")).from_(self.members.expression())
+        if others := labels - self.image.keys():
+            asked = exp.union(asked, _texts(others), distinct=False, copy=False)
+        tree = (
+            exp.select("label", *(t.as_(f"test_{n}") for n, t in enumerate(tests)), copy=False)
+            .from_(asked.subquery("asked"), copy=False)
+            .where(exp.or_(*tests))
+        )
+        try:
+            return self.engine.select(tree, "the items of the query")
+        except EngineError as error:
+            if error.code == "refused":
+                raise unsupported("a pattern that DuckDB refuses", "Check its escapes.") from None
+            raise
+
+    def blocks(self, passing: Passing) -> dict[str, Block]:
+        """The released items of which a member passes a test."""
+        special: dict[str, Counter[Passed]] = {}
+        for label, passed in passing.special.items():
+            released = self.image.get(label)
+            if released is not None:
+                special.setdefault(released, Counter())[passed] += 1
+        found = {}
+        for released in self.sizes if any(passing.usual) else special:
+            counts = special.get(released, Counter())
+            counts[passing.usual] += self.sizes[released] - counts.total()
+            passes_some = tuple(sorted((p, n) for p, n in counts.items() if n and any(p)))
+            if passes_some:
+                found[released] = Block(self.sizes[released], passes_some)
+        return found
+
+    def unknown(self, labels: frozenset[str]) -> frozenset[str]:
+        """The labels that no released item stands for.
+
+        Raises:
+            InputError: ``ambiguous_item`` where one may be another writing of an item that the release has.
+        """
+        missing = labels - self.image.keys()
+        doubtful = [label for label in sorted(missing) if _CASTABLE.search(label)]
+        if doubtful and int(self._asked("query/other_writings", doubtful)):
+            raise InputError(
+                "A literal may be another writing of an item that the release has.",
+                code="ambiguous_item",
+                hint="Write items as the release does.",
+            )
+        return missing
+
+    def check_numbers(self, numbers: frozenset[str]) -> None:
+        """Refuse a number that the release has in several writings (``5`` and ``05``): which one is meant is open."""
+        new = sorted(numbers - self._numbers)
+        if new and int(self._asked("query/other_numbers", new)):
+            raise InputError(
+                "An item is written as a number, and the release has it in another writing.",
+                code="ambiguous_item",
+                hint="Write items as texts.",
+            )
+        self._numbers |= numbers
+
+    def _asked(self, name: str, labels: Sequence[str]) -> Any:
+        return self.engine.scalar(name, {"released_items": self.members, "asked": _texts(labels)})
+
+    # ---------------------------------------------------------------- transactions
+
+    def classes(self, question: Question, blocks: Mapping[str, Block]) -> Classes:
+        """Released items grouped by what they add: those that always add the same, and those alike in their members."""
+        numbers: dict[object, int] = {}
+        parts: list[Part] = []
+        of: dict[str, int] = {}
+        for released, block in blocks.items():
+            part = numbers.get(block)
+            if part is None:
+                made = released_part(question.caps, block.size, block.passing)
+                part = numbers.setdefault(made if made.fixed else block, len(parts))
+                numbers[block] = part
+                if part == len(parts):
+                    parts.append(made)
+            of[released] = part
+        radices = [1] * len(parts)
+        for part in of.values():
+            radices[part] += 1
+        product = 1
+        for radix in radices:
+            product *= radix
+        wide = product >= 1 << MAX_BITS
+        default = None
+        if len(of) == len(self.sizes) and of and not wide:
+            default = max(range(len(parts)), key=lambda n: radices[n])
+            of = {r: n for r, n in of.items() if n != default}
+        return Classes(of, parts, default, radices, wide)
+
+    def signatures(self, classes: Classes) -> Counts:
+        """How many transactions have how many released items of each class, where they have any that matters."""
+        if not classes.parts:
+            return []
+        if classes.default is None and len(classes.of) == 1:
+            (released,) = classes.of
+            return [((1,), int(self.engine.scalar("query/support", self._tables(), released_item=released)))]
+        found = self.engine.query("query/signatures", {"held": self._held(classes)})
+        return [
+            (classes.counts(signature), transactions)
+            for signature, transactions in zip(found["signature"].tolist(), found["transactions"].tolist(), strict=True)
+        ]
+
+    def signatures_by_item(self, classes: Classes) -> dict[str, Counts]:
+        """The same for the transactions of each released item, also where none matters."""
+        none = (0,) * len(classes.parts)
+        if not classes.parts:
+            return {released: [(none, n)] for released, n in self.supports().items()}
+        columns = self.engine.query("query/signatures_by_item", {**self._tables(), "held": self._held(classes)})
+        found: dict[str, Counts] = {}
+        for released, signature, transactions in zip(
+            columns["released_item"].tolist(),
+            columns["signature"].tolist(),
+            columns["transactions"].tolist(),
+            strict=True,
+        ):
+            counts = none if signature is None else classes.counts(signature)
+            found.setdefault(released, []).append((counts, transactions))
+        return found
+
+    def supports(self) -> dict[str, int]:
+        """How many transactions have each released item."""
+        found = self.engine.query("query/supports", self._tables())
+        return dict(zip(found["released_item"].tolist(), found["transactions"].tolist(), strict=True))
+
+    def _tables(self) -> dict[str, Table | exp.Query]:
+        return {"transactions": self.transactions}
+
+    def _held(self, classes: Classes) -> exp.Query:
+        """The query for the signature of each transaction that has a released item that matters."""
+        weights = classes.weights()
+        rows = [(r, weights[n]) for r, n in sorted(classes.of.items())]
+        tables: dict[str, Table | exp.Query] = {**self._tables(), "weights": _weights(rows)}
+        if classes.default is not None:
+            return load("query/held_by_default").bind(tables, {"weight": weights[classes.default]})
+        return load("query/held_wide" if classes.wide else "query/held").bind(tables, {})
+
+
+def _values(rows: Sequence[tuple[exp.Expr, ...]], columns: Sequence[str], dummy: tuple[exp.Expr, ...]) -> exp.Query:
+    """The rows as a query; where there are none, one that gives none, with the types of the dummy row."""
+    values = exp.Values(
+        expressions=[exp.Tuple(expressions=list(row)) for row in rows or [dummy]],
+        alias=exp.TableAlias(this=exp.to_identifier("given"), columns=[exp.to_identifier(c) for c in columns]),
+    )
+    tree = exp.select(*columns).from_(values, copy=False)
+    return tree if rows else tree.where(exp.false())
+
+
+def _texts(labels: Collection[str]) -> exp.Query:
+    return _values([(_text(label),) for label in sorted(labels)], ["label"], (_text(""),))
+
+
+def _weights(rows: Sequence[tuple[str, int]]) -> exp.Query:
+    cells = [(_text(released), _weight(weight)) for released, weight in rows]
+    return _values(cells, ["released_item", "weight"], (_text(""), _weight(0)))
+
+
+def _text(value: str) -> exp.Expr:
+    return exp.Literal.string(value)
+
+
+def _weight(value: int) -> exp.Expr:
+    return exp.cast(exp.Literal.number(value), "BIGINT", copy=False)

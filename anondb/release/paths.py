@@ -1,0 +1,120 @@
+"""Paths of sealed files: where one may be written, the private directory that it is made in, and its way to the disk."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from anondb.engine import Engine
+from anondb.errors import EngineError, InputError
+from anondb.release.findings import wal_of
+
+_BUILD_PREFIX = ".anondb-build-"
+DATA_SUFFIXES = (".csv", ".dat", ".parquet", ".tree", ".txt", ".sql", ".json")
+
+
+def valid_path(path: str | os.PathLike[str]) -> Path:
+    """The absolute path, unless no file can have it."""
+    text = os.fspath(path)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        text = ""
+    if not text or "\0" in text:
+        raise InputError("The path of the sealed file is not a valid path.", code="bad_path")
+    return Path(os.path.abspath(text))
+
+
+def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) -> Path:
+    """The absolute path of the file to be written, if it may be written.
+
+    Raises:
+        InputError: it exists, is in use here, or its directory is missing or not writable.
+    """
+    target = valid_path(path)
+    exists, directory = os.path.lexists(target), target.parent.is_dir()
+    shown = repr(target.name)
+    if not directory:
+        raise InputError(f"The directory for {shown} does not exist.", code="no_such_directory", hint="Make it first.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise InputError(f"The directory for {shown} is not writable.", code="not_writable", hint="Choose another one.")
+    if not target.name or target.is_dir():
+        raise InputError(f"{shown} is a directory.", code="bad_path", hint="Name a file in it.")
+    if exists:
+        for attached in engine.query("release/databases")["path"].tolist():
+            with contextlib.suppress(OSError):
+                if os.path.samefile(attached, target):
+                    raise InputError(
+                        f"{shown} is a database that is open here.", code="target_in_use", hint="Choose another file."
+                    )
+        if not replace:
+            raise InputError(
+                f"The file {shown} exists already.", code="target_exists", hint="Choose another name, or replace it."
+            )
+        if target.suffix.lower() in DATA_SUFFIXES:
+            raise InputError(
+                f"{shown} is a data file, which a release never replaces.",
+                code="target_in_use",
+                hint="Choose another name.",
+            )
+    if os.path.lexists(wal_of(target)):
+        raise InputError(
+            f"A write-ahead log lies beside {shown}, which DuckDB would mix into the new file.",
+            code="stale_wal",
+            hint="Open and close its database, or remove it.",
+        )
+    return target
+
+
+def _host() -> str:
+    return hashlib.sha256(os.uname().nodename.encode()).hexdigest()[:8]
+
+
+@contextlib.contextmanager
+def build_directory(parent: Path) -> Iterator[Path]:
+    """A private directory (mode 0700) beside the target, removed at the end whatever happens."""
+    try:
+        build = Path(tempfile.mkdtemp(prefix=f"{_BUILD_PREFIX}{_host()}-{os.getpid()}-", dir=parent))
+    except OSError as error:
+        raise described(error) from None
+    try:
+        yield build
+    finally:
+        shutil.rmtree(build, ignore_errors=True)
+
+
+def sweep_builds(parent: Path) -> None:
+    """Remove build directories that our own dead processes on this machine left behind."""
+    prefix = f"{_BUILD_PREFIX}{_host()}-"
+    for place in parent.glob(f"{prefix}*"):
+        with contextlib.suppress(OSError, ValueError):
+            status = place.lstat()
+            if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
+                continue
+            try:
+                os.kill(int(place.name.removeprefix(prefix).split("-")[0]), 0)
+            except ProcessLookupError:
+                shutil.rmtree(place, ignore_errors=True)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a directory, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def described(error: OSError) -> EngineError:
+    """A typed error without the path that the operating system's own has."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return EngineError("No disk space left for the sealed file.", code="disk_full")
+    return EngineError(f"The sealed file could not be written ({type(error).__name__}).", code="io")

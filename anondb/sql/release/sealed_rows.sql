@@ -1,0 +1,41 @@
+-- reads: transactions(transaction_id, item, copies), transaction_ids(transaction_id, complete), released_items(released_item, item), manifest(key, value)
+-- params: none
+-- returns: numbers_out_of_place, rows_without_a_transaction, repeated_rows, wrong_copies, items_without_members, members_without_an_item, repeated_members, nulls, transactions_not_in_the_manifest
+-- grain: one row
+-- Rows of a release that do not belong together, by kind: all are 0 in a release as anondb writes it.
+SELECT
+    (
+        SELECT count(*) FROM transaction_ids
+        WHERE transaction_id < 1 OR transaction_id > (SELECT count(DISTINCT transaction_id) FROM transaction_ids)
+    ) + (SELECT count(*) - count(DISTINCT transaction_id) FROM transaction_ids) AS numbers_out_of_place,
+    (
+        SELECT count(*) FROM transactions
+        WHERE NOT EXISTS (SELECT 1 FROM transaction_ids WHERE transaction_ids.transaction_id = transactions.transaction_id)
+    ) AS rows_without_a_transaction,
+    (
+        SELECT count(*) FROM (
+            SELECT transaction_id FROM transactions GROUP BY transaction_id, item HAVING count(*) > 1
+        ) AS repeated
+    ) AS repeated_rows,
+    (SELECT count(*) FROM transactions WHERE copies < 1) AS wrong_copies,
+    (
+        SELECT count(DISTINCT item) FROM transactions
+        WHERE NOT EXISTS (SELECT 1 FROM released_items WHERE released_items.released_item = transactions.item)
+    ) AS items_without_members,
+    (
+        SELECT count(*) FROM released_items
+        WHERE NOT EXISTS (SELECT 1 FROM transactions WHERE transactions.item = released_items.released_item)
+    ) AS members_without_an_item,
+    (
+        SELECT count(*) FROM (
+            SELECT released_item FROM released_items GROUP BY released_item, item HAVING count(*) > 1
+        ) AS repeated
+    ) AS repeated_members,
+    (SELECT count(*) FROM transactions WHERE transaction_id IS NULL OR item IS NULL OR copies IS NULL)
+    + (SELECT count(*) FROM transaction_ids WHERE transaction_id IS NULL OR complete IS NULL)
+    + (SELECT count(*) FROM released_items WHERE released_item IS NULL OR item IS NULL)
+    + (SELECT count(*) FROM manifest WHERE key IS NULL OR value IS NULL) AS nulls,
+    (
+        SELECT count(*) FROM manifest
+        WHERE key = 'transactions' AND value <> CAST((SELECT count(*) FROM transaction_ids) AS TEXT)
+    ) AS transactions_not_in_the_manifest

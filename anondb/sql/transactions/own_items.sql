@@ -1,0 +1,6 @@
+-- reads: items(item, label)
+-- params: none
+-- returns: released_item, item
+-- grain: released_item
+-- The image map of transactions that nothing was generalized in: each item stands for itself.
+SELECT label AS released_item, label AS item FROM items

@@ -1,0 +1,462 @@
+"""The experiments of the COAT paper (Loukides, Gkoulalas-Divanis and Malin), sections 6 and 7, beside Apriori.
+
+    python benchmarks/coat_paper.py [DIRECTORY]
+
+writes one CSV file and one plot for each figure to benchmarks/coat_paper (or DIRECTORY). The paper's hierarchies and medical
+records are not public: here are balanced trees of fan-out 5 over the sorted items, and diagnosis codes of the INFORMS 2008
+contest with the ICD-9 tree. Queries are 1,000 random itemsets that some transaction holds, of items that COAT generalizes
+(``avgre``) or of all items (``avgre_all``); both releases answer the same ones by the paper's product of probabilities. Time
+is CPU seconds of the algorithm alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from anondb.algorithms.apriori import apriori
+from anondb.algorithms.coat import coat
+from anondb.algorithms.coat_weights import TaxonomyWeights
+from anondb.algorithms.pgen import pgen
+from anondb.data.constraints import (
+    ItemSets,
+    PrivacyConstraints,
+    UtilityConstraints,
+    countable,
+    utility_of_level,
+    utility_of_siblings,
+)
+from anondb.data.sources import open_source
+from anondb.data.taxonomy import Taxonomy, load_taxonomy
+from anondb.data.transactions import Dataset, load_transactions
+from anondb.engine import Engine
+from anondb.errors import AnondbError
+from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.km import KmAnonymity
+from anondb.recoding import GlobalRecoding
+from anondb.utility import generalized_items, measure, of_recoding, owner_workload, random_workload, ul_a_log2
+from anondb.utility.workload import Workload
+
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+K_VALUES = (2, 5, 10, 25, 50)
+QUERIES = 1000
+LIMIT = Fraction(1, 2)  # s = 0.5 %
+Row = dict[str, Any]
+
+
+class Bench:
+    """One data set with its tree, in an engine of its own; inside one transaction."""
+
+    def __init__(self, engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> None:
+        self.engine, self.dataset, self.taxonomy = engine, dataset, taxonomy
+        found = engine.query("coat/occurrences", {"transactions": dataset.transactions})
+        self.tid, self.item = found["tid"].astype(np.int64), found["item"].astype(np.int64)
+        self._apriori: dict[tuple[int, float], tuple[GlobalRecoding | str, float]] = {}
+
+    def coat(self, k: int, m: float = 2, **options: Any) -> tuple[GlobalRecoding | str, float]:
+        """COAT with the weights and the limit of the paper; a refusal is returned as its message."""
+        model = ConstraintAnonymity(k) if "privacy" in options else KmAnonymity(k, m)
+        given = {"weights": self.taxonomy, "max_suppression": LIMIT, **options}
+        return timed(lambda: coat(self.engine, self.dataset, model, **given))
+
+    def apriori(self, k: int, m: float = 2) -> tuple[GlobalRecoding | str, float]:
+        """Apriori, once for each k and m."""
+        if (k, m) not in self._apriori:
+            self._apriori[k, m] = timed(lambda: apriori(self.engine, self.dataset, self.taxonomy, KmAnonymity(k, m)))
+        return self._apriori[k, m]
+
+    def queries(self, size: int, pool: Any = None) -> Workload:
+        return random_workload(self.engine, self.dataset, queries=QUERIES, size=size, pool=pool, target=f"q{size}")
+
+    def error(self, recoding: GlobalRecoding | str, workload: Workload) -> float | None:
+        """AvgRE of a recoding."""
+        if isinstance(recoding, str):
+            return None
+        tid, released_item = self._recoded(recoding)
+        rows = self.engine.put("bench_rows", {"tid": ("INTEGER", tid), "item": ("INTEGER", released_item)})
+        released = of_recoding(self.engine, rows, recoding, target="bench_members")
+        found = measure(self.engine, self.dataset, released, workload, estimator="product")
+        self.engine.drop(rows, released.members, found.answers)
+        return found.average_relative_error
+
+    def _recoded(self, recoding: GlobalRecoding) -> tuple[Any, Any]:
+        """Transactions and the released items in them, each pair once."""
+        image, n = recoding.image[self.item], len(recoding.labels)
+        pairs = np.unique(self.tid[image >= 0] * n + image[image >= 0])
+        return pairs // n, pairs % n
+
+    def log2_ul(self, recoding: GlobalRecoding | str) -> float | None:
+        """Base-2 logarithm of UL (version A) with the weights of the tree."""
+        if isinstance(recoding, str):
+            return None
+        supports = np.bincount(self._recoded(recoding)[1], minlength=len(recoding.labels))
+        tree, shares = self.taxonomy, TaxonomyWeights(self.taxonomy.labels, self.taxonomy)
+        members: list[list[int]] = [[] for _ in recoding.labels]
+        for released, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True):
+            members[released].append(tree.node_of[label])
+        weights = []
+        for block in members:
+            for other in block[1:]:
+                shares.merge(block[0], other)
+            weights.append(shares.exact(int(shares.keys(block[0], np.array([block[0]]))[0])))
+        sizes, n = recoding.sizes.tolist(), self.dataset.n_transactions
+        return ul_a_log2(sizes, supports.tolist(), n, tree.n_leaves, weights=weights)
+
+
+def timed(work: Callable[[], GlobalRecoding]) -> tuple[GlobalRecoding | str, float]:
+    """What came out, or why nothing did, and CPU seconds."""
+    begun = time.process_time()
+    try:
+        found: GlobalRecoding | str = work()
+    except AnondbError as error:
+        found = str(error)
+    return found, time.process_time() - begun
+
+
+@contextmanager
+def bench(transactions: Any, tree: str) -> Iterator[Bench]:
+    engine = Engine.open(threads=2)
+    try:
+        with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+            dataset = load_transactions(engine, source)
+            yield Bench(engine, dataset, load_taxonomy(engine, DATA / tree))
+    finally:
+        engine.close()
+
+
+def compare(
+    on: Bench,
+    ours: GlobalRecoding | str,
+    theirs: GlobalRecoding | str,
+    sizes: tuple[int, ...],
+    **facts: Any,
+) -> list[Row]:
+    """AvgRE of both on the same queries, one row for each size of queries and each pool."""
+    rows = []
+    for size in sizes:
+        row: Row = {**facts, "q": size}
+        for name, pool in (
+            ("avgre", None if isinstance(ours, str) else generalized_items(ours)),
+            ("avgre_all", None),
+        ):
+            workload = on.queries(size, pool)
+            row[f"{name}_coat"] = on.error(ours, workload)
+            row[f"{name}_apriori"] = on.error(theirs, workload)
+            row[f"{name}_queries"] = workload.n_queries
+        rows.append(row)
+    return rows
+
+
+def outcome(found: GlobalRecoding | str) -> Row:
+    if isinstance(found, str):
+        return {"released_items": None, "suppressed_items": None, "refused": found}
+    return {"released_items": len(found.labels), "suppressed_items": int((found.image < 0).sum()), "refused": None}
+
+
+# ---------------------------------------------------------------------- section 6
+
+
+def against_k(on: Bench, data: str) -> list[Row]:
+    """Figures 8 and 10a: k^2-anonymity for several k."""
+    rows = []
+    for k in K_VALUES:
+        (ours, seconds), (theirs, their_seconds) = on.coat(k), on.apriori(k)
+        facts = {
+            "data": data,
+            "k": k,
+            "m": 2,
+            **outcome(ours),
+            "seconds_coat": seconds,
+            "seconds_apriori": their_seconds,
+        }
+        facts |= {"log2_ul_coat": on.log2_ul(ours), "log2_ul_apriori": on.log2_ul(theirs)}
+        rows += compare(on, ours, theirs, (1, 3), **facts)
+    return rows
+
+
+def against_m(on: Bench, data: str) -> list[Row]:
+    """Figures 9 and 10b: k = 5, m from 1 to 3."""
+    rows = []
+    for m in (1, 2, 3):
+        (ours, seconds), (theirs, their_seconds) = on.coat(5, m), on.apriori(5, m)
+        facts = {
+            "data": data,
+            "k": 5,
+            "m": m,
+            **outcome(ours),
+            "seconds_coat": seconds,
+            "seconds_apriori": their_seconds,
+        }
+        facts |= {"log2_ul_coat": on.log2_ul(ours), "log2_ul_apriori": on.log2_ul(theirs)}
+        rows += compare(on, ours, theirs, (2,), **facts)
+    return rows
+
+
+def pairs_of_some_items(on: Bench, percent: int) -> PrivacyConstraints:
+    """PP1 to PP5: all pairs of that many percent of the items, drawn at random."""
+    n = on.dataset.n_items
+    chosen = np.sort(np.random.default_rng(percent).choice(n, size=max(2, n * percent // 100), replace=False))
+    first, second = np.triu_indices(len(chosen), k=1)
+    member = np.column_stack((chosen[first], chosen[second])).astype(np.int64).ravel()
+    start = np.arange(0, len(member) + 1, 2, dtype=np.int64)
+    return PrivacyConstraints(tuple(map(str, range(1, len(start)))), on.dataset.labels, start, member)
+
+
+def mixed_sizes(on: Bench, shares: tuple[float, ...], total: int = 2000) -> PrivacyConstraints:
+    """PP6 to PP9: itemsets of 1 to 4 items that some transaction holds, in the shares of the paper's Table 2. The paper does
+    not say how many; here ``total``, or all single items where these are fewer."""
+    sets: list[list[str]] = []
+    for size, share in enumerate(shares, 1):
+        drawn = random_workload(
+            on.engine, on.dataset, queries=round(total * share / 100), size=size, seed=size, target="drawn"
+        )
+        items = on.engine.select(exp.select("item").from_(drawn.queries.expression()).order_by("query_id", "item"))[
+            "item"
+        ]
+        sets += [[on.dataset.labels[i] for i in block] for block in items.reshape(-1, size).tolist()]
+    return PrivacyConstraints.of(sets)
+
+
+def privacy_policies(on: Bench, data: str) -> list[Row]:
+    """Figures 11 and 12: PP1 to PP9, k = 5; Apriori has to protect all itemsets of 2 or 4 items."""
+    rows = []
+    for number, percent in enumerate((2, 5, 10, 25, 50), 1):
+        privacy = pairs_of_some_items(on, percent)
+        (ours, seconds), (theirs, _) = on.coat(5, privacy=privacy), on.apriori(5, 2)
+        facts = {
+            "data": data,
+            "policy": f"PP{number}",
+            "constraints": len(privacy),
+            **outcome(ours),
+            "seconds_coat": seconds,
+        }
+        rows += compare(on, ours, theirs, (1, 3), **facts)
+    shares = ((33, 33, 33, 1), (30, 30, 30, 10), (25, 25, 25, 25), (16.7, 16.7, 16.7, 50))
+    for number, share in enumerate(shares, 6):
+        privacy = mixed_sizes(on, share)
+        (ours, seconds), (theirs, _) = on.coat(5, privacy=privacy), on.apriori(5, 4)
+        facts = {
+            "data": data,
+            "policy": f"PP{number}",
+            "constraints": len(privacy),
+            **outcome(ours),
+            "seconds_coat": seconds,
+        }
+        rows += compare(on, ours, theirs, (2,), **facts)
+    return rows
+
+
+def utility_policies(on: Bench, data: str) -> list[Row]:
+    """Figure 13: UP1 to UP4, groups of 25 to 500 siblings; k = 5, m = 2."""
+    rows = []
+    for number, size in enumerate((25, 50, 250, 500), 1):
+        groups = utility_of_siblings(on.taxonomy, size)
+        (ours, seconds), (theirs, _) = on.coat(5, 2, utility=groups), on.apriori(5, 2)
+        least = ours
+        if isinstance(ours, str):  # how much would have to be suppressed
+            least, _ = on.coat(5, 2, utility=groups, max_suppression=100)
+        facts = {"data": data, "policy": f"UP{number}", "group": size, **outcome(ours), "seconds_coat": seconds}
+        facts["suppressed_without_limit"] = outcome(least)["suppressed_items"]
+        facts["apriori_inside"] = None if isinstance(theirs, str) else inside(theirs, groups)
+        rows += compare(on, least, theirs, (1, 3), **facts)
+    return rows
+
+
+def inside(recoding: GlobalRecoding, groups: UtilityConstraints) -> int:
+    """How many of the released items lie inside one utility constraint."""
+    of_label, _ = groups.groups_of(recoding.member_labels)
+    found: dict[int, set[int]] = {}
+    for released, group in zip(recoding.member_of.tolist(), of_label.tolist(), strict=True):
+        found.setdefault(released, set()).add(group)
+    return sum(len(g) == 1 for g in found.values())
+
+
+def against_n() -> list[Row]:
+    """Figure 14a: CPU seconds on random parts of bms1; k = 5, m = 2."""
+    lines = [line.split() for line in (DATA / "bms1.dat").read_text("utf-8").splitlines()]
+    order = np.random.default_rng(0).permutation(len(lines)).tolist()
+    rows = []
+    for n in (1000, 5000, 10000, 20000, 30000, 40000, 50000):
+        part = pa.table({"tid": range(n), "item": pa.array([lines[i] for i in order[:n]], pa.list_(pa.string()))})
+        with bench(part, "bms1.f5.tree") as on:
+            (ours, seconds), (_, their_seconds) = on.coat(5), on.apriori(5)
+        rows.append({"n": n, **outcome(ours), "seconds_coat": seconds, "seconds_apriori": their_seconds})
+    return rows
+
+
+# ---------------------------------------------------------------------- section 7
+
+
+def diagnoses() -> pa.Table:
+    """The patients of the INFORMS contest and their diagnosis codes."""
+    with (DATA / "informs2005_rt.csv").open(encoding="utf-8", newline="") as file:
+        rows = [(row["DUPERSID"], row["items"].split()) for row in csv.DictReader(file)]
+    return pa.table({"tid": [r[0] for r in rows], "item": pa.array([r[1] for r in rows], pa.list_(pa.string()))})
+
+
+def disorders(on: Bench, number: int, least: int) -> UtilityConstraints:
+    """Syndromes: sections of the ICD-9 tree with at least two codes in the data; the ``number`` rarest of those that at
+    least ``least`` diagnoses fall under."""
+    sections = utility_of_level(on.taxonomy, 2)
+    support = dict(zip(on.dataset.labels, on.dataset.supports.tolist(), strict=True))
+    found = []
+    for name, codes in zip(sections.ids, sections.sets(), strict=True):
+        known = [c for c in codes if c in support]
+        total = sum(support[c] for c in known)
+        if len(known) > 1 and total >= least:
+            found.append((total, name, known))
+    chosen = sorted(found)[:number]
+    return UtilityConstraints.of([c for _, _, c in chosen], [name for _, name, _ in chosen])
+
+
+def frequent_combinations(on: Bench, share: float) -> list[tuple[str, ...]]:
+    """W1: the codes and pairs of codes that at least this share of the patients have."""
+    least = math.ceil(share * on.dataset.n_transactions)
+    codes = np.flatnonzero(on.dataset.supports >= least)
+    held = {int(c): set(on.tid[on.item == c].tolist()) for c in codes}
+    pairs = [(a, b) for a in held for b in held if a < b and len(held[a] & held[b]) >= least]
+    return [tuple(on.dataset.labels[i] for i in s) for s in (*((c,) for c in held), *pairs)]
+
+
+def case_study() -> list[Row]:
+    """Figure 15: Pgen's constraints, utility constraints of syndromes, workloads W1 and W2."""
+    rows = []
+    with bench(diagnoses(), "icd9.tree") as on:
+        for share in (0.1, 0.03):
+            asked = frequent_combinations(on, share)
+            listed = pa.table({"query_id": range(len(asked)), "items": pa.array([list(a) for a in asked])})
+            with open_source(on.engine, listed, "workload") as source:
+                w1 = owner_workload(on.engine, on.dataset, source, target=f"w{round(100 * share)}")
+            rows += _case_study(on, share, w1)
+    return rows
+
+
+def _case_study(on: Bench, share: float, w1: Workload) -> list[Row]:
+    rows = []
+    for number, least in ((20, 5), (5, 50)):
+        syndromes = disorders(on, number, least)
+        for k in K_VALUES:
+            constraints = pgen(on.engine, on.dataset, k)
+            for limit in (LIMIT, Fraction(100)):
+                options = {"privacy": constraints, "utility": syndromes, "max_suppression": limit}
+                ours, seconds = on.coat(k, **options)
+                row = {"syndromes": number, "k": k, "s": str(limit), "constraints": len(constraints), **outcome(ours)}
+                row |= {"seconds_coat": seconds, "w1_share": share, "w1_queries": w1.n_queries}
+                if not isinstance(ours, str):
+                    exact = countable(
+                        ItemSets(syndromes.ids, syndromes.labels, syndromes.start, syndromes.member), ours, on.dataset
+                    )
+                    row["countable"] = sum(c.exact for c in exact)
+                    row["w1"] = on.error(ours, w1)
+                    pool = generalized_items(ours)
+                    row["w2"] = on.error(ours, on.queries(2, pool)) if len(pool) > 1 else None
+                rows.append(row)
+                if not isinstance(ours, str):
+                    break
+            theirs, _ = on.apriori(k, math.inf)
+            row["apriori"] = outcome(theirs)["released_items"]
+            if not isinstance(theirs, str):
+                kept = countable(
+                    ItemSets(syndromes.ids, syndromes.labels, syndromes.start, syndromes.member), theirs, on.dataset
+                )
+                row["apriori_countable"] = sum(c.exact for c in kept)
+    return rows
+
+
+# ---------------------------------------------------------------------- output
+
+
+def write(place: Path, name: str, rows: list[Row]) -> None:
+    columns = list(dict.fromkeys(c for row in rows for c in row))
+    with (place / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({c: f"{v:.6g}" if isinstance(v, float) else v for c, v in row.items()})
+    print(f"{name}: {len(rows)} rows", flush=True)
+
+
+def plot(
+    place: Path, name: str, rows: list[Row], x: str, panels: list[tuple[str, Row, list[str]]], log: bool = False
+) -> None:
+    """One picture with a panel for each (title, rows that agree with these values, columns)."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, len(panels), figsize=(4.2 * len(panels), 3.2), squeeze=False)
+    for axis, (title, wanted, columns) in zip(axes[0], panels, strict=True):
+        chosen = [r for r in rows if all(r.get(c) == v for c, v in wanted.items())]
+        for column, mark in zip(columns, "os^v", strict=False):
+            points = [(str(r[x]), r[column]) for r in chosen if r.get(column) is not None]
+            axis.plot([p[0] for p in points], [p[1] for p in points], marker=mark, label=column)
+        axis.set_title(title)
+        axis.set_xlabel(x)
+        if log:
+            axis.set_yscale("log")
+        axis.legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(place / f"{name}.png", dpi=80)
+    pyplot.close(figure)
+
+
+def main() -> None:
+    place = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "coat_paper"
+    place.mkdir(parents=True, exist_ok=True)
+    both = ["avgre_coat", "avgre_apriori"]
+    seconds = ["seconds_coat", "seconds_apriori"]
+    by_k: list[Row] = []
+    by_m: list[Row] = []
+    private: list[Row] = []
+    useful: list[Row] = []
+    for data in ("bms1", "bms2"):
+        with bench(DATA / f"{data}.dat", f"{data}.f5.tree") as on:
+            by_k += against_k(on, data)
+            by_m += against_m(on, data)
+            private += privacy_policies(on, data)
+            useful += utility_policies(on, data)
+        for name, rows in (("by_k", by_k), ("by_m", by_m), ("privacy_policies", private), ("utility_policies", useful)):
+            write(place, name, rows)
+    sets = ("bms1", "bms2")
+    plot(place, "by_k", by_k, "k", [(f"{d}, q={q}", {"data": d, "q": q}, both) for d in sets for q in (1, 3)])
+    plot(place, "by_m", by_m, "m", [(d, {"data": d}, both) for d in sets])
+    plot(
+        place,
+        "ul",
+        by_k,
+        "k",
+        [(f"{d}: log2 UL", {"data": d, "q": 1}, ["log2_ul_coat", "log2_ul_apriori"]) for d in sets],
+    )
+    panels = [(f"{d}, q={q}", {"data": d, "q": q}, both) for d in sets for q in (1, 3, 2)]
+    plot(place, "privacy_policies", private, "policy", panels)
+    plot(
+        place,
+        "utility_policies",
+        useful,
+        "policy",
+        [(f"{d}, q={q}", {"data": d, "q": q}, both) for d in sets for q in (1, 3)],
+    )
+    plot(place, "seconds_by_k", by_k, "k", [(d, {"data": d, "q": 1}, seconds) for d in sets])
+    by_n = against_n()
+    write(place, "by_n", by_n)
+    plot(place, "by_n", by_n, "n", [("bms1: CPU seconds", {}, seconds)])
+    study = case_study()
+    write(place, "case_study", study)
+    shown = [(f"{n} syndromes", {"syndromes": n, "w1_share": 0.1}, ["w1", "w2"]) for n in (20, 5)]
+    plot(place, "case_study", study, "k", shown)
+
+
+if __name__ == "__main__":
+    main()
