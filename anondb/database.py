@@ -88,7 +88,7 @@ class Release:
         return stored.measure_release(self._database.engine, self.name, wanted)
 
     def rules(
-        self, min_support: int, min_confidence: Any = "1/2", *, min_length: int = 2, max_length: int = 4, seed: int = 0
+        self, min_support: int, min_confidence: Any = "1/5", *, min_length: int = 2, max_length: int = 4, seed: int = 0
     ) -> RuleAccuracy:
         """Association rules of one reconstruction of an anatomy beside those of its source as it is now.
 

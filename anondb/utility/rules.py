@@ -31,7 +31,7 @@ class RuleThresholds:
     """
 
     min_support: int
-    min_confidence: Fraction = Fraction(1, 2)
+    min_confidence: Fraction = Fraction(1, 5)
     min_length: int = 2
     max_length: int = 4
 
@@ -86,7 +86,7 @@ class RuleAccuracy:
 
 
 def default_thresholds(engine: Engine, transactions: Table) -> RuleThresholds:
-    """The least support that at most ``PAIRS`` pairs of items of the original reach, and a confidence of 1/2."""
+    """The least support that at most ``PAIRS`` pairs of items of the original reach, and the default confidence."""
     beyond = engine.query("utility/pair_support", {"transactions": transactions}, place=PAIRS)["together"].tolist()
     return RuleThresholds(min_support=int(beyond[0]) + 1 if beyond else 1)
 

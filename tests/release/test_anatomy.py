@@ -21,7 +21,7 @@ from anondb.models.anatomy import Anatomy
 from anondb.recoding import BucketRecoding
 from anondb.release.freeze import FrozenRelease, drop_schema, freeze
 from anondb.release.objects import ANATOMY, SchemaName, create_view_and_macro, release_kind, release_schema
-from anondb.release.publish import open_release, publish
+from anondb.release.publish import publish
 
 SHOP = [["a", "b", "x"], ["a", "y"], ["b", "x", "y"], [], ["c", "z"], ["c", "x"], ["a", "z"], ["b"]]
 COLUMNS = [["a", "b", "c"], ["x", "y", "z"]]
@@ -92,10 +92,11 @@ def test_nothing_else_is_published(owner: Engine) -> None:
 
 def test_bucket_numbers_are_in_the_order_of_the_key(owner: Engine) -> None:
     order = []
-    for n, key in enumerate((b"1" * 32, b"2" * 32, b"1" * 32)):
+    for n, key in enumerate((b"1" * 32, b"1" * 32, b"2" * 32, b"3" * 32, b"4" * 32, b"5" * 32)):
         frozen(owner, name=f"r{n}", key=key)
         order.append(rows(owner, f"FROM release_r{n}.buckets"))
-    assert order[0] == order[2] != order[1]
+    assert order[0] == order[1]
+    assert any(other != order[0] for other in order[2:])
 
 
 def test_a_recoding_that_does_not_fit_is_our_bug(owner: Engine) -> None:
@@ -291,7 +292,6 @@ def test_a_sealed_file_has_the_same_multisets_under_other_numbers(owner: Engine,
     with owner.transaction():
         file = publish(owner, release.schema, place)
     assert (file.transactions, file.rows) == (6, len(owner_rows))
-    assert open_release(place)["release_id"] == release.release_id
     with duckdb.connect(str(place), read_only=True) as analyst:
         assert analyst.sql("SELECT column_id, items, copies FROM buckets ORDER BY ALL").fetchall() == owner_rows
         assert analyst.sql("FROM buckets").fetchall() == analyst.sql("FROM buckets ORDER BY ALL").fetchall()

@@ -263,9 +263,13 @@ VALUES = {
 def kind_of(query: NamedQuery, table: str, column: str) -> str:
     """A type for a column of a table that a query reads, by the conventions of the package's names."""
     if column == "items":
-        return "VARCHAR[]" if table in ("source", "baskets") else "INTEGER[]"
+        return "VARCHAR[]" if table in ("source", "baskets", "buckets", "vals", "reconstruction") else "INTEGER[]"
+    if query.name.startswith("verify/anatomy") and column in ("bucket_id", "column_id"):
+        return "VARCHAR"
     if table == "lists":
         return "VARCHAR[]"
+    if table == "item_columns" and column == "item":
+        return "VARCHAR"
     if (
         query.name.startswith("release/")
         and table != "transactions"
