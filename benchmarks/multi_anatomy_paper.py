@@ -87,7 +87,7 @@ def rules(name: str, p: int, ls: tuple[int | Fraction, ...], empty_values: str, 
         share = 100 * support / dataset.n_transactions
         print(f"minimum support {support} of {dataset.n_transactions:,} ({share:.1f} %): at most 100 pairs reach it")
         print("| l | confidence | rules, original | rules, reconstructed | common | AR |\n|---|---|---|---|---|---|")
-        for l in ls:
+        for number, l in enumerate(ls):
             model = Anatomy(l, p, empty_values)
             try:
                 recoding = multi_anatomy(engine, dataset, model, given, spread=True)
@@ -97,8 +97,8 @@ def rules(name: str, p: int, ls: tuple[int | Fraction, ...], empty_values: str, 
                 )
                 engine.drop(*(engine.work_table(f"anatomy_{n}") for n in ("columns", "held", "numbers")))
                 continue
-            schema = release_schema("memory", "bench")
-            freeze(engine, dataset, recoding, model, release_schema=schema, replace=True)
+            schema = release_schema("memory", f"bench{number}")
+            freeze(engine, dataset, recoding, model, release_schema=schema)
             for confidence in CONFIDENCES:
                 thresholds = RuleThresholds(support, confidence, *lengths)
                 found = measure_rules(engine, dataset, schema, thresholds)
