@@ -33,6 +33,7 @@ check: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/main_job.py
+	$(BIN)/python benchmarks/coat.py
 	$(BIN)/python benchmarks/multi_anatomy_paper.py
 
 # The dbt project is built where dbt is installed: pip install "dbt-core>=1.10,<2" dbt-duckdb

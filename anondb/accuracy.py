@@ -40,7 +40,7 @@ def queries_of(engine: Engine, dataset: Dataset, workload: Workload, pool: Any) 
 def called(queries: Queries) -> str:
     """What a workload is called in the ledger."""
     if queries.seed is None:
-        return "own queries"
+        return f"own queries {queries.table}"
     return f"random size={queries.size} queries={queries.n_queries} seed={queries.seed} draw={queries.draw}"
 
 

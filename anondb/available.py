@@ -18,16 +18,18 @@ from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
 from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 
 MODELS: Mapping[str, Callable[..., Model]] = {
     "km": KmAnonymity,
     "constraints": ConstraintAnonymity,
+    "hkp": HkpCoherence,
     "anatomy": Anatomy,
 }
-PLANNED_MODELS = ("k", "hkp", "kkm", "klm")
+PLANNED_MODELS = ("k", "kkm", "klm")
 PLANNED_ALGORITHMS = (
-    *("clump", "partition", "apriori", "lra", "vpa", "mm", "pcta", "rfirst", "tfirst"),
+    *("clump", "partition", "lra", "rfirst", "tfirst"),
     *(f"{bound}_bound_{order}" for bound in ("rum", "tum") for order in ("r", "t", "rt")),
 )
 
@@ -58,10 +60,14 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "literal",
         ),
     ),
+    "apriori": Algorithm(("km",), needs=("taxonomy",)),
+    "vpa": Algorithm(("km",), needs=("taxonomy",)),
+    "pcta": Algorithm(("km", "constraints"), options=("taxonomy", "privacy_constraints", "weights")),
+    "mm": Algorithm(("hkp", "km"), options=("taxonomy", "sensitive", "max_suppression")),
     "multi_anatomy": Algorithm(("anatomy",), options=("columns", "empty_values", "correlation", "spread")),
 }
 # Options that state a model's promise together with its parameters; other models do not take them.
-OF_MODEL: Mapping[str, tuple[str, ...]] = {"constraints": ("privacy_constraints",)}
+OF_MODEL: Mapping[str, tuple[str, ...]] = {"constraints": ("privacy_constraints",), "hkp": ("sensitive",)}
 FOR_ALL = ("id", "item", "records")
 
 
@@ -73,16 +79,26 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def parse_m(text: str | int | float) -> int | float:
     """m from a flag or an option: an integer, or ``inf``."""
+    return _parse("m", text)
+
+
+def parse_p(text: str | int | float) -> int | float:
+    """p of (h,k,p)-coherence, likewise."""
+    return _parse("p", text)
+
+
+def _parse(name: str, text: str | int | float) -> int | float:
     if isinstance(text, str):
         if text.strip().lower() in ("inf", "infinity"):
             return math.inf
         if not re.fullmatch(r"[+-]?\d{1,30}", text.strip()):
-            raise InputError(f"m must be an integer or inf, not {text[:40]!r}.", code="bad_parameter")
+            raise InputError(f"{name} must be an integer or inf, not {text[:40]!r}.", code="bad_parameter")
         return int(text)
     return text
 
 
-_FROM_TEXT: Mapping[str, Callable[[Any], Any]] = {"m": parse_m}  # parameters that flags and options may give as text
+# Parameters that flags and options may give as text.
+_FROM_TEXT: Mapping[str, Callable[[Any], Any]] = {"m": parse_m, "p": parse_p}
 
 
 def make_model(name: str = "km", **parameters: Any) -> Model:

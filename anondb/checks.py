@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
 from anondb.available import make_model, parameters_of
 from anondb.data.constraints import PrivacyConstraints
+from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import put_sets, read_privacy
 from anondb.data.transactions import Dataset, load_transactions
@@ -16,11 +18,12 @@ from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
 from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 from anondb.release import ledger
 from anondb.release.freeze import coded_release
 from anondb.release.objects import ANATOMY, SchemaName, read_manifest, release_kind
-from anondb.verify import Verification, verify_km
+from anondb.verify import Verification, verify_hkp, verify_km
 from anondb.verify.anatomy import AnatomyVerification, Original, verify_anatomy
 from anondb.verify.constraints import verify_constraints
 
@@ -34,6 +37,7 @@ def verify_rows(
     *,
     privacy: PrivacyConstraints | str | None = None,
     released_items: Table | None = None,
+    sensitive: Collection[str] | None = None,
 ) -> Verification:
     """Check published transactions, coded as integers, against a model.
 
@@ -46,13 +50,22 @@ def verify_rows(
         privacy: the privacy constraints of the model constraints, or ``pgen``.
         released_items: ``(released_item, item)``, which original items the released ones stand for; None where each
             item stands for itself.
+        sensitive: the labels of the private items of the model hkp.
 
     Raises:
-        InputError: ``no_privacy_constraints``.
+        InputError: ``no_privacy_constraints`` or ``no_sensitive``: what the model is about is missing.
     """
     match model:
         case KmAnonymity():
             return verify_km(engine, transactions, items, model, witnesses=witnesses)
+        case HkpCoherence() if sensitive is None:
+            raise InputError(
+                "The model hkp is checked against its private items, which no release lists.",
+                code="no_sensitive",
+                hint="Name them with --sensitive TABLE|FILE.",
+            )
+        case HkpCoherence():
+            return verify_hkp(engine, transactions, items, model, sensitive or (), witnesses=witnesses)
         case ConstraintAnonymity() if privacy is None:
             raise InputError(
                 "The model constraints is checked against its privacy constraints, which no release holds.",
@@ -78,9 +91,10 @@ def verify_release(
     witnesses: int = 0,
     *,
     privacy: PrivacyConstraints | str | None = None,
+    sensitive: Collection[str] | None = None,
     original: Dataset | None = None,
 ) -> Verification:
-    """Check the frozen or sealed rows of a release against a model; ``privacy`` as in ``verify_rows``.
+    """Check the frozen or sealed rows of a release against a model; ``privacy``, ``sensitive`` as in ``verify_rows``.
 
     ``original`` are the data that it was made from, where they are at hand; only the check of an anatomy looks at them.
 
@@ -100,7 +114,8 @@ def verify_release(
         )
     transactions, items = coded_release(engine, schema)
     released = schema.table("released_items")
-    found = verify_rows(engine, transactions, items, model, witnesses, privacy=privacy, released_items=released)
+    about: dict[str, Any] = {"privacy": privacy, "sensitive": sensitive, "released_items": released}
+    found = verify_rows(engine, transactions, items, model, witnesses, **about)
     engine.drop(transactions, items)
     return found
 
@@ -114,6 +129,7 @@ def verify_source(
     item: str = "item",
     witnesses: int = 0,
     privacy_constraints: Any = None,
+    sensitive: Any = None,
 ) -> Verification:
     """Check any table, view, file or data frame against a model.
 
@@ -128,8 +144,10 @@ def verify_source(
         )
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         privacy = given_privacy(engine, privacy_constraints, model)
+        private = given_sensitive(engine, sensitive, model)
         dataset = load_transactions(engine, source, id_column=id, item_column=item)
-        return verify_rows(engine, dataset.transactions, dataset.items, model, witnesses, privacy=privacy)
+        rows = (dataset.transactions, dataset.items)
+        return verify_rows(engine, *rows, model, witnesses, privacy=privacy, sensitive=private)
 
 
 def verify_buckets(
@@ -172,12 +190,14 @@ def verify_sealed(
     model: Model | None = None,
     witnesses: int = 0,
     privacy_constraints: Any = None,
+    sensitive: Any = None,
 ) -> Verification:
     """Check the rows of a sealed file against a model, its manifest's by default."""
     with engine.transaction():
         promised = model or model_of(read_manifest(engine, schema))
         privacy = given_privacy(engine, privacy_constraints, promised)
-        return verify_release(engine, schema, promised, witnesses, privacy=privacy)
+        private = given_sensitive(engine, sensitive, promised)
+        return verify_release(engine, schema, promised, witnesses, privacy=privacy, sensitive=private)
 
 
 def given_privacy(engine: Engine, given: Any, model: Model) -> PrivacyConstraints | str | None:
@@ -191,6 +211,22 @@ def given_privacy(engine: Engine, given: Any, model: Model) -> PrivacyConstraint
             f"privacy_constraints goes with the model constraints, not with {model.name}.", code="bad_usage"
         )
     return None if given is None else read_privacy(engine, given)
+
+
+def given_sensitive(engine: Engine, given: Any, model: Model) -> tuple[str, ...] | None:
+    """The private items that a check was given, if any.
+
+    Raises:
+        InputError: ``bad_usage``: the model has none.
+    """
+    if given is not None and not isinstance(model, HkpCoherence):
+        raise InputError(f"sensitive goes with the model hkp, not with {model.name}.", code="bad_usage")
+    return None if given is None else load_sensitive(engine, given)
+
+
+def sensitive_of_release(engine: Engine, catalog: str, schema: SchemaName) -> tuple[str, ...]:
+    """The private items that a release was made with, from the owner's ledger."""
+    return ledger.sensitive_of(engine, catalog, read_manifest(engine, schema)["release_id"])
 
 
 def privacy_of_release(engine: Engine, catalog: str, schema: SchemaName) -> PrivacyConstraints | str | None:

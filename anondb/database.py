@@ -247,12 +247,14 @@ class Database:
         item: str = "item",
         witnesses: int = 0,
         privacy_constraints: Any = None,
+        sensitive: Any = None,
     ) -> Verification:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
 
         An anatomy is checked on ``buckets``: a table ``(bucket_id, column_id, items, copies)``; ``transactions`` are then
         the original, which may be left out. The model constraints is checked against ``privacy_constraints``: a table, file
-        or data frame ``(constraint_id, item)``, or ``pgen``; by default those that the release was made with.
+        or data frame ``(constraint_id, item)``, or ``pgen``; hkp against the private items ``sensitive``; by default those
+        that the release was made with.
         """
         if (release is None) == (transactions is None and buckets is None):
             raise InputError("Say what to verify: transactions, buckets, or a release.", code="bad_usage")
@@ -271,7 +273,11 @@ class Database:
                     privacy = checks.privacy_of_release(self.engine, stored.current_catalog(self.engine), schema)
                 else:
                     privacy = checks.given_privacy(self.engine, privacy_constraints, promised)
-                return checks.verify_release(self.engine, schema, promised, witnesses, privacy=privacy)
+                private = checks.given_sensitive(self.engine, sensitive, promised)
+                if private is None:
+                    private = checks.sensitive_of_release(self.engine, schema.catalog, schema)
+                about: dict[str, Any] = {"privacy": privacy, "sensitive": private}
+                return checks.verify_release(self.engine, schema, promised, witnesses, **about)
         if buckets is not None:
             promise = Anatomy() if model is None else model
             if not isinstance(promise, Anatomy):
@@ -287,6 +293,7 @@ class Database:
             item=item,
             witnesses=witnesses,
             privacy_constraints=privacy_constraints,
+            sensitive=sensitive,
         )
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:
@@ -342,9 +349,15 @@ class Database:
         return ledger.entries(self.engine, stored.current_catalog(self.engine))
 
     def drop(self, name: str) -> None:
-        """Drop a release; its entry in the ledger stays."""
+        """Drop a release; its entry in the ledger stays.
+
+        Raises:
+            InputError: there is no such release, or the database is open read-only.
+        """
+        catalog = stored.current_catalog(self.engine)
         with self.engine.transaction():
-            ledger.drop_release(self.engine, stored.current_catalog(self.engine), name)
+            stored.check_writable(self.engine, catalog)
+            ledger.drop_release(self.engine, catalog, name)
 
     def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
         """A query tree as a DuckDB relation of this connection."""

@@ -12,6 +12,7 @@ from anondb import __version__
 from anondb.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of
 from anondb.checks import verify_release
 from anondb.constrained import ConstraintReport, check_constraints
+from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
 from anondb.data.taxonomy import load_taxonomy
@@ -138,7 +139,8 @@ def anonymize(
             frozen = freeze(engine, dataset, recoding, model, release_schema=schema, replace=policy.replace)
             loss = loss_of(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "verify", "verifying the frozen rows"):
-            verification = verify_release(engine, schema, model, privacy=loaded.stated.privacy, original=dataset)
+            about: dict[str, Any] = {"privacy": loaded.stated.privacy, "sensitive": loaded.sensitive}
+            verification = verify_release(engine, schema, model, original=dataset, **about)
             if not verification.verified:
                 raise VerificationFailed(
                     f"The frozen release has {verification.violations} violations of {model.name}; nothing was kept."
@@ -153,6 +155,8 @@ def anonymize(
             anatomy = None
             if isinstance(recoding, BucketRecoding) and isinstance(model, Anatomy):
                 anatomy = anatomy_figures(engine, dataset, recoding, schema, model, policy.workload.seed)
+        if loaded.sensitive is not None:
+            ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
         if constraints is not None:  # also where only the sealed file stays: it is verified again
             ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
         if not engine.one_shot or view is not None:
@@ -200,7 +204,8 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         weights=policy.weights,
         countable=policy.countable,
     )
-    return Loaded(dataset, taxonomy, stated)
+    sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
+    return Loaded(dataset, taxonomy, stated, sensitive)
 
 
 # ---------------------------------------------------------------------- parts of the steps

@@ -13,6 +13,7 @@ from anondb.errors import InfeasibleError, InternalError
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
 from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 from anondb.policy import Policy
 from anondb.recoding import BucketRecoding, GlobalRecoding, Recoding
@@ -20,7 +21,7 @@ from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
 from anondb.utility import Loss, global_loss, ul_a_log2
 
-SET_BASED = ("coat",)  # generalized items are sets of items, not nodes of the taxonomy
+SET_BASED = ("coat", "pcta")  # generalized items are sets of items, not nodes of the taxonomy
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,13 @@ class Loaded:
         dataset: the transactions.
         taxonomy: of their items, if the policy names one.
         stated: constraints, weights and countable sets.
+        sensitive: the private items of hkp, which need not occur; None for models that have none.
     """
 
     dataset: Dataset
     taxonomy: Taxonomy | None = None
     stated: Stated = field(default_factory=Stated)
+    sensitive: tuple[str, ...] | None = None
 
 
 def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
@@ -74,6 +77,22 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
                 max_suppression=policy.max_suppression,
                 literal=policy.literal,
             )
+        case "apriori", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.apriori import apriori
+
+            return apriori(engine, dataset, taxonomy, model)
+        case "vpa", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.vpa import vpa
+
+            return vpa(engine, dataset, taxonomy, model)
+        case "pcta", KmAnonymity() | ConstraintAnonymity() as model, Loaded(dataset, _, stated):
+            from anondb.algorithms.pcta import pcta
+
+            return pcta(engine, dataset, model, privacy=stated.privacy, weights=stated.weights)
+        case "mm", KmAnonymity() | HkpCoherence() as model, Loaded(dataset):
+            from anondb.algorithms.mm import mm
+
+            return mm(engine, dataset, model, private=loaded.sensitive or ())
         case "multi_anatomy", Anatomy() as model, Loaded(dataset):
             from anondb.algorithms.multi_anatomy import multi_anatomy
 
@@ -161,7 +180,8 @@ def remarks(policy: Policy, loaded: Loaded, frozen: FrozenRelease) -> list[str]:
             )
     if dataset.n_items and not frozen.released_items:
         remarks.append("Everything was suppressed: the release holds no item.")
-    if policy.algorithm in SET_BASED:
+    remarks += _on_sensitive(loaded)
+    if policy.algorithm in (*SET_BASED, "mm"):
         return remarks
     if (
         taxonomy is not None
@@ -172,5 +192,19 @@ def remarks(policy: Policy, loaded: Loaded, frozen: FrozenRelease) -> list[str]:
     ):
         remarks.append(
             "A node at the top of the taxonomy has a single child: the search stops where one step down does not pay."
+        )
+    return remarks
+
+
+def _on_sensitive(loaded: Loaded) -> list[str]:
+    """Sensitive items that cannot mean what the owner thinks."""
+    if loaded.sensitive is None:
+        return []
+    occurring = set(loaded.dataset.labels)
+    absent = sum(label not in occurring for label in loaded.sensitive)
+    remarks = [f"{absent} of {len(loaded.sensitive)} sensitive items do not occur in the data."] if absent else []
+    if occurring and occurring <= set(loaded.sensitive):
+        remarks.append(
+            "Every item is sensitive: there is none that an attacker is taken to know, so nothing is protected."
         )
     return remarks

@@ -17,7 +17,8 @@ class Decision:
 
     Attributes:
         step: position, from 1.
-        action: ``specialize`` (a node gave way to its children), ``merge`` or ``suppress``.
+        action: ``specialize`` (a node gave way to its children), ``generalize`` (a node took the place of those
+            below it), ``merge`` or ``suppress``.
         subject: label of the node or generalized item that was decided on.
         support: the support that forced the decision (of a threat or a constraint), or None where none did.
         cost: information loss after the step, in the algorithm's own measure.

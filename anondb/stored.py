@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from anondb.accuracy import called, generalized_members, measure_on, measure_rules, queries_of
-from anondb.checks import model_of, privacy_of_release, verify_release
+from anondb.checks import model_of, privacy_of_release, sensitive_of_release, verify_release
 from anondb.data.sources import QuerySource, open_source
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import Engine, Table
@@ -41,7 +41,7 @@ def check_writable(engine: Engine, catalog: str) -> None:
     )
     if bool(engine.select(query, "looking up the database")["readonly"][0]):
         raise InputError(
-            "The database is open read-only, so no release can be written into it.",
+            "The database is open read-only, so nothing can be written into it.",
             code="read_only",
             hint="Open it for writing, or USE another one.",
         )
@@ -153,10 +153,11 @@ def publish_release(engine: Engine, name: str, path: str, *, replace: bool = Fal
         schema = find_release(engine, name)
         model = model_of(read_manifest(engine, schema))
         privacy = privacy_of_release(engine, current_catalog(engine), schema)
+        private = sensitive_of_release(engine, current_catalog(engine), schema)
 
         def check(sealed: Engine, sealed_schema: SchemaName) -> None:
             with sealed.transaction():
-                if not verify_release(sealed, sealed_schema, model, privacy=privacy).verified:
+                if not verify_release(sealed, sealed_schema, model, privacy=privacy, sensitive=private).verified:
                     raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
         return publish(engine, schema, path, replace=replace, check=check)

@@ -154,6 +154,7 @@ def compare(
             row[f"{name}_coat"] = on.error(ours, workload)
             row[f"{name}_apriori"] = on.error(theirs, workload)
             row[f"{name}_queries"] = workload.n_queries
+            on.engine.drop(workload.queries, workload.names)
         rows.append(row)
     return rows
 
@@ -224,6 +225,7 @@ def mixed_sizes(on: Bench, shares: tuple[float, ...], total: int = 2000) -> Priv
         items = on.engine.select(exp.select("item").from_(drawn.queries.expression()).order_by("query_id", "item"))[
             "item"
         ]
+        on.engine.drop(drawn.queries, drawn.names)
         sets += [[on.dataset.labels[i] for i in block] for block in items.reshape(-1, size).tolist()]
     return PrivacyConstraints.of(sets)
 
@@ -360,7 +362,10 @@ def _case_study(on: Bench, share: float, w1: Workload) -> list[Row]:
                     row["countable"] = sum(c.exact for c in exact)
                     row["w1"] = on.error(ours, w1)
                     pool = generalized_items(ours)
-                    row["w2"] = on.error(ours, on.queries(2, pool)) if len(pool) > 1 else None
+                    if len(pool) > 1:
+                        w2 = on.queries(2, pool)
+                        row["w2"] = on.error(ours, w2)
+                        on.engine.drop(w2.queries, w2.names)
                 rows.append(row)
                 if not isinstance(ours, str):
                     break

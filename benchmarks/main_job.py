@@ -40,17 +40,26 @@ PAIRS = (
 )
 
 
-def run(data: str, k: int, m: int | str, *extra: str, timeout: float = 1800) -> tuple[dict, float, float, int]:
-    """Run the command; returns its report, CPU seconds, wall seconds, peak MiB and what it printed as JSON."""
-    command = [str(ANONDB), "anonymize", str(DATA / f"{data}.dat"), "--taxonomy", str(DATA / f"{data}.f5.tree")]
-    command += ["--k", str(k), "--m", str(m), "--json", *extra]
+def run_command(source: Path, *options: str) -> tuple[dict, float, float, int]:
+    """Run ``anonymize --json``; returns its report, CPU seconds, wall seconds and peak MiB."""
     begun = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        [str(ANONDB), "anonymize", str(source), "--json", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     assert process.stdout is not None
     output = process.stdout.read()
     _, _, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - begun
     return json.loads(output), usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss // 1024
+
+
+def run(data: str, k: int, m: int | str, *extra: str) -> tuple[dict, float, float, int]:
+    """Run the main job on real data, with the taxonomy that goes with them."""
+    taxonomy = ("--taxonomy", str(DATA / f"{data}.f5.tree"))
+    return run_command(DATA / f"{data}.dat", *taxonomy, "--k", str(k), "--m", str(m), *extra)
 
 
 def floor(sealed: Path) -> float:

@@ -749,14 +749,24 @@ def partition(
     return published
 
 
-def apriori(children: Children, root: str, transactions: Transactions, k: int, m: Bound) -> list[str]:
-    """AA by the reference rule of 5.1: the cut, sorted. Raises Infeasible where 0 < non-empty transactions < k."""
+def apriori(
+    children: Children,
+    root: str,
+    transactions: Transactions,
+    k: int,
+    m: Bound,
+    start: Collection[str] | None = None,
+) -> list[str]:
+    """AA by the reference rule of 5.1: the cut, sorted. Raises Infeasible where 0 < non-empty transactions < k.
+
+    `start` is the cut to begin with, all leaves by default.
+    """
     if unknown := unknown_items(children, root, transactions):
         raise UnknownItem(unknown)
     if 0 < sum(bool(t) for t in transactions) < k:
         raise Infeasible
     below = occurrences_below(children, root, transactions)
-    cut = set(leaves(children, root))
+    cut = set(leaves(children, root) if start is None else start)
 
     def total_ncp(nodes: set[str]) -> Fraction:
         return sum((below[v] * ncp(children, root, v) for v in nodes), Fraction(0))

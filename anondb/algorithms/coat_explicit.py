@@ -9,12 +9,14 @@ one from outside brings that one's transactions in.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from anondb.algorithms.coat_blocks import Blocks, Ints
 
+_MANY = 64  # so many constraints are looked at together
 _DONE = -1  # satisfied: by support k for good, or by support 0 until an item of it changes
 
 
@@ -50,13 +52,46 @@ class Explicit:
             top = int(level[int(level.argmax())])
             if top == _DONE:
                 return None
-            for i in np.flatnonzero(level == top).tolist():
-                if not exact[i]:
+            first = np.flatnonzero(level == top)
+            known = exact[first]
+            if known.any():
+                first = first[: int(known.argmax()) + 1]
+            if len(first) > _MANY:
+                self._look_at_pairs(first[~exact[first]], top)
+            for i in first.tolist():
+                if not exact[i] and level[i] == top:
                     self._look(i, top)
                 if exact[i] and level[i] == top:
                     self.chosen = i
                     return self._item[self._start[i] : self._start[i + 1]], top
         return None
+
+    def _look_at_pairs(self, constraints: Ints, bound: int) -> None:
+        """The same as ``_look`` for all constraints of two items that are in two blocks, by one row of co-occurrences for
+        each block: of a pair, the block that changed last."""
+        blocks = self._blocks
+        constraints = constraints[self._start[constraints + 1] - self._start[constraints] == 2]
+        a = blocks.block_of[self._item[self._start[constraints]]]
+        b = blocks.block_of[self._item[self._start[constraints] + 1]]
+        two = (a >= 0) & (b >= 0) & (a != b)
+        constraints, a, b = constraints[two], a[two], b[two]
+        if not bound:  # a bound of 0: the supports are 0
+            few = ((blocks.support[[a, b]] > 0) & (blocks.support[[a, b]] < self._k)).any(axis=0)
+            self._exact[constraints] = few
+            self._level[constraints[~few]] = _DONE
+            return
+        later = blocks.born[a] > blocks.born[b]
+        a, b = np.where(later, a, b), np.where(later, b, a)
+        order = np.argsort(a, kind="stable")
+        constraints, a, b = constraints[order], a[order], b[order]
+        bounds = [*np.flatnonzero(np.diff(a, prepend=-1)).tolist(), len(a)]
+        supports = np.empty(len(a), dtype=np.int64)
+        for low, high in pairwise(bounds):
+            supports[low:high] = blocks.row(int(a[low]))[b[low:high]]
+        done = supports >= self._k
+        self._settled[constraints] = done
+        self._level[constraints] = np.where(done, _DONE, supports)
+        self._exact[constraints] = (supports > 0) & ~done
 
     def _look(self, i: int, bound: int) -> None:
         """Compute the support of a constraint; with a bound of 0, whether its parts hold."""

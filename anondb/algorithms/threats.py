@@ -160,7 +160,7 @@ class ThreatMiner:
         ranges = [(0, self._taxonomy.size)]
         if self._taxonomy.size**2 > 2 * CHUNK_ROWS:
             mass = self._engine.query("itemsets/partners", {"others": tables["fresh"], **tables})
-            ranges = _ranges(mass["node"], mass["mass"])
+            ranges = chunks(mass["node"], mass["mass"])
         found = []
         for low, high in ranges:
             f = self._engine.query(query, tables, k=self.k, first_from=low, first_to=high)
@@ -189,7 +189,7 @@ class ThreatMiner:
                 return True
             _guard(total, size)
             found, kept = [], 0
-            for chunk in _ranges(mass["prefix"], mass["mass"]):
+            for chunk in chunks(mass["prefix"], mass["mass"]):
                 counted = engine.create("counted", _counted(occurrences, chunk))
                 columns = engine.select(_minimal(counted, frequent, size, self.k))
                 found.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))
@@ -253,7 +253,7 @@ def _check_count(found: list[tuple[Rows, Rows]], size: int) -> None:
         )
 
 
-def _ranges(keys: Ints, mass: Ints) -> list[tuple[int, int]]:
+def chunks(keys: Ints, mass: Ints) -> list[tuple[int, int]]:
     """Ranges of keys with at most CHUNK_ROWS of mass each (or a single key)."""
     ranges: list[tuple[int, int]] = []
     start, held = 0, 0

@@ -15,6 +15,7 @@ import typer
 from typer.exceptions import TyperException
 
 from anondb.cli import ask, check, files, make
+from anondb.cli import compare as comparing
 from anondb.cli.app import app
 from anondb.cli.words import json_error
 from anondb.errors import AnondbError, InternalError
@@ -23,12 +24,12 @@ __all__ = ["app", "main"]
 
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(make.demo, files.load, make.anonymize, check.verify, ask.accuracy, files.publish),
-    *(ask.run, ask.query, ask.explain, files.releases),
+    *(ask.run, ask.query, ask.explain, files.releases, comparing.compare),
 )
 for command in COMMANDS:
     app.command()(command)
 
-PLANNED_COMMANDS = ("inspect", "attack", "compare")
+PLANNED_COMMANDS = ("inspect", "attack")
 
 
 def _fail(error: AnondbError) -> NoReturn:

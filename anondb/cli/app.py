@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb import __version__
+from anondb.cli.words import json_error
 from anondb.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +38,7 @@ IdColumn = Annotated[str, typer.Option("--id", help="Column that identifies a pe
 ItemColumn = Annotated[str, typer.Option("--item", help="Column of items; a LIST column is accepted.", metavar="COL")]
 ModelName = Annotated[
     str | None,
-    typer.Option("--model", help="The promise: km (k^m-anonymity), constraints or anatomy.", metavar="NAME"),
+    typer.Option("--model", help="The promise: km (k^m-anonymity), constraints, hkp or anatomy.", metavar="NAME"),
 ]
 K = Annotated[int | None, typer.Option(help="Every known combination leaves at least k candidates (default 5).")]
 M = Annotated[str | None, typer.Option(help="Items that an attacker may know: an integer (default 2), or inf.")]
@@ -42,6 +46,9 @@ PrivacyConstraints = Annotated[
     str | None,
     typer.Option(help="Of the model constraints: itemsets (constraint_id, item), or pgen.", metavar="TABLE|FILE|pgen"),
 ]
+H = Annotated[str | None, typer.Option(help="For hkp: largest share of a private item, such as 0.8 or 4/5.")]
+P = Annotated[str | None, typer.Option(help="For hkp: public items that an attacker may know: an integer, or inf.")]
+Sensitive = Annotated[str | None, typer.Option(help="For hkp: the private items (column item).", metavar="TABLE|FILE")]
 L = Annotated[
     str | None, typer.Option("--l", help="A value may be had by at most 1/l of a bucket: a number such as 4 or 5/2.")
 ]
@@ -76,6 +83,27 @@ def _main(
 
 
 @contextlib.contextmanager
+def _leaving_at_once() -> Iterator[None]:
+    """End at Ctrl-C without unwinding while native modules are imported, which abort where an exception meets them."""
+
+    def leave(*_: object) -> None:
+        json_error("interrupted", "interrupted; nothing had begun")
+        typer.echo("anondb: interrupted; nothing had begun", err=True)
+        sys.stdout.flush()
+        os._exit(130)
+
+    old = signal.getsignal(signal.SIGINT)
+    if old is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old)
+
+
+@contextlib.contextmanager
 def opened(
     source: str,
     *,
@@ -86,8 +114,9 @@ def opened(
     create: bool = False,
 ) -> Iterator[Database]:
     """The database of a SOURCE: the DuckDB file, or memory for a data file; progress on stderr if it is a terminal."""
-    from anondb.data.sources import is_file
-    from anondb.database import connect
+    with _leaving_at_once():
+        from anondb.data.sources import is_file
+        from anondb.database import connect
 
     one_shot = is_file(source)
     if (one_shot and not Path(source).is_file()) or (not one_shot and not create and not Path(source).is_file()):

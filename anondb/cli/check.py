@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anondb.cli.app import (
     EmptyValues,
+    H,
     IdColumn,
     ItemColumn,
     Json,
@@ -17,8 +18,10 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    P,
     PrivacyConstraints,
     ReleaseName,
+    Sensitive,
     ShowSql,
     Source,
     Threads,
@@ -43,7 +46,10 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    h: H = None,
+    p: P = None,
     privacy_constraints: PrivacyConstraints = None,
+    sensitive: Sensitive = None,
     l: L = None,
     empty_values: EmptyValues = None,
     buckets: Annotated[
@@ -67,11 +73,11 @@ def verify(
 
     def promised(own: Model | None) -> Model:
         """The model asked for; what is not said is that of ``own``."""
-        return model_from(
-            model or (None if buckets is None else "anatomy"), own, k=k, m=m, l=l, empty_values=empty_values
-        )
+        asked = model or (None if buckets is None else "anatomy")
+        return model_from(asked, own, k=k, m=m, l=l, h=h, p=p, empty_values=empty_values)
 
     default = promised(None)
+    stated: dict[str, Any] = {"privacy_constraints": privacy_constraints, "sensitive": sensitive}
     if transactions is not None and (release is not None or against_source):
         raise InputError(
             "--transactions and --release each say what to check.", code="bad_usage", hint="Give one of them."
@@ -85,12 +91,10 @@ def verify(
         sealed = None if transactions or release or buckets else stored.sealed_schema(database.engine)
         if sealed is not None:
             own = checks.model_of(read_manifest(database.engine, sealed))
-            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, privacy_constraints)
+            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, **stated)
         elif release is not None:
             own = checks.model_of(database.release(release).manifest)
-            found = database.verify(
-                release=release, model=promised(own), witnesses=witnesses, privacy_constraints=privacy_constraints
-            )
+            found = database.verify(release=release, model=promised(own), witnesses=witnesses, **stated)
         elif default.name == "anatomy":
             where = buckets_of(database, source, buckets)
             found = database.verify(transactions, buckets=where, model=default, id=id, item=item, witnesses=witnesses)
@@ -102,7 +106,7 @@ def verify(
                 id=id,
                 item=item,
                 witnesses=witnesses,
-                privacy_constraints=privacy_constraints,
+                **stated,
             )
     if as_json:
         print_json(found.to_json(witnesses=witnesses > 0))

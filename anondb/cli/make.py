@@ -10,6 +10,7 @@ import typer
 from anondb.cli.app import (
     Draw,
     EmptyValues,
+    H,
     IdColumn,
     ItemColumn,
     Json,
@@ -18,11 +19,13 @@ from anondb.cli.app import (
     M,
     MemoryLimit,
     ModelName,
+    P,
     PrivacyConstraints,
     Queries,
     ReleaseName,
     Replace,
     Seed,
+    Sensitive,
     ShowSql,
     Size,
     Source,
@@ -50,10 +53,15 @@ def anonymize(
     k: K = None,
     m: M = None,
     l: L = None,
+    h: H = None,
+    p: P = None,
+    sensitive: Sensitive = None,
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="mhghs (default with a taxonomy), hghs, coat (default without); multi_anatomy.", metavar="NAME"
+            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, vpa, pcta, mm; hkp: mm;"
+            " anatomy: multi_anatomy.",
+            metavar="NAME",
         ),
     ] = None,
     privacy_constraints: PrivacyConstraints = None,
@@ -104,7 +112,7 @@ def anonymize(
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
         made = database.anonymize(
             transactions_of(database, source, transactions, id, item),
-            model=model_from(model, k=k, m=m, l=l),
+            model=model_from(model, k=k, m=m, l=l, h=h, p=p),
             name=release,
             queries=queries,
             size=size,
@@ -124,6 +132,7 @@ def anonymize(
                 weights=weights,
                 countable=countable,
                 literal=literal,
+                sensitive=sensitive,
                 columns=int(columns) if columns is not None and columns.isdecimal() else columns,
                 empty_values=empty_values,
                 correlation=correlation,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,14 +157,18 @@ def file_query(path: Path, what: str) -> exp.Query:
     """A SELECT over a .csv or .parquet file; every CSV field is text, and a quoted empty field is not NULL."""
     if not path.is_file():
         raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
-    place = exp.Literal.string(str(path))
-    if path.suffix.lower() == ".parquet":
-        reader = exp.func("read_parquet", place)
-    else:
-        options = {"header": True, "all_varchar": True, "allow_quoted_nulls": False, "quote": '"', "escape": '"'}
-        settings = [exp.PropertyEQ(this=exp.to_identifier(k), expression=exp.convert(v)) for k, v in options.items()]
-        reader = exp.Anonymous(this="read_csv", expressions=[place, *settings])
-    return exp.select("*").from_(exp.Table(this=reader))
+    reader, options = "read_parquet", dict[str, bool | str](hive_partitioning=False)
+    if path.suffix.lower() != ".parquet":
+        reader = "read_csv"
+        options |= {"header": True, "all_varchar": True, "allow_quoted_nulls": False, "quote": '"', "escape": '"'}
+        options |= {"comment": ""}  # else a # that many fields begin with is taken for the sign of a comment
+    settings = [exp.PropertyEQ(this=exp.to_identifier(k), expression=exp.convert(v)) for k, v in options.items()]
+    return exp.select("*").from_(exp.Table(this=exp.Anonymous(this=reader, expressions=[_place(path), *settings])))
+
+
+def _place(path: Path) -> exp.Literal:
+    """A file as DuckDB's readers take it: they expand patterns and ~, and this means one file, whatever its name."""
+    return exp.Literal.string(re.sub(r"[*?\[]", r"[\g<0>]", str(path.absolute())))
 
 
 def check_frame(frame: Any, what: str) -> None:
@@ -241,7 +246,7 @@ def dat_source(engine: Engine, path: Path, what: str) -> Source:
     """A FIMI .dat file as ``(tid, item)`` with a LIST column; empty lines are empty transactions."""
     if not path.is_file():
         raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
-    content = exp.select("content").from_(exp.Table(this=exp.func("read_text", exp.Literal.string(str(path)))))
+    content = exp.select("content").from_(exp.Table(this=exp.func("read_text", _place(path))))
     with reading(f"file {path.name!r}"):
         lines = engine.create("dat_lines", "transactions/dat_lines", {"file": content})
     query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lines.expression())

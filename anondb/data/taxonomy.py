@@ -222,12 +222,14 @@ def _read_paths(path: Path) -> Taxonomy:
     limit = csv.field_size_limit(MAX_LABEL_BYTES)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return from_paths([row for row in csv.reader(file, delimiter=";") if row])
+            return from_paths([row for row in csv.reader(file, delimiter=";", strict=True) if row])
     except UnicodeDecodeError:
         raise InputError(f"The taxonomy file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
     except csv.Error:
         raise InputError(
-            f"The taxonomy file {path.name!r} cannot be read as ;-separated paths.", code="bad_file"
+            f"The taxonomy file {path.name!r} cannot be read as ;-separated paths.",
+            code="bad_file",
+            hint='Put a label that begins with a quote in quotes, and double the quotes in it: """so"" named".',
         ) from None
     finally:
         csv.field_size_limit(limit)

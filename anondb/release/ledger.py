@@ -79,11 +79,13 @@ _ACCURACY = {
 _VIEWS = dict.fromkeys(("name", "release", "release_id", "query", "options", "source_table"), "VARCHAR")
 _TAXONOMIES = {"release": "VARCHAR", "ord": "BIGINT", "node": "VARCHAR", "parent": "VARCHAR"}
 _CONSTRAINTS = {"release": "VARCHAR", "kind": "VARCHAR", "ord": "BIGINT", "set_id": "VARCHAR", "item": "VARCHAR"}
+_SENSITIVE = {"release": "VARCHAR", "item": "VARCHAR"}
 _TABLES = {
     "releases": _RELEASES,
     "decisions": _DECISIONS,
     "taxonomies": _TAXONOMIES,
     "constraints": _CONSTRAINTS,
+    "sensitive_items": _SENSITIVE,
     "views": _VIEWS,
     "workloads": _WORKLOADS,
     "accuracy": _ACCURACY,
@@ -198,7 +200,7 @@ def _ensure(engine: Engine, catalog: str) -> None:
         )
 
 
-def _append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[dict[str, str | None]]) -> None:
+def _append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[Mapping[str, str | None]]) -> None:
     """Add rows of texts, cast to the columns' types."""
     texts = engine.put("ledger_rows", {c: ("VARCHAR", [row[c] for row in rows]) for c in types})
     names = {c: exp.to_identifier(c, quoted=True) for c in types}
@@ -303,6 +305,22 @@ def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstrai
             return str(set_id)
         sets.setdefault(str(set_id), []).append(str(item))
     return PrivacyConstraints.of(sets.values(), list(sets)) if sets else None
+
+
+def record_sensitive(engine: Engine, catalog: str, release_id: str, sensitive: Sequence[str]) -> None:
+    """Keep the private items of a release, so that it can be verified again: the release does not list them."""
+    _ensure(engine, catalog)
+    columns = {"release": [release_id] * len(sensitive), "item": list(sensitive)}
+    _insert(engine, _table(catalog, "sensitive_items"), {c: ("VARCHAR", values) for c, values in columns.items()})
+
+
+def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
+    """The private items that a release was made with; none where it has none."""
+    table = _table(catalog, "sensitive_items")
+    if not engine.exists(table):
+        return ()
+    found = engine.query("release/sensitive_of", {"sensitive_items": table}, release_id=release_id)
+    return tuple(found["item"].tolist())
 
 
 def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> None:

@@ -65,7 +65,10 @@ ANATOMY = Kind(
     number="bucket_id",
     rows=("buckets",),
 )
-KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "anatomy": ANATOMY}  # by the name of the model
+KINDS: Mapping[str, Kind] = {  # by the name of the model
+    **dict.fromkeys(("km", "constraints", "hkp"), GLOBAL),
+    "anatomy": ANATOMY,
+}
 
 
 @dataclass(frozen=True)

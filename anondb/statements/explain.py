@@ -109,19 +109,20 @@ def explain(engine: Engine, name: str, item: str) -> Explanation:
         members.setdefault(released, []).append(member)
         image[member] = released
     path = _path(ledger.taxonomy_of(engine, catalog, entry.release_id), item)
-    if not path and item not in image:
+    decisions = ledger.decisions_of(engine, catalog, entry.release_id)
+    if not path and item not in image and not any(d["subject"] == item for d in decisions):
         raise InputError(
             f"The release {entry.name!r} and its taxonomy have no item {item!r}.",
             code="unknown_item",
             hint="Labels are compared exactly: check case and spaces.",
         )
-    decisions = ledger.decisions_of(engine, catalog, entry.release_id)
     relevant = [d for d in decisions if d["subject"] in path or d["subject"] in (item, image.get(item))]
     last = max((int(d["round"]) for d in decisions), default=1)
     steps = [_explained(d, entry.parameters, last) for d in relevant]
     cause = next((s for s in steps if s.action == "suppress" and s.round_number == last), None)
     shown = image.get(item)
     outcome = _outcome(item, shown, members, cause)
+    top_down = bool(path) and not any(d["action"] == "generalize" for d in decisions)
     return Explanation(
         release=entry.name,
         item=item,
@@ -131,7 +132,7 @@ def explain(engine: Engine, name: str, item: str) -> Explanation:
         path=tuple(path),
         steps=tuple(steps),
         conclusion=_conclusion(
-            item, outcome, shown, members, cause, _stopped(steps, shown, last) if path else None, bool(path)
+            item, outcome, shown, members, cause, _stopped(steps, shown, last) if top_down else None, bool(path)
         ),
     )
 
@@ -163,13 +164,24 @@ def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) 
     """A decision as a sentence; the words do not depend on the algorithm."""
     action, subject, support = str(decision["action"]), str(decision["subject"]), decision["support"]
     number, cost = int(decision["round"]), _cost(decision["cost"])
-    k, m = parameters.get("k"), parameters.get("m")
-    known = f"up to {m}" if last == 1 or number == m else str(number)
+    k, m = parameters.get("k"), parameters.get("m", parameters.get("p"))
+    known = f"combination of {f'up to {m}' if last == 1 or number == m else number} items"
+    known = known if m is not None else "privacy constraint"
     if action == "specialize":
         words = f"{subject!r} gave way to its children, the cheapest step there was; cost after it {cost}"
+    elif action == "generalize":
+        words = (
+            f"{subject!r} took the place of what lies below it: a combination of {number} items with one of these was held"
+            f" by only {support} transactions, fewer than k = {k}; cost after it {cost}"
+        )
+    elif action == "suppress" and support is not None and k is not None and int(support) >= int(k):
+        words = (
+            f"{subject!r} was suppressed: of the {support} transactions that hold a {known} with it,"
+            f" more than the share h = {parameters.get('h')} hold a private item; cost {cost}"
+        )
     elif action == "suppress":
         words = (
-            f"{subject!r} was suppressed: a combination of {known} items with it is held by only {support} transactions,"
+            f"{subject!r} was suppressed: a {known} with it is held by only {support} transactions,"
             f" fewer than k = {k}; cost {cost}"
         )
         if number < last:

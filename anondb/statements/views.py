@@ -272,7 +272,8 @@ def _check(
         verification = checks.verify_release(engine, schema, model, witnesses, original=dataset)
     else:
         verification = _verify_recoded(engine, entry, dataset, schema, model, witnesses)
-    missing = _images(engine, dataset, schema) == 0
+    published = _images(engine, dataset, schema)
+    missing = published == 0
     return Check(
         release=entry.name,
         verification=verification,
@@ -282,7 +283,7 @@ def _check(
         not_covered_items=int(missing.sum()),
         not_covered_occurrences=int(dataset.supports[missing].sum()),
         limit=limit,
-        loss=Loss() if isinstance(model, Anatomy) else _loss(engine, entry, dataset, schema),
+        loss=Loss() if isinstance(model, Anatomy) else _loss(engine, entry, dataset, schema, published),
     )
 
 
@@ -308,20 +309,20 @@ def _verify_recoded(
         model,
         witnesses,
         privacy=ledger.privacy_of(engine, stored.current_catalog(engine), entry.release_id),
+        sensitive=ledger.sensitive_of(engine, stored.current_catalog(engine), entry.release_id),
         released_items=released,
     )
     engine.drop(recoded, codes, images)
     return verification
 
 
-def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName) -> Loss:
+def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:
     """What the release's recoding costs on a dataset; items without a released item count as suppressed."""
     found = engine.query("release/members", {"released_items": schema.table("released_items")})
     labels, member_of = np.unique(np.asarray(found["released_item"], dtype=object), return_inverse=True)
     number = {label: n for n, label in enumerate(labels.tolist())}
-    images = _images(engine, dataset, schema).tolist()
     recoding = GlobalRecoding(
-        image=np.asarray([-1 if label == 0 else number[label] for label in images], dtype=np.int64),
+        image=np.asarray([-1 if label == 0 else number[label] for label in published.tolist()], dtype=np.int64),
         labels=tuple(labels.tolist()),
         member_of=member_of.astype(np.int64),
         member_labels=tuple(found["item"].tolist()),

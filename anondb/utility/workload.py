@@ -45,6 +45,7 @@ class Workload:
         size: how many items each of them asks for; None where that differs.
         seed: what the queries were drawn with; None for the owner's own.
         draw: ``all``, ``generalized`` or ``owner``.
+        table: the plain name of the owner's own table or file; None for drawn queries.
     """
 
     queries: Table
@@ -54,6 +55,7 @@ class Workload:
     size: int | None
     seed: int | None
     draw: str
+    table: str | None = None
 
 
 # ---------------------------------------------------------------------- drawn queries
@@ -355,7 +357,7 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
         raise InputError(
             f"{source.name} holds no query.", code="empty_workload", hint="Give one row for each item of a query."
         )
-    return Workload(pairs, names, items, number, smallest if smallest == largest else None, None, "owner")
+    return Workload(pairs, names, items, number, smallest if smallest == largest else None, None, "owner", source.table)
 
 
 def _refuse_nulls(engine: Engine, source: Source, every: Table, rows: Table, listed: bool) -> None:

@@ -336,7 +336,11 @@ def test_a_release_of_the_files_own_name(tmp_path: Path) -> None:
 def test_a_read_only_database(shop: Path, tmp_path: Path) -> None:
     before = state_of(shop)
     with anondb.connect(shop, read_only=True) as database:
-        for call in (lambda: database.anonymize("sales", **SMALL), lambda: database.release("old").measure(queries=2)):
+        for call in (
+            lambda: database.anonymize("sales", **SMALL),
+            lambda: database.release("old").measure(queries=2),
+            lambda: database.drop("old"),
+        ):
             with pytest.raises(InputError) as caught:
                 call()
             assert caught.value.code == "read_only"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -94,3 +95,38 @@ def test_bms2_from_the_file_to_bounds_that_hold(
     with duckdb.connect(str(place / "bms2.duckdb"), read_only=True) as analyst:
         lower, estimate, upper = analyst.execute("SELECT * FROM count_bounds(['55267', '55283'])").fetchall()[0]
     assert lower <= truth <= upper and lower <= estimate <= upper and upper < 77512
+
+
+def test_all_of_it_in_sql(tour: tuple[Path, dict[str, subprocess.CompletedProcess[str]]]) -> None:
+    """Made, refreshed, published, asked, measured, explained and checked by SQL statements and their files alone."""
+    place, done = tour
+    said = {re.sub(r"[^a-z].*", "", c[7:]) + " " + c.split()[-1]: r.stdout for c, r in done.items()}
+    first, second, third = [line for line in said["run policy.sql"].splitlines() if line.startswith("anonymized view")]
+    assert "3,000 transactions" in first and "nothing was done" in second
+    assert "the data have changed; the old recoding would" in third and "are published otherwise" in third
+    assert "fresh" in said["run policy.sql"] and "strictly cheaper" in said["explain saffron"]
+    with duckdb.connect(str(place / "anondb-demo" / "shop.duckdb"), read_only=True) as owner:
+        (truth,) = owner.execute("SELECT count(DISTINCT tid) FROM orders WHERE item = 'milk'").fetchall()[0]
+        recorded = owner.execute("FROM anondb.accuracy WHERE workload = 'policy: log log.sql'").fetchall()
+    (asked,) = [r.stdout for c, r in done.items() if c.startswith("anondb query anondb-demo/policy.duckdb")]
+    lower, estimate, upper = (float(word) for word in asked.splitlines()[1].split())
+    assert lower <= truth <= upper and lower <= estimate <= upper and len(recorded) > 2
+    (checked,) = [json.loads(r.stdout) for c, r in done.items() if "policy --against-source" in c]
+    assert checked["holds"] is True and checked["status"] == "fresh"
+
+
+@pytest.mark.skipif(not (DATA / "bms2.dat").exists(), reason="the shared data are not there")
+def test_all_of_it_in_sql_on_bms2(tour: tuple[Path, dict[str, subprocess.CompletedProcess[str]]]) -> None:
+    place, done = tour
+    (made,) = [r.stdout for c, r in done.items() if c.endswith(" bms2.sql")]
+    assert "77,512 transactions" in made and "the data have changed" in made and "fresh" in made
+    with duckdb.connect(str(place / "anondb-demo" / "shop.duckdb"), read_only=True) as owner:
+        truth = owner.execute("SELECT count(*) FROM bms2 WHERE list_has_all(item, ['55267', '55283'])").fetchall()[0][0]
+        recorded = owner.execute(
+            "SELECT count(*), count(*) FILTER (truth BETWEEN lower_bound AND upper_bound) FROM anondb.accuracy "
+            "WHERE workload = 'bms2_sessions: log bms2_log.sql'"
+        ).fetchall()
+        assert recorded == [(2, 2)]
+    (asked,) = [r.stdout for c, r in done.items() if c.startswith("anondb query bms2_sessions")]
+    lower, _, upper = (float(word) for word in asked.splitlines()[1].split())
+    assert lower <= truth <= upper < 79062

@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import reference as ref
 from coat_cases import dataset_of, expected, image_of, published, random_case, run, same
 
-from anondb.algorithms import coat_implicit, coat_mining
+from anondb.algorithms import coat_blocks, coat_explicit, coat_implicit, coat_mining
 from anondb.algorithms.coat import UtilityViolated, coat, group_label
 from anondb.algorithms.pgen import pgen
 from anondb.data.constraints import (
@@ -43,6 +44,23 @@ def engine() -> Iterator[Engine]:
 def test_same_as_the_naive_reference(engine: Engine, start: int) -> None:
     for seed in range(start, start + 220):
         transactions, k, m, options = random_case(random.Random(seed))
+        if any(transactions):
+            ours, theirs = run(engine, transactions, k, m, **options), expected(transactions, k, m, **options)
+            assert same(ours, theirs), (seed, transactions, k, m, options, ours, theirs)
+
+
+@pytest.mark.parametrize(("dense", "few"), [(64, 128), (1, 0), (3, 1)])
+def test_every_way_to_count(engine: Engine, monkeypatch: pytest.MonkeyPatch, dense: int, few: int) -> None:
+    """Bitmaps, marked transactions and whole transactions; constraints one by one and pairs together."""
+    monkeypatch.setattr(coat_blocks, "_DENSE", dense)
+    monkeypatch.setattr(coat_blocks, "_FEW", few)
+    monkeypatch.setattr(coat_explicit, "_MANY", 0)
+    for seed in range(150):
+        rng = random.Random(40_000 + seed)
+        transactions, k, m, options = random_case(rng)
+        if seed % 2:
+            pairs = [list(p) for p in combinations(sorted({i for t in transactions for i in t}), 2)]
+            options["privacy"] = rng.sample(pairs, rng.randint(1, len(pairs))) if pairs else [["a", "z"]]
         if any(transactions):
             ours, theirs = run(engine, transactions, k, m, **options), expected(transactions, k, m, **options)
             assert same(ours, theirs), (seed, transactions, k, m, options, ours, theirs)

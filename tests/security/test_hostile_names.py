@@ -11,7 +11,11 @@ from release.cases import dataset, recoding, rows
 from release.test_ledger import ENTRY
 from sqlglot import exp
 
+from anondb.data.sources import open_source
+from anondb.data.taxonomy import load_taxonomy
+from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
+from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
 from anondb.release.freeze import coded_release, freeze
 from anondb.release.ledger import drop_release, entries, find, record
@@ -109,3 +113,60 @@ def test_hostile_release_survives_reopening(tmp_path: Path) -> None:
     publish(again, release_schema(catalog, names[0]), tmp_path / "out '\".duckdb")
     again.close()
     assert read_sealed_manifest(tmp_path / "out '\".duckdb")["transactions"] == "1"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "dat"])
+@pytest.mark.parametrize(
+    "name", ["a[1].{}", "a*.{}", "a?.{}", "[!b]1.{}", "a]1.{}", "item=x/a1.{}", "level=x/[a]1.{}", "d[1]/**/a1.{}"]
+)
+def test_a_file_is_that_file(name: str, suffix: str, owner: Engine, tmp_path: Path) -> None:
+    """DuckDB's readers take a name for a pattern, and name=value in a path for a column."""
+    for place in (tmp_path / "a1", tmp_path / "d1" / "e" / "a1"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write(place.with_suffix(f".{suffix}"), "wrong")
+    path = tmp_path / name.format(suffix)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(path, "right")
+    with owner.transaction(), open_source(owner, path, "transactions") as source:
+        assert list(source.columns) == ["tid", "item"]
+        assert load_transactions(owner, source).labels == ("right",)
+
+
+def write(path: Path, item: str) -> None:
+    """A file of one transaction with one item."""
+    if path.suffix == ".parquet":
+        plain = path.parent / "plain"
+        duckdb.sql(f"SELECT 1 AS tid, '{item}' AS item").write_parquet(str(plain))
+        plain.rename(path)
+    else:
+        path.write_text(f"tid,item\n1,{item}\n" if path.suffix == ".csv" else f"{item}\n")
+
+
+def test_a_taxonomy_in_a_partitioned_directory(owner: Engine, tmp_path: Path) -> None:
+    """A wide table has one column a level; the directory adds none."""
+    path = tmp_path / "version=7" / "levels.csv"
+    path.parent.mkdir()
+    path.write_text("item,group\na,x\nb,x\n")
+    assert sorted(load_taxonomy(owner, path).labels) == ["a", "b", "x"]
+
+
+@pytest.mark.parametrize("rows", [1, 50])
+def test_a_number_sign_begins_no_comment(rows: int, owner: Engine, tmp_path: Path) -> None:
+    """DuckDB's reader guesses that a file has comments, and leaves such persons out without a word."""
+    path = tmp_path / "t.csv"
+    path.write_text("tid,item\n" + "".join(f"{n},a\n" for n in range(rows)) + "#1,#b\n#2,a #c\n")
+    with owner.transaction(), open_source(owner, path, "transactions") as source:
+        data = load_transactions(owner, source)
+    assert (data.n_transactions, data.labels) == (rows + 2, ("#b", "a", "a #c"))
+
+
+@pytest.mark.parametrize("row", ['a;"Best" buys;*', 'a;x;"*', '"a" b;x;*'])
+def test_quotes_that_are_not_closed(row: str, owner: Engine, tmp_path: Path) -> None:
+    """A path file whose quotes are not those of CSV is refused: no quote is dropped from a label, no line swallowed."""
+    path = tmp_path / "t.tree"
+    path.write_text(f"{row}\nb;y;*\n")
+    with pytest.raises(InputError) as caught:
+        load_taxonomy(owner, path)
+    assert caught.value.code == "bad_file"
+    path.write_text('a;5" pipe;"""Best"" buys"\n')
+    assert load_taxonomy(owner, path).labels == ('"Best" buys', '5" pipe', "a")

@@ -46,6 +46,12 @@ LAST = {0: 4, 1: 3, 2: 2, 3: 3, 4: 4}
 COLUMNS = "tid INTEGER, node INTEGER, last INTEGER, family INTEGER"
 REACHABLE = (COLUMNS, [(t, n, LAST[n], -1) for t, n in EXTENDED[1]])
 FAMILIES = (COLUMNS, [(t, n, LAST[n], {2: 1, 3: 1, 4: 0}.get(n, -1)) for t, n in EXTENDED[1]])
+# Itemsets of one item each, numbered like it, and pairs of them.
+SETS = (
+    "tid INTEGER, prefix INTEGER, member INTEGER, itemset INTEGER",
+    [(1, 0, 0, 0), (1, 0, 1, 1), (1, 0, 2, 2), (2, 0, 0, 0), (2, 0, 1, 1), (3, 0, 2, 2)],
+)
+JOINED = ("tid INTEGER, first_set INTEGER, second_set INTEGER", [(1, 0, 1), (1, 0, 2), (1, 1, 2), (2, 0, 1)])
 ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
@@ -142,6 +148,51 @@ EXAMPLES = [
         {"k": 3, **ALL},
     ),
     Example(
+        "itemsets/occurrences",
+        [(1, 4), (1, 7), (2, 4), (2, 7), (3, 4), (4, 2)],
+        {"transactions": TRANSACTIONS, "leaves": ("item INTEGER, node INTEGER", [(0, 7), (1, 4), (2, 2)])},
+        ordered=True,
+    ),
+    Example(
+        "itemsets/public_occurrences",
+        [(1, 0, 0, 0), (1, 0, 1, 1), (2, 0, 0, 0), (2, 0, 1, 1), (3, 0, 1, 1)],
+        {"transactions": TRANSACTIONS, "kept": ("item INTEGER", [(0,), (1,), (9,)])},
+    ),
+    Example(
+        "itemsets/private_occurrences",
+        [(4, 2)],
+        {"transactions": TRANSACTIONS, "private": ("item INTEGER", [(2,), (9,)])},
+    ),
+    Example(
+        "itemsets/private_shares",
+        [(0, 1), (1, 2)],
+        {"transactions": TRANSACTIONS, "private": ("tid INTEGER, item INTEGER", [(1, 7), (1, 8), (3, 7)])},
+        ordered=True,
+    ),
+    Example("itemsets/join_mass", [(0, 3), (1, 1)], {"occurrences": SETS}, ordered=True),
+    Example(
+        "itemsets/joined",
+        [(1, 0, 1), (1, 0, 2), (2, 0, 1)],
+        {"occurrences": SETS},
+        {"first_from": 0, "first_to": 0},
+    ),
+    Example("itemsets/joined", [(1, 1, 2)], {"occurrences": SETS}, {"first_from": 1, "first_to": 9}),
+    Example("itemsets/candidates", [(0, 1, 2), (0, 2, 1), (1, 2, 1)], {"joined": JOINED}, ordered=True),
+    Example(
+        "itemsets/candidate_shares",
+        [(0, 1, 2), (0, 2, 1), (1, 2, 1)],
+        {"joined": JOINED, "private": ("tid INTEGER, item INTEGER", [(1, 7), (2, 7), (1, 8), (3, 8)])},
+        ordered=True,
+    ),
+    Example(
+        "itemsets/grown",
+        [(1, 0, 1, 5), (2, 0, 1, 5), (1, 1, 2, 6)],
+        {
+            "occurrences": SETS,
+            "kept": ("first_set INTEGER, second_set INTEGER, itemset INTEGER", [(0, 1, 5), (1, 2, 6)]),
+        },
+    ),
+    Example(
         "itemsets/frequent_pairs",
         [(1, 4, 1, 2), (2, 3, 2, 2), (2, 4, 2, 2), (3, 4, 3, 2)],
         {"reachable": REACHABLE},
@@ -163,6 +214,11 @@ EXAMPLES = [
     ),
     Example("itemsets/total_support", [(5,)], {"frequent": ("support BIGINT", [(2,), (3,)])}),
     Example("itemsets/total_support", [(0,)], {"frequent": ("support BIGINT", [])}),
+    Example(
+        "transactions/own_items",
+        [("a", "a"), ("b", "b")],
+        {"items": ("item INTEGER, label VARCHAR", [(0, "a"), (1, "b")])},
+    ),
 ]
 ELSEWHERE = {"transactions/fingerprint"}  # test_fingerprint
 
@@ -246,7 +302,7 @@ def test_fingerprint(engine: Engine) -> None:
 
 TEXT = {"label", "content", "name", "key", "value", "member", "released_item", "parameters", "subject", "action"}
 TEXT |= {"release", "release_id", "model", "algorithm", "source_table", "id_column", "item_column", "fingerprint"}
-TEXT |= {"lm_total", "user_name", "version", "status", "cost"}
+TEXT |= {"workload", "lm_total", "user_name", "version", "status", "cost"}
 OTHER = {"complete": "BOOLEAN", "verified": "BOOLEAN", "suppressed": "BOOLEAN", "created": "TIMESTAMP"}
 OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "relative_error": "DOUBLE"}
 TEXT_ITEMS = {"released_items", "source", "baskets"}  # tables whose item or id is a label
@@ -257,6 +313,7 @@ VALUES = {
     "wanted": "x",
     "release_id": "r",
     "text": "SELECT 1",
+    "prefix": "x",
 }
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 import anondb
 from anondb.database import Database
-from anondb.demo import make_shop
 from anondb.statements.log import measure_log
 
 LOG = """
@@ -21,9 +21,8 @@ SELECT count(DISTINCT tid) FROM sales WHERE item = 'no such item'
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    database = anondb.connect(tmp_path_factory.mktemp("log") / "shop.duckdb")
-    make_shop(database)
+def shop(demo_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Database:
+    database = anondb.connect(shutil.copy(demo_template, tmp_path_factory.mktemp("log") / "shop.duckdb"))
     database.anonymize("sales", taxonomy="food", name="spring", queries=1)
     return database
 

@@ -301,10 +301,10 @@ def hostile(count: int) -> list[str]:
     return list(names.values())
 
 
-def test_hostile_names_through_every_builder() -> None:
+@pytest.mark.parametrize("number", [700, pytest.param(5000, marks=pytest.mark.slow)])
+def test_hostile_names_through_every_builder(number: int) -> None:
     """View names, columns, tables and texts: what comes back is what went in, and nothing in it is run."""
-    names = hostile(5000)
-    for name in names:
+    for name in hostile(number):
         others: list[Statement] = [RefreshView(name), DropView(name, if_exists=True)]
         created = CreateView(name, "FROM s", {"taxonomy": name, "id": name, "publish": name}, replace=True)
         for statement in [created, *others]:
@@ -316,9 +316,10 @@ def test_hostile_names_through_every_builder() -> None:
         assert release_schema(name, name).name == f"release_{name}"
 
 
-def test_hostile_names_in_duckdb(engine: Engine) -> None:
+@pytest.mark.parametrize("number", [700, pytest.param(5000, marks=pytest.mark.slow)])
+def test_hostile_names_in_duckdb(engine: Engine, number: int) -> None:
     """The quoted names as DuckDB reads them: as columns, and as tables that a query reads."""
-    names = hostile(5000)
+    names = hostile(number)
     with duckdb.connect() as connection:
         for i in range(0, len(names), 500):
             some = names[i : i + 500]
@@ -335,7 +336,7 @@ def test_hostile_names_in_duckdb(engine: Engine) -> None:
 
 
 def test_unquoted_hostile_names_are_refused_or_read_as_they_are() -> None:
-    for name in hostile(3000):
+    for name in hostile(1000):
         try:
             statements = parse(f"REFRESH ANONYMIZED VIEW {name}")
         except InputError:

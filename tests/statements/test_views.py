@@ -142,6 +142,25 @@ def test_refresh_of_changed_data(db: anondb.Database) -> None:
     assert db.check_view("spring").fresh and not refreshed(db).changed
 
 
+def test_a_release_that_is_asked_while_it_changes(db: anondb.Database) -> None:
+    """What an open release keeps in memory is never used for another release of its name."""
+    made(db, CREATE)
+    release = db.release("spring")
+    sql = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'a'"
+    assert release.query(sql).bounds[2] == 4
+    db.sql("INSERT INTO sales SELECT range, 'a' FROM range(10, 16)")
+    assert release.query(sql).bounds[2] == 4
+    assert refreshed(db).changed
+    lower, _, upper = release.query(sql).bounds
+    assert lower <= 10 <= upper
+    db.sql("DROP ANONYMIZED VIEW spring")
+    with pytest.raises(InputError) as caught:
+        release.query(sql)
+    assert caught.value.code == "no_such_release"
+    made(db, CREATE)
+    assert release.query(sql) == db.release("spring").query(sql)
+
+
 def test_refresh_after_a_change_of_the_taxonomy(db: anondb.Database) -> None:
     made(db, CREATE)
     before = release_id(db)

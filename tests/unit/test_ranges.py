@@ -18,7 +18,7 @@ def test_ranges(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threats, "CHUNK_ROWS", limit)
     keys = np.array(sorted(rnd.sample(range(100), rnd.randint(0, 20))), dtype=np.int64)
     mass = np.array([rnd.choice([0, 1, 5, 20, 50]) for _ in keys], dtype=np.int64)
-    ranges = threats._ranges(keys, mass)
+    ranges = threats.chunks(keys, mass)
     inside = [[(k, w) for k, w in zip(keys.tolist(), mass.tolist(), strict=True) if a <= k <= b] for a, b in ranges]
     assert [k for part in inside for k, _ in part] == keys.tolist()
     for part in inside:
@@ -28,5 +28,5 @@ def test_ranges(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_single_range_where_all_fits() -> None:
-    assert threats._ranges(np.array([3, 9]), np.array([1, 1])) == [(3, 9)]
-    assert threats._ranges(np.array([], dtype=np.int64), np.array([], dtype=np.int64)) == []
+    assert threats.chunks(np.array([3, 9]), np.array([1, 1])) == [(3, 9)]
+    assert threats.chunks(np.array([], dtype=np.int64), np.array([], dtype=np.int64)) == []

@@ -1,0 +1,114 @@
+"""Transactions as arrays of taxonomy leaves: which transactions hold a node, and which nodes a transaction shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.errors import BudgetExceeded
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+
+MAX_OCCURRENCES = 100_000_000  # 16 bytes each, and as much again for the nodes that were asked for
+
+
+@dataclass
+class Postings:
+    """Non-empty transactions, numbered from 0, as taxonomy leaves; and the transactions below each node.
+
+    Attributes:
+        taxonomy: the taxonomy.
+        leaf: the leaves of all transactions, ascending within each.
+        start: the leaves of transaction t are ``leaf[start[t] : start[t + 1]]``.
+        occurrences: O(v), the leaf occurrences below each node.
+    """
+
+    taxonomy: Taxonomy
+    leaf: Rows
+    start: Ints
+    occurrences: Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        size = self.taxonomy.size
+        running = np.concatenate(([0], np.cumsum(np.bincount(self.leaf, minlength=size)))).astype(np.int64)
+        self.occurrences = running[self.taxonomy.last + 1] - running[:size]
+        self._begin = running
+        owner = np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.start))
+        self._by_leaf = owner[np.argsort(self.leaf, kind="stable")]
+        self._tids: dict[int, Rows] = {}
+
+    @property
+    def n(self) -> int:
+        """How many transactions there are."""
+        return len(self.start) - 1
+
+    def tids(self, node: int) -> Rows:
+        """The transactions with a leaf below or equal to ``node``, ascending."""
+        known = self._tids.get(node)
+        if known is None:
+            rows = self._by_leaf[self._begin[node] : self._begin[int(self.taxonomy.last[node]) + 1]]
+            known = self._tids[node] = rows if self.taxonomy.is_leaf[node] else np.unique(rows)
+        return known
+
+    def support(self, nodes: tuple[int, ...]) -> int:
+        """How many transactions have leaves below all of ``nodes``."""
+        shared, *others = sorted((self.tids(node) for node in nodes), key=len)
+        for tids in others:
+            if not len(shared):
+                return 0
+            holds = np.zeros(self.n, dtype=np.bool_)
+            holds[tids] = True
+            shared = shared[holds[shared]]
+        return len(shared)
+
+    def shown(self, tids: Rows, image: Rows) -> tuple[Ints, Rows]:
+        """What transactions show under a cut: pairs (position in ``tids``, node), each once.
+
+        Args:
+            tids: the transactions.
+            image: for each leaf the node of the cut above or equal to it.
+        """
+        length = self.start[tids + 1] - self.start[tids]
+        owner = np.repeat(np.arange(len(tids)), length)
+        before = np.cumsum(length) - length
+        at = np.arange(len(owner)) + np.repeat(self.start[tids] - before, length)
+        node = image[self.leaf[at]]
+        fresh = np.ones(len(owner), dtype=np.bool_)  # equal nodes are neighbours: leaves are in preorder
+        fresh[1:] = (node[1:] != node[:-1]) | (owner[1:] != owner[:-1])
+        return owner[fresh], node[fresh]
+
+    def part(self, tids: Ints) -> Postings:
+        """Some of the transactions, renumbered in the given order."""
+        length = self.start[tids + 1] - self.start[tids]
+        start = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
+        at = np.arange(int(start[-1])) + np.repeat(self.start[tids] - start[:-1], length)
+        return Postings(self.taxonomy, self.leaf[at], start)
+
+
+def load_postings(engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> tuple[Postings, Ints]:
+    """The non-empty transactions of a dataset, and the tid of each.
+
+    Raises:
+        InputError: items that are no leaves of the taxonomy.
+        BudgetExceeded: more occurrences than the controller holds.
+    """
+    if dataset.n_occurrences > MAX_OCCURRENCES:
+        raise BudgetExceeded(
+            f"The algorithm holds all {dataset.n_occurrences:,} occurrences in memory; the limit is"
+            f" {MAX_OCCURRENCES:,}.",
+            hint="Use mhghs, which keeps them in DuckDB.",
+        )
+    nodes = taxonomy.leaf_nodes(dataset)
+    leaves = engine.put("leaves", {"item": ("INTEGER", np.arange(len(nodes))), "node": ("INTEGER", nodes)})
+    found = engine.query("itemsets/occurrences", {"transactions": dataset.transactions, "leaves": leaves})
+    engine.drop(leaves)
+    tid = found["tid"].astype(np.int64)
+    begins = np.flatnonzero(np.diff(tid, prepend=-1))
+    start = np.append(begins, len(tid)).astype(np.int64)
+    return Postings(taxonomy, found["node"].astype(np.int32), start), tid[begins]

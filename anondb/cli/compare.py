@@ -1,0 +1,218 @@
+"""The command that runs several algorithms side by side: compare."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anondb.cli.app import (
+    Draw,
+    H,
+    IdColumn,
+    ItemColumn,
+    Json,
+    ModelName,
+    P,
+    Seed,
+    Sensitive,
+    Size,
+    Source,
+    Threads,
+    Transactions,
+    given,
+    opened,
+    progress,
+    transactions_of,
+)
+from anondb.cli.words import figure, print_json, shown
+from anondb.errors import EngineError, InfeasibleError, InputError
+
+if TYPE_CHECKING:
+    from anondb.compare.runs import Result, Run, Setting
+
+Names = Annotated[str | None, typer.Option(metavar="A,B", help="Algorithms; by default all that keep the promise.")]
+
+
+def compare(
+    source: Source,
+    algorithms: Names = None,
+    transactions: Transactions = None,
+    id: IdColumn = "tid",
+    item: ItemColumn = "item",
+    taxonomy: Annotated[str | None, typer.Option(help="Taxonomy of the items.", metavar="TABLE|FILE")] = None,
+    model: ModelName = None,
+    k: Annotated[str, typer.Option(help="Values of k.", metavar="K,K")] = "5",
+    m: Annotated[str, typer.Option(help="Values of m: integers, or inf.", metavar="M,M")] = "2",
+    h: H = None,
+    p: P = None,
+    sensitive: Sensitive = None,
+    utility_constraints: Annotated[
+        str | None, typer.Option(help="For coat: groups of items (group_id, item).", metavar="TABLE|FILE")
+    ] = None,
+    max_suppression: Annotated[
+        str | None, typer.Option(help="Percent of the items that may be suppressed.", metavar="PERCENT")
+    ] = None,
+    workload: Annotated[
+        str | None, typer.Option(help="Your own queries (query_id, item) measure accuracy.", metavar="TABLE|FILE")
+    ] = None,
+    queries: Annotated[
+        str, typer.Option(help="How many random queries, or a log of COUNT queries.", metavar="N|FILE.sql")
+    ] = "1000",
+    size: Size = 2,
+    seed: Seed = 0,
+    draw: Draw = "all",
+    time_limit: Annotated[float, typer.Option(help="Seconds of each run.", min=0.1)] = 600.0,
+    memory_limit: Annotated[str, typer.Option(help="Memory of each run, such as 2GB.", metavar="SIZE")] = "4GB",
+    threads: Threads = None,
+    again: Annotated[bool, typer.Option("--again", help="Run also what the ledger knows the result of.")] = False,
+    report: Annotated[str | None, typer.Option(help="Write a page with plots.", metavar="FILE.html")] = None,
+    csv: Annotated[str | None, typer.Option(help="Write the results as CSV.", metavar="FILE.csv")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run algorithms and parameters side by side on the same data; each in a process with limits of its own."""
+    from anondb.compare import results as kept
+    from anondb.compare import runs
+    from anondb.compare.limits import parse_size
+    from anondb.compare.report import write_report
+    from anondb.data.sources import is_file
+    from anondb.policy import Workload
+
+    parse_size(memory_limit)
+    log = queries if queries.lower().endswith(".sql") else None
+    if log is not None and workload is not None:
+        raise InputError("--workload and a log of queries exclude each other.", code="bad_usage", hint="Give one.")
+    options = given(
+        taxonomy=taxonomy,
+        sensitive=sensitive,
+        utility_constraints=utility_constraints,
+        max_suppression=max_suppression,
+    )
+    grid: dict[str, list[Any]] = {"k": [_whole("k", x) for x in _listed(k)], "m": _listed(m)}
+    grid |= {name: [value] for name, value in (("h", h), ("p", p)) if value is not None}
+    wanted = runs.plan(_listed(algorithms or ""), model or "km", grid, options)
+    _check_used(wanted, options)
+    _check_targets(source, report, csv)
+    count = 1 if log else _whole("queries", queries)
+    Workload(count, size, seed, draw)  # checks them
+    limits = {"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit}
+    asked = {"workload": workload, "log": log, "queries": count, "size": size, "seed": seed, "draw": draw}
+    setting = runs.Setting(source, None, id, item, **asked, **limits, fingerprint="")  # type: ignore[arg-type]
+    setting, facts = _read(setting, transactions, options)
+    ledger = _Ledger(None if is_file(source) else source)
+    with progress() as say:
+        known = {} if again else ledger.known()
+        found = runs.run_all(setting, wanted, known, ledger.keep, say or (lambda words: None))
+    if csv is not None:
+        kept.write_csv(csv, found)
+    if report is not None:
+        write_report(report, found, setting, facts)
+    if as_json:
+        print_json({**facts, "runs": [r.to_json() for r in found], "report": report, "csv": csv})
+    else:
+        _print(found)
+    if not any(r.status == "done" for r in found):
+        infeasible = all(r.status == "infeasible" for r in found)
+        raise typer.Exit(InfeasibleError.exit_code if infeasible else EngineError.exit_code)
+
+
+def _listed(text: str) -> list[str]:
+    """The parts of a list that is written with commas."""
+    return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def _whole(name: str, text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 12:
+        raise InputError(f"{name} must be integers with commas between, not {text[:40]!r}.", code="bad_parameter")
+    return int(text)
+
+
+def _check_used(wanted: list[Run], options: dict[str, Any]) -> None:
+    """Refuse an option that no run takes."""
+    for option in options:
+        if option != "taxonomy" and not any(option in run.options for run in wanted):
+            raise InputError(f"{option} goes with none of these algorithms.", code="bad_usage", hint="Leave it out.")
+
+
+def _check_targets(source: str, *targets: str | None) -> None:
+    """Refuse before the long work what could not be written after it."""
+    for target in targets:
+        if target is None:
+            continue
+        path = Path(target)
+        if not path.parent.is_dir() or path.is_dir() or path.suffix.lower() not in (".html", ".csv", ".htm"):
+            raise InputError(
+                f"{path.name!r} cannot be written there: name a .html or .csv file in a directory.", code="bad_path"
+            )
+        if path.exists() and path.samefile(source):
+            raise InputError("The results would replace the source.", code="target_in_use", hint="Name another file.")
+
+
+def _read(setting: Setting, table: str | None, options: dict[str, Any]) -> tuple[Setting, dict[str, Any]]:
+    """Read the source once: a bad one is refused before any run, and results belong to these data."""
+    from anondb.compare.results import digest
+    from anondb.data.sources import open_source
+    from anondb.data.taxonomy import load_taxonomy
+    from anondb.data.transactions import fingerprint, load_transactions
+
+    with opened(setting.source, read_only=True, threads=setting.threads) as database:
+        engine = database.engine
+        place = transactions_of(database, setting.source, table, setting.id, setting.item)
+        with engine.transaction():
+            with open_source(engine, place, "transactions") as source:
+                dataset = load_transactions(engine, source, id_column=setting.id, item_column=setting.item)
+            if "taxonomy" in options:
+                load_taxonomy(engine, options["taxonomy"]).leaf_nodes(dataset)
+            texts = [options.get(n) for n in ("taxonomy", "sensitive", "utility_constraints")]
+            others = [digest(engine, text) for text in (*texts, setting.workload, setting.log) if text is not None]
+            data = "-".join([fingerprint(engine, dataset), *others])
+    facts = {"source": dataset.table, "transactions": dataset.n_transactions, "items": dataset.n_items}
+    facts |= {"occurrences": dataset.n_occurrences, "longest": dataset.longest}
+    named = None if isinstance(place, Path) else str(place)
+    return replace(setting, transactions=named, fingerprint=data), facts
+
+
+class _Ledger:
+    """Results in the owner's file, which is opened for each of them: the runs read it in between. Data files have no
+    ledger, so that nothing of theirs is resumed."""
+
+    def __init__(self, source: str | None) -> None:
+        self._source = source
+
+    def known(self) -> dict[str, Result]:
+        from anondb.compare.results import known
+
+        if self._source is None:
+            return {}
+        with opened(self._source, read_only=True) as database:
+            return known(database.engine)
+
+    def keep(self, key: str, result: Result) -> None:
+        from anondb.compare.results import keep
+
+        if self._source is not None:
+            with opened(self._source) as database:
+                keep(database.engine, key, result)
+
+
+def _print(results: list[Result]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None)
+    names = ("NCP", "LM", "AvgRE", "bounds' width", "suppressed", "released", "seconds", "CPU s", "MiB")
+    table.add_column("algorithm")
+    table.add_column("promise")
+    for name in names:
+        table.add_column(name, justify="right")
+    table.add_column("outcome", overflow="fold")
+    for r in results:
+        promise = f"{r.run.model}, " + ", ".join(f"{n}={v}" for n, v in r.run.parameters.items())
+        values = [figure(r.figures.get(n)) for n in ("ncp", "lm", "average_relative_error", "bounds_width")]
+        counts = [str(r.figures.get(n, "-")) for n in ("suppressed_items", "released_items")]
+        costs = [f"{r.seconds:.2f}", f"{r.cpu_seconds:.2f}", f"{r.peak_mib:.0f}"]
+        outcome = r.status if r.message is None else f"{r.status}: {r.message}"
+        table.add_row(*map(shown, (r.run.algorithm, promise, *values, *counts, *costs, outcome)))
+    Console(width=None if Console().is_terminal else 200).print(table)

@@ -1,0 +1,1 @@
+"""Several algorithms and parameters on the same data, side by side: what runs, its limits, its results, its report."""

@@ -1,0 +1,121 @@
+"""One run of a comparison, in a process of its own: a job as JSON on stdin, its result as one JSON object on stdout.
+
+The source is only read: the release is frozen, verified and measured in a database in memory, and gone afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.available import make_model
+from anondb.data.files import load_files
+from anondb.data.sources import is_file, resolve_table
+from anondb.database import Database, connect
+from anondb.engine import Table
+from anondb.errors import AnondbError, InfeasibleError
+from anondb.stored import current_catalog
+
+NAME = "compared"
+MOST_ITEMS = 12
+LABEL_LENGTH = 60
+
+
+def run(job: dict[str, Any]) -> dict[str, Any]:
+    """Anonymize, verify and measure; the figures of the report, and what the comparison adds to them."""
+    with connect(":memory:", threads=job["threads"], memory_limit=job["memory_limit"]) as database:
+        transactions = _open(database, job)
+        log = job["log"]
+        release = database.anonymize(
+            transactions,
+            model=make_model(job["model"], **job["parameters"]),
+            name=NAME,
+            queries=1 if log else job["queries"],
+            size=job["size"],
+            seed=job["seed"],
+            draw=job["draw"],
+            workload=None if log else job["workload"],
+            id=job["id"],
+            item=job["item"],
+            algorithm=job["algorithm"],
+            **job["options"],
+        )
+        assert release.report is not None
+        report = release.report.to_json()
+        if log:
+            from anondb.statements.log import measure_log
+
+            report["accuracy"] = measure_log(database.engine, NAME, log).to_json()
+        return {
+            **{name: report[name] for name in ("released_items", "suppressed_items", "suppressed_occurrences")},
+            **{name: report[name] for name in ("transactions", "items", "verified", "violations", "warnings")},
+            **{name: report["loss"][name] for name in ("lm_total", "lm", "ncp", "ul", "ul_log2", "ggd")},
+            "queries": report["accuracy"]["queries"],
+            "skipped": report["accuracy"]["skipped"],
+            "average_relative_error": report["accuracy"]["average_relative_error"],
+            "bounds_width": _bounds_width(database, f"{NAME}: log " if log else f"{NAME}: "),
+            "anonymize_seconds": report["seconds"]["anonymize"],
+            "generalized": _generalized(database),
+        }
+
+
+def _open(database: Database, job: dict[str, Any]) -> Any:
+    """The transactions: a file, or a view on the table of the attached source, called like it for a log of queries."""
+    engine = database.engine
+    if is_file(job["source"]):
+        if not job["log"]:
+            return Path(job["source"])
+        name = Path(job["source"]).stem
+        load_files(engine, {"transactions": (job["source"], name)})
+        return name
+    stem = Path(job["source"]).stem
+    name = "source" if stem.lower() in ("memory", "system", "temp") else stem
+    path = exp.alias_(exp.Literal.string(os.path.abspath(job["source"])), exp.to_identifier(name, quoted=True))
+    engine.run(exp.Attach(this=path, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]), "opening the source")
+    table = resolve_table(engine, job["transactions"], "transactions")
+    view = Table(current_catalog(engine), "main", table.name)
+    body = exp.select("*").from_(table.expression())
+    engine.run(exp.Create(this=view.expression(), kind="VIEW", expression=body), "reading the source")
+    return view
+
+
+def _bounds_width(database: Database, prefix: str) -> float | None:
+    accuracy = Table(current_catalog(database.engine), "anondb", "accuracy")
+    width = database.engine.scalar("release/bounds_width", {"accuracy": accuracy}, prefix=prefix)
+    return None if width is None else float(width)
+
+
+def _generalized(database: Database) -> list[dict[str, Any]]:
+    """The most frequent generalized items: label, how many items each stands for, and its support."""
+    schema = database.release(NAME)._schema()
+    tables = {name: schema.table(name) for name in ("transactions", "released_items")}
+    found = database.engine.query("release/generalized_by_frequency", tables, most=MOST_ITEMS)
+    return [
+        {"item": str(item)[:LABEL_LENGTH], "size": int(size), "support": int(support)}
+        for item, size, support in zip(found["item"], found["size"], found["support"], strict=True)
+    ]
+
+
+def main() -> None:
+    """Run the job of stdin; whatever happens, stdout gets one JSON object."""
+    result: dict[str, Any]
+    try:
+        result = {"status": "done", **run(json.load(sys.stdin))}
+    except InfeasibleError as error:
+        result = {"status": "infeasible", "message": str(error)}
+    except AnondbError as error:
+        result = {"status": "memory" if error.code == "out_of_memory" else "failed", "message": str(error)}
+    except MemoryError:
+        result = {"status": "memory", "message": "The process had no memory left."}
+    except Exception as error:  # its text may hold data values
+        result = {"status": "failed", "message": f"An unexpected {type(error).__name__} stopped the run."}
+    json.dump(result, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""A process of its own for each run, so that its time and memory can be limited and measured."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from anondb.errors import InputError
+
+POLL_SECONDS = 0.02
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a process ended.
+
+    Attributes:
+        status: ``done`` (it ended by itself), ``timeout`` or ``memory`` (it was stopped at a limit).
+        code: its exit code.
+        output: what it wrote to stdout.
+        seconds, cpu_seconds: wall time, and CPU time of user and system.
+        peak_bytes: its largest resident memory; 0 where the system does not tell.
+    """
+
+    status: str
+    code: int
+    output: str
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+
+
+def parse_size(text: str) -> int:
+    """Bytes of a size as DuckDB writes it: ``2GB``, ``512MiB``, ``1.5 GB``.
+
+    Raises:
+        InputError: it is none.
+    """
+    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT]?I?)B?\s*", text.upper())
+    if found is None or found[2] == "I" or not float(found[1]):
+        raise InputError(f"A memory limit is a size such as 2GB, not {text[:40]!r}.", code="bad_parameter")
+    return int(float(found[1]) * _UNITS[found[2]])
+
+
+def run_limited(command: Sequence[str], given: str, *, seconds: float, memory: int | None) -> Finished:
+    """Run a command, give it ``given`` on stdin, and stop it at a limit.
+
+    Args:
+        command: program and arguments.
+        given: text for stdin.
+        seconds: limit of wall time.
+        memory: limit of resident memory, in bytes; it is looked at every few milliseconds, where the system tells.
+    """
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as source:
+        source.write(given.encode())
+        source.seek(0)
+        begun = time.perf_counter()
+        process = subprocess.Popen(
+            command, stdin=source, stdout=output, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        status, peak = "done", 0
+        try:
+            while True:
+                pid, code, usage = os.wait4(process.pid, os.WNOHANG)
+                if pid:
+                    break
+                resident, peak_now = _memory(process.pid)
+                peak = max(peak, peak_now)
+                if time.perf_counter() - begun > seconds:
+                    status = "timeout"
+                elif memory is not None and resident > memory:
+                    status = "memory"
+                if status != "done":
+                    _kill(process.pid)
+                    _, code, usage = os.wait4(process.pid, 0)
+                    break
+                time.sleep(POLL_SECONDS)
+        except BaseException:
+            _kill(process.pid)
+            process.wait()
+            raise
+        process.returncode = os.waitstatus_to_exitcode(code)
+        wall = time.perf_counter() - begun
+        output.seek(0)
+        text = output.read().decode("utf-8", "replace")
+    return Finished(status, process.returncode, text, wall, usage.ru_utime + usage.ru_stime, peak)
+
+
+def _kill(pid: int) -> None:
+    """Stop a process and what it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _memory(pid: int) -> tuple[int, int]:
+    """Resident memory of a process, now and at its peak, in bytes; zeros where the system does not tell."""
+    now = peak = 0
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path(f"/proc/{pid}/status").read_text("ascii", "replace").splitlines():
+            if line.startswith("VmRSS:"):
+                now = int(line.split()[1]) * 1024
+            elif line.startswith("VmHWM:"):
+                peak = int(line.split()[1]) * 1024
+    return now, peak

@@ -1,0 +1,306 @@
+"""The page of a comparison: one self-contained HTML file, for whoever decides what is released.
+
+It holds labels and exact figures of the original data: it is the owner's, like the ledger, and not for publication.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from anondb import __version__
+from anondb.available import make_model
+from anondb.compare.plots import bars, lines, mark, number, scatter
+from anondb.compare.runs import Result, Setting, frontier
+from anondb.errors import InputError
+
+Value = Callable[[Result], float | None]
+
+STYLE = """
+:root { --ink: #1b1b1b; --paper: #fff; --soft: #666; --faint: #ddd; --fill: #8aa; }
+@media (prefers-color-scheme: dark) { :root { --ink: #eee; --paper: #171717; --soft: #aaa; --faint: #444; --fill: #577; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: var(--ink);
+  background: var(--paper); }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; } h3 { font-size: 1rem; margin-bottom: .2rem; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--faint); text-align: right; white-space: nowrap; }
+th:first-child, td:first-child, th:nth-child(2), td:nth-child(2), td.text { text-align: left; }
+td.text { white-space: normal; }
+.plots { display: flex; flex-wrap: wrap; gap: 1rem; } figure { margin: 0; flex: 1 1 26rem; min-width: 20rem; }
+svg { width: 100%; height: auto; color: var(--ink); } .legend svg { width: 1.2rem; height: 1.2rem; vertical-align: -.3rem; }
+.axis, .tick, .name { font: 12px system-ui, sans-serif; fill: var(--ink); } .tick { fill: var(--soft); }
+.grid { stroke: var(--faint); } .line, .ring { fill: none; stroke: var(--ink); stroke-width: 1.6; } .bar { fill: var(--fill);
+  stroke: var(--ink); } .note { color: var(--soft); font-size: .9rem; } .legend span { margin-right: 1.2rem; }
+"""
+
+# What a promise covers and what it does not, in plain words (the spec's section 8).
+PROMISES: Mapping[str, tuple[str, str]] = {
+    "km": (
+        "Whoever knows up to m items of a person finds none or at least k transactions that hold them all.",
+        "Knowing what a person does not have, quantities, order, or that a person is in the data at all; and what all k"
+        " candidates share: if all have the same diagnosis, it is known. With m + 1 known items a person may be alone.",
+    ),
+    "k": (
+        "Every published transaction equals at least k - 1 others, so that any number of known items leaves k candidates.",
+        "What all k candidates share. Levels of the taxonomy are mixed, so the support of an original item is ambiguous, and"
+        " a coarse label beside finer ones suggests what it does not stand for.",
+    ),
+    "hkp": (
+        "Whoever knows up to p public items is left with at least k candidates, and guesses no private item of the person"
+        " with a confidence above h.",
+        "Attackers who know a private item already, or what a person does not have; and those with beliefs of their own.",
+    ),
+}
+
+
+def write_report(path: str, results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> None:
+    """Write the page.
+
+    Args:
+        path: the new file; one that is there gives way.
+        results: the results, in the order of the runs.
+        setting: what the runs share.
+        facts: transactions, items, occurrences and longest transaction of the source.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    try:
+        Path(path).write_text(page(results, setting, facts), encoding="utf-8")
+    except OSError:
+        raise InputError(f"The file {Path(path).name!r} cannot be written.", code="bad_path") from None
+
+
+def page(results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> str:
+    """The HTML of the page."""
+    done = [r for r in results if r.status == "done"]
+    numbers = {name: i for i, name in enumerate(dict.fromkeys(r.run.algorithm for r in results))}
+    body = [
+        f"<h1>Comparison of anonymizations of {escape(str(facts['source']))}</h1>",
+        f"<p>{facts['transactions']:,} transactions, {facts['items']:,} items, {facts['occurrences']:,} occurrences, the"
+        f" longest transaction holds {facts['longest']:,} items. {len(results)} runs, {len(done)} of them done.</p>",
+        '<p class="note">This page holds exact figures and labels of the original data. It is for the owner, not for'
+        " publication.</p>",
+        _answer(done),
+        _table(results),
+        _plots(done, numbers),
+        _frontier(done, numbers),
+        _generalized(done),
+        _promises(results),
+        _measures(setting),
+    ]
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width"><title>anondb compare</title>'
+    )
+    return (
+        f'<!doctype html><html lang="en"><head>{head}<style>{STYLE}</style></head><body>{"".join(body)}</body></html>\n'
+    )
+
+
+def _strength(result: Result) -> str:
+    return make_model(result.run.model, **result.run.parameters).promise
+
+
+def _asked(result: Result) -> tuple[Any, ...]:
+    """What results must share to be compared: k, and m where the promise has one."""
+    return tuple(result.run.parameters.get(name) for name in ("k", "m", "p", "h"))
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.3g} %"
+
+
+def _answer(done: Sequence[Result]) -> str:
+    """The answer first: for each promise, who loses least and who answers queries best."""
+    parts = ["<h2>In short</h2><ul>"]
+    for asked in dict.fromkeys(map(_asked, done)):
+        some = [r for r in done if _asked(r) == asked]
+        least = min((r for r in some if r.figures["ncp"] is not None), key=lambda r: r.figures["ncp"], default=None)
+        exact = min(
+            (r for r in some if r.figures["average_relative_error"] is not None),
+            key=lambda r: r.figures["average_relative_error"],
+            default=None,
+        )
+        if least is None:
+            continue
+        words = f"<b>{escape(least.run.algorithm)}</b> loses least (NCP {_percent(least.figures['ncp'])}"
+        words += f", {least.figures['suppressed_items']:,} items suppressed)"
+        if exact is not None:
+            error = number(exact.figures["average_relative_error"])
+            words += f"; <b>{escape(exact.run.algorithm)}</b> has the smallest error of COUNT queries ({error})"
+        bounded = [r for r in some if r.figures["bounds_width"] is not None]
+        if bounded:
+            narrow = min(bounded, key=lambda r: r.figures["bounds_width"])
+            width = number(narrow.figures["bounds_width"])
+            words += (
+                f"; <b>{escape(narrow.run.algorithm)}</b> has the narrowest bounds ({width} transactions on average)"
+            )
+        quick = min(some, key=lambda r: r.cpu_seconds)
+        words += f"; {escape(quick.run.algorithm)} is the quickest ({quick.cpu_seconds:.1f} s)."
+        parts.append(f"<li>{escape(_strength(some[0]))}: {words}</li>")
+    return "".join([*parts, "</ul>"]) if len(parts) > 1 else "<h2>In short</h2><p>No run was done.</p>"
+
+
+def _table(results: Sequence[Result]) -> str:
+    names = ("NCP", "LM", "AvgRE", "bounds' width", "suppressed items", "released items", "wall s", "CPU s", "peak MiB")
+    head = "".join(f"<th>{name}</th>" for name in ("algorithm", "promise", *names))
+    rows = []
+    for r in results:
+        cells = f'<td>{escape(r.run.algorithm)}</td><td class="text">{escape(_strength(r))}</td>'
+        if r.status == "done":
+            values = [_percent(r.figures["ncp"]), _percent(r.figures["lm"])]
+            values += [_shown(r.figures[n]) for n in ("average_relative_error", "bounds_width")]
+            values += [f"{r.figures[n]:,}" for n in ("suppressed_items", "released_items")]
+            values += [f"{r.seconds:.2f}", f"{r.cpu_seconds:.2f}", f"{r.peak_mib:,.0f}"]
+            cells += "".join(f"<td>{value}</td>" for value in values)
+        else:
+            cells += f'<td class="text" colspan="{len(names)}">{escape(r.status)}: {escape(str(r.message))}</td>'
+        rows.append(f"<tr>{cells}</tr>")
+    return f'<h2>All runs</h2><div class="scroll"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else number(value)
+
+
+MEASURES: tuple[tuple[str, str, Value], ...] = (
+    ("Information loss", "NCP, %", lambda r: None if r.figures["ncp"] is None else 100 * r.figures["ncp"]),
+    ("Error of COUNT queries", "average relative error", lambda r: r.figures["average_relative_error"]),
+    ("Width of guaranteed bounds", "transactions", lambda r: r.figures["bounds_width"]),
+    ("Time", "CPU seconds", lambda r: r.cpu_seconds),
+    ("Memory", "peak MiB", lambda r: r.peak_mib),
+)
+
+
+def _plots(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
+    """Every measure against k and against m where they vary, else a bar for each algorithm."""
+    if not done:
+        return ""
+    marks = "".join(
+        f'<span><svg viewBox="0 0 14 14">{mark(i, 7, 7)}</svg> {escape(name)}</span>' for name, i in numbers.items()
+    )
+    parts = [f'<h2>Loss, accuracy, time and memory</h2><p class="legend">{marks}</p>']
+    varied = False
+    for axis, fixed in (("k", "m"), ("m", "k")):
+        for value in dict.fromkeys(str(r.run.parameters.get(fixed, "any")) for r in done):
+            some = [r for r in done if str(r.run.parameters.get(fixed, value)) == value and axis in r.run.parameters]
+            if len({_number(r.run.parameters[axis]) for r in some}) < 2:
+                continue
+            varied = True
+            of = "" if value == "any" else f" at {fixed} = {value}"
+            parts.append(f"<h3>Against {axis}{of}</h3>" + _figures(some, axis, numbers))
+    if not varied:
+        for asked in dict.fromkeys(map(_asked, done)):
+            some = [r for r in done if _asked(r) == asked]
+            parts.append(f"<h3>{escape(_strength(some[0]))}</h3>" + _figures(some, None, numbers))
+    return "".join(parts)
+
+
+def _number(value: Any) -> float:
+    return math.inf if value == "inf" else float(value)
+
+
+def _figures(some: Sequence[Result], axis: str | None, numbers: Mapping[str, int]) -> str:
+    figures = []
+    for title, unit, value in MEASURES:
+        drawn = [(r, v) for r in some if (v := value(r)) is not None]
+        if not drawn:
+            continue
+        if axis is None:
+            plot = bars(title, {r.run.algorithm: v for r, v in drawn}, "")
+        else:
+            finite = [(r, v) for r, v in drawn if r.run.parameters[axis] != "inf"]
+            series = {
+                name: sorted((_number(r.run.parameters[axis]), v) for r, v in finite if r.run.algorithm == name)
+                for name in dict.fromkeys(r.run.algorithm for r, _ in finite)
+            }
+            plot = lines(title, axis, unit, series, numbers)
+        figures.append(f"<figure><h3>{title} ({unit})</h3>{plot}</figure>")
+    return f'<div class="plots">{"".join(figures)}</div>'
+
+
+def _frontier(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
+    best = frontier(done)
+    if not best:
+        return ""
+    figures = []
+    for m in dict.fromkeys(str(r.run.parameters.get("m", "any")) for r in done):
+        points = [
+            (100 * r.figures["ncp"], float(r.run.parameters["k"]), r.run.algorithm, r in best)
+            for r in done
+            if r.figures["ncp"] is not None and str(r.run.parameters.get("m", m)) == m
+        ]
+        if len({k for _, k, *_ in points}) > 1:
+            title = "Privacy against loss" + ("" if m == "any" else f", m = {m}")
+            plot = scatter(title, "information loss, NCP %", "k", points, numbers)
+            figures.append(f"<figure><h3>{title}</h3>{plot}</figure>")
+    listed = "".join(
+        f"<li>{escape(_strength(r))} by {escape(r.run.algorithm)}: NCP {_percent(r.figures['ncp'])}</li>" for r in best
+    )
+    return (
+        "<h2>Privacy against loss</h2><p>The frontier: no other run keeps a k and an m at least as large and loses less."
+        f' In the plots it has rings.</p><ul>{listed}</ul><div class="plots">{"".join(figures)}</div>'
+    )
+
+
+def _generalized(done: Sequence[Result]) -> str:
+    """The most frequent generalized items of each algorithm, for the first promise that was asked."""
+    parts = []
+    for name in dict.fromkeys(r.run.algorithm for r in done):
+        first = next(r for r in done if r.run.algorithm == name)
+        items = first.figures["generalized"]
+        if not items:
+            parts.append(f"<h3>{escape(name)}</h3><p>No item is generalized.</p>")
+            continue
+        share = first.figures["transactions"]
+        rows = "".join(
+            f'<tr><td class="text">{escape(i["item"])}</td><td>{i["size"]:,}</td><td>{i["support"]:,}</td>'
+            f"<td>{_percent(i['support'] / share)}</td></tr>"
+            for i in items
+        )
+        head = "<tr><th>generalized item</th><th>stands for items</th><th>transactions</th><th>share</th></tr>"
+        parts.append(
+            f'<h3>{escape(name)}, {escape(_strength(first))}</h3><div class="scroll"><table>{head}{rows}</table></div>'
+        )
+    return "<h2>The most frequent generalized items</h2>" + "".join(parts) if parts else ""
+
+
+def _promises(results: Sequence[Result]) -> str:
+    parts = ["<h2>What each promise covers</h2>"]
+    for name in dict.fromkeys(r.run.model for r in results):
+        covered, missing = PROMISES[name]
+        who = ", ".join(dict.fromkeys(r.run.algorithm for r in results if r.run.model == name))
+        words = ", ".join(dict.fromkeys(_strength(r) for r in results if r.run.model == name))
+        parts.append(
+            f"<h3>{escape(words)} ({escape(who)})</h3><p><b>Covered.</b> {covered}</p><p><b>Not covered.</b> {missing}</p>"
+        )
+    parts.append(
+        "<p>None of them is differential privacy. Releases of overlapping data can be joined; algorithms are deterministic,"
+        " and who knows algorithm and parameters can rule some originals out.</p>"
+    )
+    return "".join(parts)
+
+
+def _measures(setting: Setting) -> str:
+    asked = (
+        f"{setting.queries:,} random queries of {setting.size} items (seed {setting.seed}, drawn from {setting.draw})"
+    )
+    if setting.workload or setting.log:
+        asked = "the owner's own queries"
+    return (
+        "<h2>How to read the figures</h2><ul>"
+        "<li>NCP and LM: from 0 % (nothing changed) to 100 % (all suppressed), averaged over the original occurrences. NCP"
+        " counts how much of the domain an item was generalized to; a suppressed item counts fully.</li>"
+        f"<li>AvgRE: mean of |truth - estimate| / truth over {asked}. An error"
+        " of 1 is what the answer 0 to every query would have: a release that suppresses much comes close to it, and"
+        " its bounds tell what it is worth. Bounds' width: mean difference of the guaranteed upper"
+        " and lower bound, in transactions.</li>"
+        "<li>Time and memory: of the whole process, from reading the source to the verified release; limits were"
+        f" {setting.time_limit:g} s and {escape(str(setting.memory_limit))} for each run.</li>"
+        f"</ul><p class='note'>Made by anondb {__version__}.</p>"
+    )

@@ -1,0 +1,103 @@
+"""Where results of comparisons are kept: the table ``anondb.comparisons`` of the owner's ledger, and CSV files."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.compare.runs import Result
+from anondb.data.sources import open_source, reading
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+from anondb.release.ledger import LEDGER_SCHEMA
+from anondb.stored import current_catalog
+
+# The columns of a result beside its key; the whole of it is in ``result``, as JSON.
+COLUMNS: Mapping[str, str] = {
+    **dict.fromkeys(("algorithm", "model", "parameters", "status", "message", "lm_total"), "VARCHAR"),
+    **dict.fromkeys(("lm", "ncp", "ul_log2", "average_relative_error", "bounds_width"), "DOUBLE"),
+    **dict.fromkeys(("released_items", "suppressed_items", "suppressed_occurrences", "queries", "skipped"), "BIGINT"),
+    **dict.fromkeys(("seconds", "cpu_seconds", "peak_mib"), "DOUBLE"),
+}
+_TABLE = {"key": "VARCHAR", **COLUMNS, "result": "VARCHAR", "created": "TIMESTAMP"}
+
+
+def row(result: Result) -> dict[str, Any]:
+    """A result by column; what a run does not have is None."""
+    values = result.to_json()
+    values["parameters"] = ", ".join(f"{name}={value}" for name, value in result.run.parameters.items())
+    return {name: values.get(name) for name in COLUMNS}
+
+
+def _table(engine: Engine) -> Table:
+    return Table(current_catalog(engine), LEDGER_SCHEMA, "comparisons")
+
+
+def known(engine: Engine) -> dict[str, Result]:
+    """The latest result of every run that was ever made here, by key."""
+    table = _table(engine)
+    if not engine.exists(table):
+        return {}
+    found = engine.query("release/comparisons", {"comparisons": table})
+    return {str(k): Result.of(json.loads(r)) for k, r in zip(found["key"], found["result"], strict=True)}
+
+
+def keep(engine: Engine, key: str, result: Result) -> None:
+    """Add a result to the ledger."""
+    table = _table(engine)
+    values = {"key": key, **row(result), "result": json.dumps(result.to_json(), ensure_ascii=False)}
+    values["created"] = datetime.now(UTC).replace(tzinfo=None).isoformat()
+    with engine.transaction():
+        schema = exp.Table(
+            db=exp.to_identifier(table.schema, quoted=True), catalog=exp.to_identifier(table.catalog, quoted=True)
+        )
+        engine.run(exp.Create(this=schema, kind="SCHEMA", exists=True), "creating the ledger")
+        columns = [
+            exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=exp.DataType.build(kind, dialect="duckdb"))
+            for name, kind in _TABLE.items()
+        ]
+        made = exp.Create(this=exp.Schema(this=table.expression(), expressions=columns), kind="TABLE", exists=True)
+        engine.run(made, "creating the ledger")
+        texts = {name: ("VARCHAR", [None if values[name] is None else str(values[name])]) for name in _TABLE}
+        rows = engine.put("comparison", texts)
+        casts = [exp.cast(exp.column(n, quoted=True), kind, dialect="duckdb") for n, kind in _TABLE.items()]
+        target = exp.Schema(
+            this=table.expression(), expressions=[exp.to_identifier(name, quoted=True) for name in _TABLE]
+        )
+        source = exp.select(*casts).from_(rows.expression())
+        engine.run(exp.Insert(this=target, expression=source), "writing the ledger")
+
+
+def write_csv(path: str, results: Sequence[Result]) -> None:
+    """Write the results as CSV, a row each.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    try:
+        with Path(path).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(COLUMNS))
+            writer.writeheader()
+            writer.writerows(row(result) for result in results)
+    except OSError:
+        raise InputError(f"The file {Path(path).name!r} cannot be written.", code="bad_path") from None
+
+
+def digest(engine: Engine, given: str) -> str:
+    """A digest of the content of a file or table that a comparison reads beside the transactions."""
+    if Path(given).is_file():
+        return hashlib.sha256(Path(given).read_bytes()).hexdigest()
+    with open_source(engine, given, "input") as source, reading(source.name):
+        names = [exp.column(exp.to_identifier(name, quoted=True)) for name in source.columns]
+        texts = [exp.cast(name, "VARCHAR").as_(f"c{i}") for i, name in enumerate(names)]
+        inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+        found = engine.select(exp.select(*texts).from_(inner), f"reading {source.name}")
+    rows = sorted(zip(*(map(repr, column.tolist()) for column in found.values()), strict=True))
+    return hashlib.sha256(repr((list(source.columns), rows)).encode()).hexdigest()

@@ -1,0 +1,245 @@
+"""What a comparison runs, one run after the other, and what is known of each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from anondb import __version__
+from anondb.available import ALGORITHMS, MODELS, choose_algorithm, make_model, parameters_of
+from anondb.compare.limits import Finished, parse_size, run_limited
+from anondb.errors import InputError
+
+# A model that another one implies, with the same k: an algorithm that keeps it is compared with those that keep the other.
+IMPLIED_BY: Mapping[str, tuple[str, ...]] = {"km": ("k",)}
+SETTLED = ("done", "infeasible")  # results that another try would not change
+
+
+@dataclass(frozen=True)
+class Run:
+    """One algorithm with its promise, and the options of the comparison that it takes."""
+
+    algorithm: str
+    model: str
+    parameters: dict[str, Any]
+    options: dict[str, Any]
+
+    @property
+    def words(self) -> str:
+        """What the run is, for messages."""
+        return f"{self.algorithm} with {', '.join(f'{n} = {v}' for n, v in self.parameters.items())}"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all runs of a comparison share.
+
+    Attributes:
+        source: a DuckDB file, or a data file.
+        transactions: the table in the DuckDB file.
+        id, item: its columns.
+        workload, log, queries, size, seed, draw: how accuracy is measured; ``log`` is a file of COUNT queries.
+        threads, memory_limit, time_limit: limits of each run; the memory limit holds for the whole process.
+        fingerprint: of the data and of everything else that is read.
+    """
+
+    source: str
+    transactions: str | None
+    id: str
+    item: str
+    workload: str | None
+    log: str | None
+    queries: int
+    size: int
+    seed: int
+    draw: str
+    threads: int | None
+    memory_limit: str | None
+    time_limit: float
+    fingerprint: str
+
+    def key(self, run: Run) -> str:
+        """What a result is kept under: the same data, run, workload and version give the same result."""
+        shared = {n: getattr(self, n) for n in ("fingerprint", "workload", "log", "queries", "size", "seed", "draw")}
+        text = json.dumps({**shared, **asdict(run), "version": __version__}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out of a run.
+
+    Attributes:
+        run: what ran.
+        status: ``done``, ``infeasible``, ``timeout``, ``memory`` or ``failed``.
+        message: why it is not done.
+        seconds, cpu_seconds, peak_mib: of the whole process.
+        figures: what a run that is done says: loss, accuracy, width of bounds, generalized items, and so on.
+    """
+
+    run: Run
+    status: str
+    message: str | None
+    seconds: float
+    cpu_seconds: float
+    peak_mib: float
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        own = {n: getattr(self, n) for n in ("status", "message", "seconds", "cpu_seconds", "peak_mib")}
+        return {**asdict(self.run), **own, **self.figures}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Result:
+        """The result that ``to_json`` wrote."""
+        run = Run(*(values[n] for n in ("algorithm", "model", "parameters", "options")))
+        own = {n: values[n] for n in ("status", "message", "seconds", "cpu_seconds", "peak_mib")}
+        return cls(run, **own, figures={n: v for n, v in values.items() if n not in own | asdict(run)})
+
+
+def plan(
+    algorithms: Sequence[str],
+    model: str,
+    grid: Mapping[str, Sequence[Any]],
+    options: Mapping[str, Any],
+) -> list[Run]:
+    """The runs of a comparison: every algorithm with every combination of its promise's parameters.
+
+    Args:
+        algorithms: by name; none means all that keep the promise and have what they need.
+        model: the promise asked for. An algorithm that keeps only a stronger one runs for that.
+        grid: the values of each parameter.
+        options: of the policy; each algorithm gets those that it needs, or takes where all do not share the meaning.
+
+    Raises:
+        InputError: an unknown algorithm, or one that cannot keep the promise, with those that can; a parameter out of range.
+    """
+    make_model(model)
+    wanted = list(dict.fromkeys(algorithms))
+    able = {name: kept for name in ALGORITHMS if (kept := _kept(name, model)) is not None}
+    if not wanted:
+        wanted = [name for name in able if all(need in options for need in ALGORITHMS[name].needs)]
+    for name in wanted:
+        if name not in able:
+            what = "cannot keep" if name in ALGORITHMS else "is not there, or cannot keep"
+            raise InputError(
+                f"The algorithm {name!r} {what} the model {model}; these can: {', '.join(able)}.",
+                code="unknown_algorithm",
+            )
+    runs = []
+    for name in wanted:
+        taken = {n: v for n, v in options.items() if n in _taken(name)}
+        for parameters in _combinations(able[name], grid):
+            choose_algorithm(make_model(able[name], **parameters), name, taken)
+            shown = make_model(able[name], **parameters).parameters()
+            runs.append(Run(name, able[name], dict(shown), taken))
+    return runs
+
+
+def _kept(algorithm: str, model: str) -> str | None:
+    """The model that an algorithm runs for: the one asked for, or one that implies it."""
+    for name in (model, *IMPLIED_BY.get(model, ())):
+        if name in MODELS and name in ALGORITHMS[algorithm].models:
+            return name
+    return None
+
+
+def _taken(algorithm: str) -> set[str]:
+    """The options that go to an algorithm. A taxonomy goes to those that need one: COAT would weigh items by it, and its
+    loss would not be comparable with the paper's."""
+    known = ALGORITHMS[algorithm]
+    return {*known.needs, *(o for o in known.options if o != "taxonomy")}
+
+
+def _combinations(model: str, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [{}]
+    for name in parameters_of(model):
+        if name in grid:
+            found = [{**some, name: value} for some in found for value in grid[name]]
+    return found
+
+
+def run_all(
+    setting: Setting,
+    runs: Iterable[Run],
+    known: Mapping[str, Result],
+    keep: Callable[[str, Result], None],
+    say: Callable[[str], None],
+) -> list[Result]:
+    """Make the runs that have no settled result yet; each result is kept before the next run begins.
+
+    Args:
+        setting: what they share.
+        runs: what to run.
+        known: results by key, of earlier comparisons.
+        keep: called with the key and the result of each run that was made.
+        say: called with what is being done.
+    """
+    results = []
+    for run in runs:
+        key = setting.key(run)
+        earlier = known.get(key)
+        if earlier is not None and earlier.status in SETTLED:
+            say(f"{run.words}: known from an earlier comparison")
+            results.append(earlier)
+            continue
+        say(run.words)
+        result = run_one(setting, run)
+        keep(key, result)
+        results.append(result)
+    return results
+
+
+def run_one(setting: Setting, run: Run) -> Result:
+    """Make one run in a process of its own."""
+    job = {**asdict(setting), **asdict(run)}
+    limit = None if setting.memory_limit is None else parse_size(setting.memory_limit)
+    command = [sys.executable, "-m", "anondb.compare.child"]
+    done = run_limited(command, json.dumps(job), seconds=setting.time_limit, memory=limit)
+    figures = _figures(done, setting)
+    status, message = figures.pop("status"), figures.pop("message", None)
+    return Result(
+        run,
+        status,
+        message,
+        seconds=round(done.seconds, 3),
+        cpu_seconds=round(done.cpu_seconds, 3),
+        peak_mib=round(done.peak_bytes / 2**20, 1),
+        figures=figures,
+    )
+
+
+def _figures(done: Finished, setting: Setting) -> dict[str, Any]:
+    if done.status == "timeout":
+        return {"status": "timeout", "message": f"It was stopped after {setting.time_limit:g} seconds."}
+    if done.status == "memory":
+        return {"status": "memory", "message": f"It was stopped at the memory limit of {setting.memory_limit}."}
+    try:
+        found = json.loads(done.output)
+        return dict(found)
+    except ValueError:
+        how = f"signal {-done.code}" if done.code < 0 else f"exit code {done.code}"
+        return {"status": "failed", "message": f"The process ended without a result ({how})."}
+
+
+def frontier(results: Sequence[Result], loss: str = "ncp") -> list[Result]:
+    """The results that no other one beats: none has a k and an m at least as large and loses less."""
+
+    def strength(result: Result) -> tuple[float, float]:
+        m = result.run.parameters.get("m", result.run.parameters.get("p", "inf"))
+        return float(result.run.parameters.get("k", 1)), math.inf if m == "inf" else float(m)
+
+    done = [r for r in results if r.status == "done" and r.figures.get(loss) is not None]
+
+    def beats(one: Result, other: Result) -> bool:
+        at_least = all(a >= b for a, b in zip(strength(one), strength(other), strict=True))
+        ours, theirs = one.figures[loss], other.figures[loss]
+        return at_least and ours <= theirs and (ours < theirs or strength(one) != strength(other))
+
+    return [r for r in done if not any(beats(other, r) for other in done if other is not r)]

@@ -1,0 +1,73 @@
+"""(h,k,p)-coherence: a bound on what known public items tell about private ones."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from anondb.errors import InputError
+from anondb.models import check_count
+
+MAX_DENOMINATOR = 10**18
+
+
+@dataclass(frozen=True)
+class HkpCoherence:
+    """(h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; spec 1.5).
+
+    The items are public or private. For every set of 1 to p public items that a transaction holds, at least k
+    transactions hold it, and of those at most the share h holds any one private item. A set that violates this is a
+    *mole*. Whoever knows up to p public items of a person is left with at least k candidates, and guesses none of the
+    private items with a confidence above h. The second part is not monotone: a mole may lie within a set that is none.
+    The share of a private item among all transactions is not bounded. With h = 1, or without private items, this is
+    k^p-anonymity of the public items.
+
+    Attributes:
+        h: from 0 to 1, exact: a fraction, or a number or text that stands for one (``"1/3"``, ``0.8``).
+        k: an integer of at least 1.
+        p: an integer of at least 1, or infinity.
+
+    Raises:
+        InputError: a parameter is out of its range.
+    """
+
+    h: Fraction = Fraction(4, 5)
+    k: int = 5
+    p: int | float = 2
+    name: ClassVar[str] = "hkp"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "h", _share(self.h))
+        object.__setattr__(self, "k", int(check_count("k", self.k)))
+        object.__setattr__(self, "p", check_count("p", self.p, infinity=True))
+
+    def parameters(self) -> dict[str, int | str]:
+        """The parameters as they appear in JSON and in the manifest: ``h`` as the text of a fraction."""
+        return {"h": str(self.h), "k": self.k, "p": "inf" if self.p == math.inf else int(self.p)}
+
+    @property
+    def promise(self) -> str:
+        """The promise in words."""
+        shown = self.parameters()
+        return f"({shown['h']},{shown['k']},{shown['p']})-coherence"
+
+
+def _share(value: Any) -> Fraction:
+    """An exact fraction from 0 to 1; a float stands for the decimal number that it is written as."""
+    share = Fraction(-1)
+    if isinstance(value, numbers.Rational) and not isinstance(value, bool):
+        share = Fraction(value)
+    elif isinstance(value, numbers.Real) and math.isfinite(value) and not isinstance(value, bool):
+        share = Fraction(str(float(value)))
+    elif isinstance(value, str) and re.fullmatch(
+        r"\s*(\d{1,20}|\d{0,20}\.\d{1,20}|\d{1,20}/0*[1-9]\d{0,19})\s*", value
+    ):
+        share = Fraction(value.strip())
+    if not 0 <= share <= 1 or share.denominator > MAX_DENOMINATOR:
+        shown = f", not {value!r}" if len(str(value)) <= 40 else ""
+        raise InputError(f"h must be a share from 0 to 1, such as 0.8 or 4/5{shown}.", code="bad_parameter")
+    return share

@@ -1,0 +1,131 @@
+"""The verifier of (h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; spec 1.5).
+
+The bound on private items is not monotone: a set of public items may keep it while a larger one does not, and the other way
+round. So every set of 1 to p public items that a transaction holds is looked at, size by size, with no pruning. Only where
+the bound cannot fail (h = 1, or no private items in the data) is the promise k^p-anonymity of the public items, which has
+its own verifier.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.engine import Engine, Table
+from anondb.errors import BudgetExceeded
+from anondb.models.hkp import HkpCoherence
+from anondb.models.km import KmAnonymity
+from anondb.verify import work as limits
+from anondb.verify.km import verify_km
+from anondb.verify.result import Verification, Witness
+from anondb.verify.work import Work, work
+
+Ints = npt.NDArray[np.int64]
+
+
+def verify_hkp(
+    engine: Engine,
+    transactions: Table,
+    items: Table,
+    model: HkpCoherence,
+    private: Collection[str],
+    *,
+    witnesses: int = 0,
+) -> Verification:
+    """Check (h,k,p)-coherence of published transactions, from the definition.
+
+    Args:
+        engine: the engine, inside a transaction; work tables are dropped before the return.
+        transactions: ``(tid INTEGER, item INTEGER)``, each pair once.
+        items: ``(item INTEGER, label VARCHAR)``.
+        model: h, k and p; a p beyond the longest transaction is that length.
+        private: labels of the private items; those that are not among ``items`` do not matter.
+        witnesses: how many violations to return at most, ordered by size, then by labels.
+
+    Returns:
+        ``violations`` is the number of moles: all of them, minimal or not. Where h bounds nothing, it is what
+        ``verify_km`` counts.
+
+    Raises:
+        BudgetExceeded: the sets of up to p items in the transactions are too many; says how many.
+    """
+    with work(engine) as place:
+        labels = place.engine.put("verify_private_labels", {"label": ("VARCHAR", sorted(set(private)))})
+        hidden = place.table("private_items", "private_items", {"items": items, "labels": labels})
+        place.engine.drop(labels)
+        tables = {"transactions": transactions, "private": hidden}
+        public = place.table("public", "public_rows", tables)
+        secret = place.table("private", "private_rows", tables)
+        bounded = model.h < 1 and place.engine.query("verify/lengths", {"transactions": secret})["n"].size > 0
+        if not bounded:
+            found = verify_km(engine, public, items, KmAnonymity(model.k, model.p), witnesses=witnesses)
+            return Verification(model, found.verified, found.violations, found.witnesses)
+        violations, first = _all_sizes(place, public, secret, items, model, witnesses)
+    return Verification(model, violations == 0, violations, tuple(first))
+
+
+def _all_sizes(
+    place: Work, public: Table, secret: Table, items: Table, model: HkpCoherence, wanted: int
+) -> tuple[int, list[Witness]]:
+    engine = place.engine
+    lengths = engine.query("verify/lengths", {"transactions": public})
+    held = list(zip(lengths["length"].tolist(), lengths["n"].tolist(), strict=True))
+    occurrences = place.table("occurrences", "subsets_first", {"public": public})
+    levels: list[tuple[Ints, Ints]] = []  # of each size from 2 on: the prefix and the last item of every itemset
+    violations = 0
+    found: list[Witness] = []
+    size = 1
+    while True:
+        share = {"h_numerator": model.h.numerator, "h_denominator": model.h.denominator}
+        moles = engine.query("verify/moles", {"occurrences": occurrences, "private": secret}, k=model.k, **share)
+        violations += len(moles["itemset"])
+        if len(found) < wanted and len(moles["itemset"]):
+            found += _witnesses(engine, items, levels, moles, wanted - len(found))
+        size += 1
+        rows = sum(comb(length, size) * n for length, n in held)
+        if size > model.p or not rows:
+            return violations, found
+        _check(rows, size)
+        grown = place.table("grown", "subsets_next", {"occurrences": occurrences, "public": public})
+        numbered = place.table("numbered", "subsets_numbered", {"grown": grown})
+        if wanted:
+            columns = engine.query("verify/subsets_named", {"numbered": numbered})
+            levels.append((columns["prefix"].astype(np.int64), columns["item"].astype(np.int64)))
+        place.drop(occurrences)
+        tables = {"grown": grown, "numbered": numbered}
+        occurrences = place.table(f"occurrences_{size}", "subsets_occurrences", tables)
+        place.drop(grown, numbered)
+
+
+def _check(rows: int, size: int) -> None:
+    if rows > limits.MAX_STORED_ROWS:
+        raise BudgetExceeded(
+            f"Verifying this promise needs {rows} sets of {size} items; the limit is {limits.MAX_STORED_ROWS}.",
+            hint="Verify with a smaller p.",
+        )
+
+
+def _witnesses(
+    engine: Engine,
+    items: Table,
+    levels: list[tuple[Ints, Ints]],
+    moles: dict[str, npt.NDArray[np.generic]],
+    wanted: int,
+) -> list[Witness]:
+    """The first moles of one size, by labels."""
+    names = engine.query("verify/item_labels", {"items": items})
+    label = dict(zip(names["item"].tolist(), names["label"].tolist(), strict=True))
+
+    def labels(itemset: int) -> tuple[str, ...]:
+        members = []
+        for prefix, item in reversed(levels):
+            members.append(label[int(item[itemset - 1])])
+            itemset = int(prefix[itemset - 1])
+        return tuple(sorted([*members, label[itemset]]))
+
+    pairs = zip(moles["itemset"].tolist(), moles["support"].tolist(), strict=True)
+    return [Witness(names, n) for names, n in heapq.nsmallest(wanted, ((labels(int(i)), int(n)) for i, n in pairs))]

@@ -1,0 +1,263 @@
+"""anondb compare as a user runs it: results side by side, limits, resuming, and the page."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from cli.shop import BASKETS, Run, state_of
+
+from anondb.compare import limits, runs
+from anondb.compare.plots import Scale, bars, lines, scatter
+from anondb.compare.report import page
+from anondb.compare.runs import Result, Setting, frontier, plan
+from anondb.errors import InputError
+
+SHOP = ("--transactions", "sales", "--taxonomy", "food", "--queries", "20", "--k", "2")
+
+
+class Page(HTMLParser):
+    """Whether all tags are closed, and what the page would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+        self.loaded += [str(value) for name, value in attrs if name in ("src", "href")]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
+    """All algorithms whose needs are met; the source gets one table, and knows the results the next time."""
+    report, table = tmp_path / "page.html", tmp_path / "all.csv"
+    words = ("compare", shop, *SHOP, "--m", "2", "--algorithms", "mhghs,apriori,mm", "--json")
+    before = state_of(shop)
+    found = run(*words, "--report", report, "--csv", table)
+    assert found.code == 0 and found.json["transactions"] == 6
+    by_name = {r["algorithm"]: r for r in found.json["runs"]}
+    assert list(by_name) == ["mhghs", "apriori", "mm"]
+    assert {r["status"] for r in by_name.values()} == {"done"} and all(r["verified"] for r in by_name.values())
+    assert by_name["apriori"]["lm_total"] == "4/3" and by_name["mm"]["suppressed_items"] == 2
+    assert all(r["cpu_seconds"] > 0 and r["peak_mib"] > 20 and r["bounds_width"] is not None for r in by_name.values())
+    with table.open(encoding="utf-8") as file:
+        assert [(r["algorithm"], r["parameters"], r["status"]) for r in csv.DictReader(file)] == [
+            (name, "k=2, m=2", "done") for name in by_name
+        ]
+    text = report.read_text("utf-8")
+    assert Page(text).open == [] and Page(text).loaded == [] and "<script" not in text
+    for word in ("In short", "2^2-anonymity", "apriori", "What each promise covers", "narrowest bounds"):
+        assert word in text
+
+    after = state_of(shop)
+    new = [name for name in after if name not in before]
+    assert new == ['"shop"."anondb"."comparisons"'] and len(after[new[0]]) == 3
+    assert {name: rows for name, rows in after.items() if name not in new} == before
+    again = run(*words)
+    assert again.json["runs"] == found.json["runs"]
+    assert state_of(shop) == after
+    more = run(*words, "--again")
+    assert [r["lm_total"] for r in more.json["runs"]] == [r["lm_total"] for r in found.json["runs"]]
+    with duckdb.connect(str(shop)) as connection:
+        assert connection.execute("SELECT count(*), count(DISTINCT key) FROM anondb.comparisons").fetchall() == [(6, 3)]
+        connection.execute("INSERT INTO sales VALUES (7, 'a')")
+    changed = run("compare", shop, *SHOP, "--algorithms", "mm", "--json")
+    assert changed.json["transactions"] == 7 and changed.json["runs"][0]["transactions"] == 7
+
+
+def test_a_failure_does_not_stop_the_rest(run: Run, shop: Path) -> None:
+    found = run("compare", shop, *SHOP[:-1], "2,7", "--algorithms", "apriori,mm", "--json")
+    assert found.code == 0
+    assert [(r["algorithm"], r["parameters"]["k"], r["status"]) for r in found.json["runs"]] == [
+        *(("apriori", 2, "done"), ("apriori", 7, "infeasible"), ("mm", 2, "done"), ("mm", 7, "infeasible")),
+    ]
+    assert "fewer than k = 7" in found.json["runs"][1]["message"]
+    none = run("compare", shop, *SHOP[:-1], "7", "--algorithms", "apriori")
+    assert none.code == 3 and "infeasible" in none.out
+
+
+def test_limits(run: Run, shop: Path) -> None:
+    """Stopped runs are tried again the next time."""
+    words = ("compare", shop, *SHOP, "--algorithms", "mm", "--json")
+    slow = run(*words, "--time-limit", "0.1")
+    assert slow.code == 5 and slow.json["runs"][0]["status"] == "timeout"
+    large = run(*words, "--memory-limit", "30MB")
+    assert large.code == 5 and large.json["runs"][0]["status"] == "memory"
+    assert run(*words).json["runs"][0]["status"] == "done"
+
+
+def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
+    source, log = tmp_path / "s.dat", tmp_path / "log.sql"
+    source.write_text("".join(" ".join(basket) + "\n" for basket in BASKETS.values()))
+    log.write_text("SELECT count(DISTINCT tid) FROM s WHERE item = 'a';\nSELECT count(DISTINCT tid) FROM s;\n")
+    found = run("compare", source, "--k", "2", "--algorithms", "coat", "--queries", log, "--json")
+    assert found.code == 0 and found.json["runs"][0]["queries"] == 2
+    assert found.json["runs"][0]["bounds_width"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--algorithms", "mm,nothing"), "these can: mhghs, hghs, coat"),
+        (("--algorithms", "mhghs", "--model", "hkp"), "cannot keep the model hkp; these can: mm"),
+        (("--k", "0"), "k must be an integer from 1"),
+        (("--k", "x"), "k must be integers"),
+        (("--m", "x"), "m must be an integer or inf"),
+        (("--memory-limit", "much"), "a size such as 2GB"),
+        (("--algorithms", "mm", "--utility-constraints", "food"), "goes with none of these"),
+        (("--report", "nowhere/page.html"), "cannot be written there"),
+        (("--report", "page.duckdb"), "name a .html or .csv file"),
+        (("--queries", "few"), "queries must be integers"),
+        (("--transactions", "nothing"), "There is no table or view"),
+    ],
+)
+def test_bad_usage(run: Run, shop: Path, words: tuple[str, ...], message: str) -> None:
+    before = state_of(shop)
+    found = run("compare", shop, *SHOP, *words)
+    assert (found.code, found.out) == (2, "") and message in found.err
+    assert state_of(shop) == before
+
+
+# ---------------------------------------------------------------------- the parts
+
+
+def test_plan() -> None:
+    made = plan(["apriori", "mm"], "km", {"k": [2, 3], "m": ["1", "inf"]}, {"taxonomy": "food"})
+    assert [(r.algorithm, r.parameters["k"], r.parameters["m"]) for r in made[:4]] == [
+        *(("apriori", 2, 1), ("apriori", 2, "inf"), ("apriori", 3, 1), ("apriori", 3, "inf")),
+    ]
+    assert made[0].options == {"taxonomy": "food"} and made[-1].options == {} and len(made) == 8
+    assert "apriori" not in {r.algorithm for r in plan([], "km", {"k": [2], "m": [2]}, {})}
+    with pytest.raises(InputError, match="The algorithm apriori needs taxonomy"):
+        plan(["apriori"], "km", {"k": [2]}, {})
+
+
+def setting(**more: Any) -> Setting:
+    values: dict[str, Any] = {
+        **dict.fromkeys(("source", "id", "item", "draw", "fingerprint"), "x"),
+        **dict.fromkeys(("transactions", "workload", "log", "threads", "memory_limit")),
+        "queries": 5,
+        "size": 2,
+        "seed": 0,
+        "time_limit": 9.0,
+    }
+    return Setting(**{**values, **more})
+
+
+def test_keys() -> None:
+    """Whatever may change a result changes the key; limits do not."""
+    run = plan(["mm"], "km", {"k": [2], "m": [2]}, {})[0]
+    other = plan(["mm"], "km", {"k": [3], "m": [2]}, {})[0]
+    base = setting().key(run)
+    assert setting(time_limit=1.0, memory_limit="1GB", threads=1).key(run) == base
+    changed = [setting(**{n: "y"}).key(run) for n in ("fingerprint", "workload", "log", "seed", "draw")]
+    assert len({base, setting().key(other), *changed}) == 7
+
+
+def result(algorithm: str, k: int, m: int | str, ncp: float, **more: Any) -> Result:
+    figures = {"ncp": ncp, "lm": ncp, "average_relative_error": 1.5, "bounds_width": 3.0, "suppressed_items": 0}
+    figures |= {"released_items": 4, "transactions": 9, "generalized": [{"item": "<b>&\"'", "size": 2, "support": 3}]}
+    made = plan([algorithm], "km", {"k": [k], "m": [m]}, {"taxonomy": "t"})[0]
+    return Result(made, more.pop("status", "done"), more.pop("message", None), 1.0, 0.5, 99.0, figures | more)
+
+
+def test_frontier() -> None:
+    """By definition: no other run is at least as strong and loses less, or as much and is stronger."""
+    a, b, c, d = (
+        result("mm", 2, 2, 0.3),
+        result("coat", 2, 2, 0.1),
+        result("mm", 5, 2, 0.3),
+        result("mm", 5, "inf", 0.4),
+    )
+    assert frontier([a, b, c, d]) == [b, c, d]
+    assert frontier([b, result("pcta", 2, 2, 0.1)]) == [b, result("pcta", 2, 2, 0.1)]
+    assert frontier([result("mm", 9, 9, 0.0, status="failed"), b]) == [b]
+    assert frontier([]) == []
+
+
+def test_results_survive_json() -> None:
+    one = result("apriori", 2, "inf", 0.25, message="why")
+    assert Result.of(json.loads(json.dumps(one.to_json()))) == one
+
+
+def test_page_escapes_and_has_no_hole() -> None:
+    """Every combination of k and m, failures, and labels with characters of HTML."""
+    done = [result(a, k, m, 0.01 * k) for a in ("mm", "coat", "apriori") for k in (2, 5) for m in (1, 2)]
+    failed = result("pcta", 2, 2, 0.0, status="timeout", message="<slow>")
+    facts = {"source": "<x>", "transactions": 9, "items": 3, "occurrences": 12, "longest": 3}
+    for some in ([*done, failed], done[:1], [failed], []):
+        text = page(some, setting(), facts)
+        assert Page(text).open == [] and "<x>" not in text and "<slow>" not in text and "<b>&" not in text
+    text = page([*done, failed], setting(), facts)
+    for words in ("Against k at m = 1", "Against m at k = 5", "Privacy against loss, m = 2", "&lt;slow&gt;"):
+        assert words in text
+    assert not re.search(r"\b(nan|inf)\b", re.sub(r"<style>.*?</style>", "", text, flags=re.S))
+
+
+def test_series_differ_without_colour() -> None:
+    numbers = {f"s{i}": i for i in range(8)}
+    drawn = lines("t", "k", "y", {name: [(1, 1 + i), (2, 2 + i)] for name, i in numbers.items()}, numbers)
+    marks = re.findall(r'<(?:circle|rect|polygon)[^>]*fill="[^"]*"', drawn)
+    assert len({re.sub(r"[\d.,]+", "", m) for m in marks}) == 6  # two more are crosses
+    assert len(set(re.findall(r'stroke-dasharray="([^"]*)"', drawn))) == 6
+    assert all(f">s{i}</text>" in drawn for i in range(8)) and "#" not in drawn
+    assert "logarithmic" in lines("t", "k", "y", {"s0": [(1, 0.001), (2, 50)]}, numbers)
+    assert "logarithmic" not in lines("t", "k", "y", {"s0": [(1, 0), (2, 50)]}, numbers)
+    assert "0" in bars("t", {"a": 0.0}, "") and scatter("t", "x", "y", [(0, 5, "s0", True)], numbers).count("ring") == 1
+
+
+@pytest.mark.parametrize("values", [[0.0], [5.0], [1e-9, 1e9], [0.1, 0.2], [3, 1e7], []])
+def test_scale(values: list[float]) -> None:
+    for zero in (True, False):
+        scale = Scale(values, 10, 20, zero=zero)
+        assert all(9.999 <= scale.at(v) <= 20.001 for v in values)
+        ticks = scale.ticks()
+        assert 1 <= len(ticks) <= 20 and ticks == sorted(ticks)
+        assert all(9.999 <= scale.at(t) <= 20.001 for t in ticks)
+
+
+def test_processes_are_stopped_and_measured() -> None:
+    quick = limits.run_limited([sys.executable, "-c", "print(input()[::-1])"], "abc", seconds=20, memory=None)
+    assert (quick.status, quick.code, quick.output) == ("done", 0, "cba\n") and quick.cpu_seconds > 0
+    slow = limits.run_limited([sys.executable, "-c", "import time; time.sleep(60)"], "", seconds=0.2, memory=None)
+    assert slow.status == "timeout" and slow.code < 0 and slow.seconds < 20
+    hungry = "x = [bytearray(10**7) for _ in range(100)]; import time; time.sleep(60)"
+    large = limits.run_limited([sys.executable, "-c", hungry], "", seconds=60, memory=200 * 10**6)
+    assert large.status == "memory" and large.peak_bytes > 190 * 10**6
+
+
+def test_a_process_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed from outside, or silent: a result all the same."""
+    died = limits.Finished("done", -9, "", 1.0, 1.0, 5)
+    monkeypatch.setattr(runs, "run_limited", lambda *a, **b: died)
+    found = runs.run_one(setting(), plan(["mm"], "km", {"k": [2], "m": [2]}, {})[0])
+    assert found.status == "failed" and "signal 9" in str(found.message)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("2GB", 2 * 10**9), ("512MiB", 512 * 2**20), ("1.5 gb", 15 * 10**8), ("100", 100)]
+)
+def test_sizes(text: str, size: int) -> None:
+    assert limits.parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GB", "-1GB", "0GB", "2 apples", "1IB", "9" * 30 + "GB"])
+def test_bad_sizes(text: str) -> None:
+    with pytest.raises(InputError):
+        limits.parse_size(text)
