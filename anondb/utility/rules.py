@@ -131,7 +131,8 @@ def mine_rules(engine: Engine, transactions: Table, thresholds: RuleThresholds) 
     }
     if max(map(len, counts), default=0) < 2:
         return set()
-    rules = association_rules(frequent, metric="confidence", min_threshold=float(thresholds.min_confidence) - 1e-9)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of metrics that are not asked for
+        rules = association_rules(frequent, metric="confidence", min_threshold=float(thresholds.min_confidence) - 1e-9)
     wanted = set()
     for left, right in zip(rules["antecedents"], rules["consequents"], strict=True):
         both = left | right
