@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test quick check bench examples clean
+.PHONY: demo test quick check nightly bench bench-scale bench-papers examples clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -17,17 +17,20 @@ demo: $(STAMP)
 	$(BIN)/anondb demo anondb-demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow and not nightly"
 
 quick: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n 2 -m "not slow" tests/unit tests/papers tests/sql
+	$(BIN)/python -m pytest -n 2 -m "not slow and not nightly" tests/unit tests/papers tests/sql
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2 -m "not nightly"
+
+nightly: $(STAMP)
 	$(BIN)/python -m pytest -n 2
 
 bench: $(STAMP)
@@ -35,6 +38,17 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/main_job.py
 	$(BIN)/python benchmarks/coat.py
 	$(BIN)/python benchmarks/multi_anatomy_paper.py
+	$(BIN)/python benchmarks/local.py
+	$(BIN)/python benchmarks/baselines.py
+	$(BIN)/python benchmarks/local.py
+	$(BIN)/python benchmarks/rt_paper.py
+
+# Up to a million transactions: some minutes, 4 GB.
+bench-scale: $(STAMP)
+	$(BIN)/python benchmarks/scale.py
+
+bench-papers: $(STAMP)
+	$(BIN)/python benchmarks/papers.py
 
 # The dbt project is built where dbt is installed: pip install "dbt-core>=1.10,<2" dbt-duckdb
 examples: $(STAMP)

@@ -15,8 +15,8 @@ from anondb.errors import InternalError
 from anondb.models.anatomy import Anatomy
 from anondb.policy import Workload
 from anondb.recoding import BucketRecoding
-from anondb.release.objects import ANATOMY, SchemaName, release_kind
-from anondb.utility import Accuracy, measure, of_release, owner_workload, random_workload
+from anondb.release.objects import ANATOMY, SchemaName, is_local, read_manifest, release_kind
+from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
 from anondb.utility.anatomy import BucketFigures, figures, measure_buckets
 from anondb.utility.rules import RuleAccuracy, RuleThresholds, default_thresholds, has_mlxtend, rule_accuracy
@@ -69,12 +69,25 @@ def measure_on(
         InternalError: a true count lies outside of its bounds: a bug; nothing is kept.
     """
     if release_kind(engine, schema) is ANATOMY:
-        accuracy = measure_buckets(engine, dataset, schema.table("buckets"), queries)
-    else:
-        released = of_release(
-            engine, schema.table("transactions"), schema.table("released_items"), suppressed=suppression == "some"
+        return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
+    if is_local(engine, schema):
+        accuracy = measure_local(
+            engine,
+            dataset,
+            schema.table("transactions"),
+            schema.table("transaction_ids"),
+            schema.table("released_items"),
+            read_manifest(engine, schema)["semantics"],
+            queries,
         )
-        accuracy = measure(engine, dataset, released, queries)
+        return _held(accuracy, must_hold)
+    released = of_release(
+        engine, schema.table("transactions"), schema.table("released_items"), suppressed=suppression == "some"
+    )
+    return _held(measure(engine, dataset, released, queries), must_hold)
+
+
+def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:
     if must_hold and accuracy.outside:
         raise InternalError(f"{accuracy.outside} true counts lie outside their bounds; nothing was kept.")
     return accuracy

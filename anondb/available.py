@@ -20,18 +20,20 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.models.transactional import TransactionalK
 
 MODELS: Mapping[str, Callable[..., Model]] = {
     "km": KmAnonymity,
+    "k": TransactionalK,
     "constraints": ConstraintAnonymity,
     "hkp": HkpCoherence,
+    "kkm": KkmAnonymity,
+    "klm": KlmDiversity,
     "anatomy": Anatomy,
 }
-PLANNED_MODELS = ("k", "kkm", "klm")
-PLANNED_ALGORITHMS = (
-    *("clump", "partition", "lra", "rfirst", "tfirst"),
-    *(f"{bound}_bound_{order}" for bound in ("rum", "tum") for order in ("r", "t", "rt")),
-)
+PLANNED_MODELS: tuple[str, ...] = ()
+PLANNED_ALGORITHMS: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,9 @@ class Algorithm:
     options: tuple[str, ...] = ()
 
 
+_RELATIONAL_NEEDS = ("records", "quasi_identifiers")
+_RELATIONAL_OPTIONS = ("taxonomy", "hierarchies", "sensitive", "infeasible", "max_suppression")
+
 # In the order in which they are chosen where the owner names none: the first whose needs are met.
 ALGORITHMS: Mapping[str, Algorithm] = {
     "mhghs": Algorithm(("km",), needs=("taxonomy",), options=("max_suppression",)),
@@ -60,7 +65,23 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "literal",
         ),
     ),
+    **{
+        f"{bound}_bound_{order}": Algorithm(
+            ("kkm", "klm"), needs=_RELATIONAL_NEEDS, options=(*_RELATIONAL_OPTIONS, "delta")
+        )
+        for bound in ("rum", "tum")
+        for order in ("rt", "r", "t")
+    },
+    "rfirst": Algorithm(("kkm", "klm"), needs=_RELATIONAL_NEEDS, options=_RELATIONAL_OPTIONS),
+    "tfirst": Algorithm(("kkm", "klm"), needs=_RELATIONAL_NEEDS, options=_RELATIONAL_OPTIONS),
+    "partition": Algorithm(("k",), needs=("taxonomy",), options=("max_suppression", "empty_transactions")),
+    "clump": Algorithm(
+        ("k",),
+        needs=("taxonomy",),
+        options=("max_suppression", "empty_transactions", "candidates", "objective", "bag_input"),
+    ),
     "apriori": Algorithm(("km",), needs=("taxonomy",)),
+    "lra": Algorithm(("km",), needs=("taxonomy",)),
     "vpa": Algorithm(("km",), needs=("taxonomy",)),
     "pcta": Algorithm(("km", "constraints"), options=("taxonomy", "privacy_constraints", "weights")),
     "mm": Algorithm(("hkp", "km"), options=("taxonomy", "sensitive", "max_suppression")),
@@ -97,8 +118,13 @@ def _parse(name: str, text: str | int | float) -> int | float:
     return text
 
 
+def parse_l(text: Any) -> Any:
+    """l from a flag or an option: a text of digits is an integer; models say what else they take."""
+    return int(text) if isinstance(text, str) and re.fullmatch(r"\s*\d{1,30}\s*", text) else text
+
+
 # Parameters that flags and options may give as text.
-_FROM_TEXT: Mapping[str, Callable[[Any], Any]] = {"m": parse_m, "p": parse_p}
+_FROM_TEXT: Mapping[str, Callable[[Any], Any]] = {"l": parse_l, "m": parse_m, "p": parse_p}
 
 
 def make_model(name: str = "km", **parameters: Any) -> Model:

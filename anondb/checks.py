@@ -7,6 +7,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from sqlglot import exp
+
 from anondb.available import make_model, parameters_of
 from anondb.data.constraints import PrivacyConstraints
 from anondb.data.sensitive import load_sensitive
@@ -20,10 +22,13 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.models.transactional import TransactionalK
 from anondb.release import ledger
 from anondb.release.freeze import coded_release
-from anondb.release.objects import ANATOMY, SchemaName, read_manifest, release_kind
-from anondb.verify import Verification, verify_hkp, verify_km
+from anondb.release.objects import ANATOMY, SchemaName, is_local, read_manifest, release_kind
+from anondb.release.relational import coded_records
+from anondb.verify import Verification, verify_hkp, verify_k, verify_kkm, verify_km, verify_levels
 from anondb.verify.anatomy import AnatomyVerification, Original, verify_anatomy
 from anondb.verify.constraints import verify_constraints
 
@@ -31,6 +36,7 @@ from anondb.verify.constraints import verify_constraints
 def verify_rows(
     engine: Engine,
     transactions: Table,
+    ids: exp.Query,
     items: Table,
     model: Model,
     witnesses: int = 0,
@@ -43,7 +49,8 @@ def verify_rows(
 
     Args:
         engine: the engine, inside a transaction.
-        transactions: ``(tid, item)``.
+        transactions: ``(tid, item, copies)``, each pair of transaction and item once.
+        ids: ``(tid, complete)``: every transaction, for models that look at those without items.
         items: ``(item, label)``.
         model: the promise.
         witnesses: how many violations to return at most.
@@ -58,6 +65,8 @@ def verify_rows(
     match model:
         case KmAnonymity():
             return verify_km(engine, transactions, items, model, witnesses=witnesses)
+        case TransactionalK():
+            return verify_k(engine, transactions, ids, items, model, witnesses=witnesses)
         case HkpCoherence() if sensitive is None:
             raise InputError(
                 "The model hkp is checked against its private items, which no release lists.",
@@ -81,6 +90,12 @@ def verify_rows(
             checked = verify_constraints(engine, transactions, items, image, named, model, witnesses=witnesses)
             engine.drop(named, *([] if released_items else [image]))
             return checked
+        case KkmAnonymity() | KlmDiversity():
+            raise InputError(
+                f"The model {model.name} is checked on releases and sealed files, which hold relational values.",
+                code="no_records",
+                hint="Name a release with --release NAME, or give the sealed file.",
+            )
     raise InternalError(f"The model {model.name} has no verifier here.")
 
 
@@ -113,9 +128,19 @@ def verify_release(
             engine, schema.table("buckets"), model, _original(original), number=number, witnesses=witnesses
         )
     transactions, items = coded_release(engine, schema)
+    if isinstance(model, KkmAnonymity | KlmDiversity):
+        classes, hidden = coded_records(engine, schema, items)
+        checked = verify_kkm(engine, transactions, classes, items, hidden, model, witnesses=witnesses)
+        engine.drop(transactions, items, classes, hidden)
+        return checked
+    ids = exp.select(exp.column("transaction_id").as_("tid"), "complete")
+    ids = ids.from_(schema.table("transaction_ids").expression())
     released = schema.table("released_items")
     about: dict[str, Any] = {"privacy": privacy, "sensitive": sensitive, "released_items": released}
-    found = verify_rows(engine, transactions, items, model, witnesses, **about)
+    found = verify_rows(engine, transactions, ids, items, model, witnesses, **about)
+    if isinstance(model, KmAnonymity) and is_local(engine, schema):
+        across = verify_levels(engine, transactions, items, released, model)
+        found = replace(found, verified=found.verified and across.verified, across_levels=across.violations)
     engine.drop(transactions, items)
     return found
 
@@ -127,11 +152,12 @@ def verify_source(
     *,
     id: str = "tid",
     item: str = "item",
+    bag_input: bool = False,
     witnesses: int = 0,
     privacy_constraints: Any = None,
     sensitive: Any = None,
 ) -> Verification:
-    """Check any table, view, file or data frame against a model.
+    """Check any table, view, file or data frame against a model; with ``bag_input`` repeated rows count as copies.
 
     Raises:
         InputError: the model is about buckets: see ``verify_buckets``.
@@ -145,9 +171,17 @@ def verify_source(
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         privacy = given_privacy(engine, privacy_constraints, model)
         private = given_sensitive(engine, sensitive, model)
-        dataset = load_transactions(engine, source, id_column=id, item_column=item)
-        rows = (dataset.transactions, dataset.items)
-        return verify_rows(engine, *rows, model, witnesses, privacy=privacy, sensitive=private)
+        dataset = load_transactions(engine, source, id_column=id, item_column=item, bags=bag_input)
+        return verify_dataset(engine, dataset, model, witnesses, privacy=privacy, sensitive=private)
+
+
+def verify_dataset(engine: Engine, dataset: Dataset, model: Model, witnesses: int = 0, **about: Any) -> Verification:
+    """Check coded transactions as if they were published as they are; ``about`` goes to ``verify_rows``."""
+    ids = exp.select("tid", exp.true().as_("complete")).from_(dataset.ids.expression())
+    if isinstance(model, TransactionalK):
+        sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+        return verify_k(engine, dataset.bags or sets, ids, dataset.items, model, witnesses=witnesses)
+    return verify_rows(engine, dataset.transactions, ids, dataset.items, model, witnesses, **about)
 
 
 def verify_buckets(

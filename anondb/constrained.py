@@ -12,7 +12,7 @@ from anondb.engine import Engine
 from anondb.errors import VerificationFailed
 from anondb.policy import Policy
 from anondb.recode import Loaded
-from anondb.recoding import GlobalRecoding
+from anondb.recoding import GlobalRecoding, Recoding
 from anondb.release.objects import SchemaName
 from anondb.verify.constraints import UtilityVerification, verify_utility
 
@@ -48,7 +48,7 @@ class ConstraintReport:
 
 
 def check_constraints(
-    engine: Engine, policy: Policy, loaded: Loaded, recoding: GlobalRecoding, schema: SchemaName
+    engine: Engine, policy: Policy, loaded: Loaded, recoding: Recoding, schema: SchemaName
 ) -> ConstraintReport | None:
     """Verify the utility constraints on a frozen release (spec 1.4), and look at the sets that must stay countable.
 
@@ -58,13 +58,13 @@ def check_constraints(
         schema: where it is frozen.
 
     Returns:
-        None where nothing was stated.
+        None where nothing was stated, and for local recodings, which take no such constraints.
 
     Raises:
         VerificationFailed: the release breaks a utility constraint (a bug; nothing is kept).
     """
     stated, dataset = loaded.stated, loaded.dataset
-    if stated == Stated(weights=stated.weights):
+    if stated == Stated(weights=stated.weights) or not isinstance(recoding, GlobalRecoding):
         return None
     checked = None
     rest = 0

@@ -20,6 +20,7 @@ from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
 from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
+from anondb.models.transactional import TransactionalK
 from anondb.policy import Options, Policy, Workload
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, read_manifest
@@ -30,6 +31,7 @@ from anondb.utility.rules import RuleAccuracy, RuleThresholds
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
+    from anondb.attack import Attack
     from anondb.query import Answer, OpenRelease
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
@@ -104,9 +106,49 @@ class Release:
         thresholds = RuleThresholds(min_support, Fraction(min_confidence), min_length, max_length)
         return stored.measure_release_rules(self._database.engine, self.name, thresholds, seed)
 
-    def publish(self, path: str | os.PathLike[str], *, replace: bool = False) -> PublishedFile:
-        """Seal the release into a new file of its own, under fresh transaction ids."""
-        return stored.publish_release(self._database.engine, self.name, _path(path), replace=replace)
+    def publish(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        replace: bool = False,
+        allow_overlap: bool = False,
+        proof: str | os.PathLike[str] | None = None,
+        include_constraints: bool = False,
+    ) -> PublishedFile:
+        """Seal the release into a new file of its own, under fresh transaction ids.
+
+        Args:
+            path: the file.
+            replace: whether a file of this name gives way.
+            allow_overlap: whether persons may be in it of whom another release was published before; what joining both
+                leaves is then measured.
+            proof: a directory for the proof pack: SQL with which anybody checks the promise, and a page on what it shows.
+            include_constraints: whether privacy constraints that the owner wrote may be in the proof.
+
+        Raises:
+            InputError: ``overlap``, and as ``check_target`` says.
+        """
+        return stored.publish_release(
+            self._database.engine,
+            self.name,
+            _path(path),
+            replace=replace,
+            allow_overlap=allow_overlap,
+            proof=None if proof is None else _path(proof),
+            include_constraints=include_constraints,
+        )
+
+    def attack(self, *, individuals: int = 1000, known: int = 2, seed: int = 0) -> Attack:
+        """A simulated attacker who knows items of real persons: how many candidates the source and the release leave.
+
+        Args:
+            individuals: how many persons are drawn.
+            known: how many of its items the attacker knows of each.
+            seed: of the draw.
+        """
+        from anondb.attack import attack
+
+        return attack(self._database.engine, self.name, individuals=individuals, known=known, seed=seed)
 
     def query(self, sql: str) -> Answer:
         """Answer a COUNT query, written for the original table, from this release: lower bound, estimate, upper bound.
@@ -233,7 +275,8 @@ class Database:
                     f"The release {report.release!r} was made and is kept; only publishing it failed: publish it again."
                 )
                 raise type(error)(f"{error} {kept}", code=error.code) from None
-            release.report = pipeline.published(report, file, time.perf_counter() - begun)
+            seconds = time.perf_counter() - begun
+            release.report = pipeline.published(report, file, seconds, self.engine.one_shot)
         return release
 
     def verify(
@@ -245,12 +288,14 @@ class Database:
         model: Model | None = None,
         id: str = "tid",
         item: str = "item",
+        bag_input: bool = False,
         witnesses: int = 0,
         privacy_constraints: Any = None,
         sensitive: Any = None,
     ) -> Verification:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
 
+        With ``bag_input`` rows that repeat an item of the same transaction count, for the model ``k``.
         An anatomy is checked on ``buckets``: a table ``(bucket_id, column_id, items, copies)``; ``transactions`` are then
         the original, which may be left out. The model constraints is checked against ``privacy_constraints``: a table, file
         or data frame ``(constraint_id, item)``, or ``pgen``; hkp against the private items ``sensitive``; by default those
@@ -263,6 +308,8 @@ class Database:
                 f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(model).__name__}.",
                 code="bad_parameter",
             )
+        if bag_input and (release is not None or not isinstance(model, TransactionalK)):
+            raise InputError("bag_input goes with transactions and the model k.", code="bad_usage")
         if witnesses != 0:
             witnesses = int(check_count("witnesses", witnesses))
         if release is not None:
@@ -291,6 +338,7 @@ class Database:
             model or KmAnonymity(),
             id=id,
             item=item,
+            bag_input=bag_input,
             witnesses=witnesses,
             privacy_constraints=privacy_constraints,
             sensitive=sensitive,

@@ -12,6 +12,7 @@ from anondb import __version__
 from anondb.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of
 from anondb.checks import verify_release
 from anondb.constrained import ConstraintReport, check_constraints
+from anondb.data.records import load_records
 from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
@@ -23,10 +24,10 @@ from anondb.models import Model
 from anondb.models.anatomy import Anatomy
 from anondb.policy import Policy
 from anondb.recode import Loaded, loss_of, promised, recode, remarks
-from anondb.recoding import BucketRecoding, GlobalRecoding
-from anondb.release import ledger
+from anondb.recoding import BucketRecoding, GlobalRecoding, Recoding, RelationalRecoding
+from anondb.release import ledger, publications
 from anondb.release.freeze import FrozenRelease, freeze
-from anondb.release.objects import SchemaName, find_schema, release_schema
+from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
 from anondb.release.publish import PublishedFile
 from anondb.stored import check_writable, current_catalog
 from anondb.utility import Accuracy, Loss, generalized_items
@@ -73,6 +74,7 @@ class Report:
     seconds: dict[str, float]
     published: str | None = None
     anatomy: AnatomyFigures | None = None
+    relational: dict[str, Any] | None = None
     constraints: ConstraintReport | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -85,12 +87,14 @@ class Report:
             "items": self.items,
             "verified": self.verification.verified,
             "violations": self.verification.violations,
+            "across_levels": self.verification.across_levels,
             "suppressed_items": self.frozen.suppressed_items,
             "suppressed_occurrences": self.frozen.suppressed_occurrences,
             "all_suppressed": bool(self.items) and not self.frozen.released_items,
             "released_items": self.frozen.released_items,
             "constraints": None if self.constraints is None else self.constraints.to_json(),
             "loss": self.loss.to_json(),
+            "relational": self.relational,
             "accuracy": self.accuracy.to_json(),
             "seconds": self.seconds,
             "published": self.published,
@@ -124,7 +128,7 @@ def anonymize(
     """
     clock = Clock()
     catalog = current_catalog(engine)
-    with engine.transaction() if loaded is None else contextlib.nullcontext():
+    with engine.recording() as statements, engine.transaction() if loaded is None else contextlib.nullcontext():
         check_writable(engine, catalog)
         with clock.step(engine, "load", "loading transactions"):
             loaded = load(engine, policy) if loaded is None else loaded
@@ -137,7 +141,7 @@ def anonymize(
             model = promised(policy.model, recoding)
         with clock.step(engine, "freeze", "freezing the release"):
             frozen = freeze(engine, dataset, recoding, model, release_schema=schema, replace=policy.replace)
-            loss = loss_of(engine, policy, loaded, recoding, schema)
+            loss = loss_of(engine, policy, loaded, recoding, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
             about: dict[str, Any] = {"privacy": loaded.stated.privacy, "sensitive": loaded.sensitive}
             verification = verify_release(engine, schema, model, original=dataset, **about)
@@ -150,7 +154,7 @@ def anonymize(
             if isinstance(recoding, GlobalRecoding):
                 constraints = check_constraints(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "accuracy", "measuring accuracy"):
-            queries = queries_of(engine, dataset, policy.workload, generalized_items(recoding))
+            queries = queries_of(engine, dataset, policy.workload, _pool(recoding, frozen))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
             anatomy = None
             if isinstance(recoding, BucketRecoding) and isinstance(model, Anatomy):
@@ -162,6 +166,7 @@ def anonymize(
         if not engine.one_shot or view is not None:
             entry = _entry(engine, policy, model, name, dataset, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
+            publications.record_statements(engine, catalog, frozen.release_id, statements)
             if loaded.taxonomy is not None:
                 ledger.record_taxonomy(engine, catalog, frozen.release_id, loaded.taxonomy)
             if view is not None:
@@ -177,10 +182,11 @@ def anonymize(
         frozen=frozen,
         loss=loss,
         accuracy=accuracy,
-        warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, frozen)),
+        warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, recoding, frozen)),
         seconds=clock.report(),
         anatomy=anatomy,
         constraints=constraints,
+        relational=recoding.summary() if isinstance(recoding, RelationalRecoding) else None,
     )
 
 
@@ -188,11 +194,18 @@ def load(engine: Engine, policy: Policy) -> Loaded:
     """Read the transactions, the taxonomy and the constraints of a policy, each source once."""
     with open_source(engine, policy.transactions, "transactions") as source:
         if policy.records is None:
-            dataset = load_transactions(engine, source, id_column=policy.id, item_column=policy.item)
+            dataset = load_transactions(
+                engine, source, id_column=policy.id, item_column=policy.item, bags=policy.bag_input
+            )
         else:
             with open_source(engine, policy.records, "records") as records:
                 dataset = load_transactions(
-                    engine, source, id_column=policy.id, item_column=policy.item, more_ids=records
+                    engine,
+                    source,
+                    id_column=policy.id,
+                    item_column=policy.item,
+                    more_ids=records,
+                    bags=policy.bag_input,
                 )
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
     stated = load_stated(
@@ -205,10 +218,31 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         countable=policy.countable,
     )
     sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
-    return Loaded(dataset, taxonomy, stated, sensitive)
+    if policy.model.name not in RELATIONAL:
+        return Loaded(dataset, taxonomy, stated, sensitive)
+    if sensitive is None and policy.model.name == "klm":
+        raise InputError(
+            "(k,l^m)-diversity protects sensitive items, and none were named.",
+            code="no_sensitive",
+            hint="Name them with --sensitive TABLE|FILE.",
+        )
+    relational = load_records(
+        engine,
+        policy.records,
+        dataset,
+        quasi_identifiers=policy.quasi_identifiers,
+        hierarchies=policy.hierarchies,
+    )
+    return Loaded(dataset, taxonomy, stated, sensitive, relational)
 
 
 # ---------------------------------------------------------------------- parts of the steps
+
+
+def _pool(recoding: Recoding, frozen: FrozenRelease) -> Any:
+    """The items that are generalized, for workloads that draw from these."""
+    items = recoding.items if isinstance(recoding, RelationalRecoding) else recoding
+    return generalized_items(items, frozen.cover)
 
 
 def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:
@@ -266,7 +300,9 @@ def _reference(engine: Engine, table: Table | None) -> str | None:
     return name.sql(dialect="duckdb")
 
 
-def published(report: Report, file: PublishedFile, seconds: float) -> Report:
+def published(report: Report, file: PublishedFile, seconds: float, one_shot: bool = False) -> Report:
     """The report of a release that was also published."""
+    unasked = "A run over files has no ledger: whether these persons were published before is not known."
+    warnings = (*report.warnings, *([unasked] if one_shot else ()))
     steps = report.seconds | {"publish": round(seconds, 3), "total": round(report.seconds["total"] + seconds, 3)}
-    return replace(report, published=str(file.path), seconds=steps)
+    return replace(report, published=str(file.path), seconds=steps, warnings=warnings)

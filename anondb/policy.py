@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from anondb.available import ALGORITHMS, FOR_ALL, MODELS, all_parameters, choose_algorithm, make_model, parse_m
 from anondb.errors import InputError
-from anondb.models import MAX_PARAMETER, Model
+from anondb.models import MAX_PARAMETER, Model, check_count
 from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 
@@ -46,6 +46,9 @@ class Workload:
             raise InputError(f"draw must be all or generalized, not {self.draw!r}.", code="bad_parameter")
 
 
+CHOICES: Mapping[str, tuple[str, ...]] = {"empty_transactions": ("absorb", "keep"), "objective": ("total", "increase")}
+
+
 class Options(TypedDict, total=False):
     """The options of a policy beside its source, model, name and workload (design 2.1); see ``Policy``."""
 
@@ -67,7 +70,9 @@ class Options(TypedDict, total=False):
     empty_transactions: str | None
     candidates: int | None
     objective: str | None
+    bag_input: bool
     delta: Any
+    infeasible: str | None
     literal: bool
     correlation: str | None
     spread: bool
@@ -100,8 +105,10 @@ class Policy:
         columns: for multi_anatomy: their number, or a table or file (column_id, item). A number is the model's own.
         empty_values: for multi_anatomy: ``count`` or ``ignore``, the model's own parameter.
         empty_transactions: what becomes of few empty transactions.
-        candidates, objective: for clump: how many clusters are tried, and what is minimized.
-        delta: the bound of rum_bound and tum_bound.
+        candidates, objective: for clump: how many clusters are tried, and what is minimized (``total`` or ``increase``).
+        bag_input: for clump: whether rows that repeat an item of the same transaction count.
+        delta: the bound of rum_bound and tum_bound, from 0 to 1.
+        infeasible: for kkm and klm: what becomes of a cluster of records that generalizing its items does not help.
         literal: for coat: follow the printed algorithm.
         correlation: for multi_anatomy: what items are clustered by, ``truncated`` (as printed) or ``full``.
         spread: for multi_anatomy: take records round-robin from the most frequent values.
@@ -133,7 +140,9 @@ class Policy:
     empty_transactions: str | None = None
     candidates: int | None = None
     objective: str | None = None
+    bag_input: bool = False
     delta: Any = None
+    infeasible: str | None = None
     literal: bool = False
     correlation: str | None = None
     spread: bool = False
@@ -151,6 +160,13 @@ class Policy:
         object.__setattr__(self, "algorithm", choose_algorithm(self.model, self.algorithm, options))
         if isinstance(self.model, Anatomy):
             object.__setattr__(self, "model", self.model.completed(self.columns, self.empty_values))
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in (None, *choices):
+                raise InputError(
+                    f"{name} must be {' or '.join(choices)}, not {getattr(self, name)!r}.", code="bad_parameter"
+                )
+        if self.candidates is not None:
+            object.__setattr__(self, "candidates", int(check_count("candidates", self.candidates)))
         for name in ("id", "item"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise InputError(f"The column name given as {name} is empty.", code="empty_name")
@@ -160,6 +176,7 @@ class Policy:
         return {
             **self.model.parameters(),
             "max_suppression": None if self.max_suppression is None else str(self.max_suppression),
+            **({"bag_input": True} if self.bag_input else {}),
         }
 
 
@@ -187,13 +204,15 @@ def _percent(value: Any) -> Fraction | None:
 _TEXT, _INTEGER, _NUMBER, _BOOLEAN = "a text", "an integer", "a number", "true or false"
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("id", "item", "taxonomy", "records", "quasi_identifiers", "hierarchies", "sensitive"), (_TEXT,)),
-    **dict.fromkeys(("model", "algorithm", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)),
+    **dict.fromkeys(
+        ("model", "algorithm", "infeasible", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)
+    ),
     "weights": (_TEXT, _INTEGER),
     "countable": (_TEXT,),
     "correlation": (_TEXT,),
     **dict.fromkeys(("empty_values", "empty_transactions", "draw", "workload", "publish"), (_TEXT,)),
     **dict.fromkeys(("k", "queries", "size", "seed", "candidates"), (_INTEGER,)),
-    **dict.fromkeys(("literal", "spread"), (_BOOLEAN,)),
+    **dict.fromkeys(("literal", "spread", "allow_overlap", "bag_input"), (_BOOLEAN,)),
     "m": (_INTEGER, _TEXT),
     "p": (_INTEGER, _TEXT),
     "h": (_NUMBER, _TEXT),
@@ -226,7 +245,7 @@ def check_option(name: str, value: str | int | float | bool) -> str | int | floa
     Raises:
         InputError: ``unknown_option`` with the nearest names, or ``bad_parameter``.
     """
-    available = {n for part in _parts() for n in part} | {"model", "workload", "publish"}
+    available = {n for part in _parts() for n in part} | {"model", "workload", "publish", "allow_overlap"}
     if name not in available:
         if name in _ELSEWHERE:
             raise InputError(f"{name!r} is no option of a view. {_ELSEWHERE[name]}", code="unknown_option")
@@ -254,7 +273,7 @@ def from_options(
 ) -> Policy:
     """The policy that a ``CREATE ANONYMIZED VIEW`` states, its options checked one by one.
 
-    ``publish`` is no part of a policy and is left to the caller.
+    ``publish`` and ``allow_overlap`` are no part of a policy and are left to the caller.
 
     Raises:
         InputError: see ``check_option`` and ``Policy``.

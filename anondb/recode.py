@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from anondb.data.records import Records
 from anondb.data.stated import Stated
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
@@ -15,11 +16,13 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.models.transactional import TransactionalK
 from anondb.policy import Policy
-from anondb.recoding import BucketRecoding, GlobalRecoding, Recoding
+from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
-from anondb.utility import Loss, global_loss, ul_a_log2
+from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a_log2
 
 SET_BASED = ("coat", "pcta")  # generalized items are sets of items, not nodes of the taxonomy
 
@@ -32,13 +35,16 @@ class Loaded:
         dataset: the transactions.
         taxonomy: of their items, if the policy names one.
         stated: constraints, weights and countable sets.
-        sensitive: the private items of hkp, which need not occur; None for models that have none.
+        sensitive: the private items of hkp, the sensitive ones of kkm and klm, which need not occur; None where none were
+            named.
+        records: the quasi-identifiers, for models of relational and transaction data.
     """
 
     dataset: Dataset
     taxonomy: Taxonomy | None = None
     stated: Stated = field(default_factory=Stated)
     sensitive: tuple[str, ...] | None = None
+    records: Records | None = None
 
 
 def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
@@ -48,8 +54,16 @@ def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
         InfeasibleError: more would be suppressed than allowed, or everything.
     """
     recoding = _run(engine, policy, loaded)
+    if isinstance(recoding, BucketRecoding):
+        return recoding
+    items = loaded.stated.items(loaded.dataset)
     if isinstance(recoding, GlobalRecoding):
-        _check_suppression(recoding, loaded.stated.items(loaded.dataset), policy.max_suppression)
+        suppressed = int((recoding.image < 0).sum())
+    elif isinstance(recoding, RelationalRecoding):
+        suppressed = suppressed_items(engine, loaded.dataset, recoding.items)
+    else:
+        suppressed = suppressed_items(engine, loaded.dataset, recoding)
+    _check_suppression(suppressed, loaded.dataset.n_items, items, policy.max_suppression)
     return recoding
 
 
@@ -81,6 +95,10 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
             from anondb.algorithms.apriori import apriori
 
             return apriori(engine, dataset, taxonomy, model)
+        case "lra", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.lra import lra
+
+            return lra(engine, dataset, taxonomy, model)
         case "vpa", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
             from anondb.algorithms.vpa import vpa
 
@@ -93,6 +111,39 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
             from anondb.algorithms.mm import mm
 
             return mm(engine, dataset, model, private=loaded.sensitive or ())
+        case "partition", TransactionalK() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.partition import partition
+
+            return partition(engine, dataset, taxonomy, model, empty=policy.empty_transactions or "absorb")
+        case "clump", TransactionalK() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.clump import clump
+
+            return clump(
+                engine,
+                dataset,
+                taxonomy,
+                model,
+                bags=dataset.bags,
+                empty=policy.empty_transactions or "absorb",
+                objective=policy.objective or "total",
+                candidates=policy.candidates,
+            )
+        case str() as algorithm, KkmAnonymity() | KlmDiversity() as model, Loaded(
+            dataset, taxonomy, _, sensitive, Records() as records
+        ):
+            from anondb.algorithms.rt import relational
+
+            return relational(
+                engine,
+                dataset,
+                records,
+                model,
+                algorithm,
+                delta=policy.delta,
+                taxonomy=taxonomy,
+                sensitive=frozenset(sensitive or ()),
+                infeasible=policy.infeasible or "suppress",
+            )
         case "multi_anatomy", Anatomy() as model, Loaded(dataset):
             from anondb.algorithms.multi_anatomy import multi_anatomy
 
@@ -118,21 +169,27 @@ def promised(model: Model, recoding: Recoding) -> Model:
     return model.completed(recoding.n_columns, None)
 
 
-def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: Recoding, schema: SchemaName) -> Loss:
+def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> Loss:
     """What a frozen release costs, in the measures that its model has.
 
     Args:
         engine: the engine.
         policy, loaded, recoding: how the release came about.
-        schema: where it is frozen.
+        frozen: the release.
     """
     if isinstance(recoding, BucketRecoding):
         return Loss()  # every item is released as it is; what is lost are links, which queries and rules show
+    if isinstance(recoding, RelationalRecoding):
+        return Loss(ncp=float(recoding.rum), ul=recoding.tum)
+    if isinstance(recoding, LocalRecoding):
+        if frozen.cover is None:
+            raise InternalError("A local recoding was frozen without its cover.")
+        return local_loss(engine, loaded.dataset, recoding, frozen.cover, loaded.taxonomy)
     if policy.algorithm not in SET_BASED:
         return global_loss(loaded.dataset, recoding, loaded.taxonomy)
     items = loaded.stated.items(loaded.dataset)
     loss = global_loss(loaded.dataset, recoding, items=items)
-    return replace(loss, ul_log2=_ul_log2(engine, schema, loaded.dataset, recoding, items))
+    return replace(loss, ul_log2=_ul_log2(engine, frozen.schema, loaded.dataset, recoding, items))
 
 
 def _ul_log2(
@@ -146,9 +203,9 @@ def _ul_log2(
     return ul_a_log2(sizes, supports, dataset.n_transactions, items) if sizes else None
 
 
-def _check_suppression(recoding: GlobalRecoding, items: int, limit: Fraction | None) -> None:
-    """Refuse what suppresses more than ``limit`` percent of the items, or everything unless 100 percent are allowed."""
-    suppressed = int((recoding.image < 0).sum())
+def _check_suppression(suppressed: int, occurring: int, items: int, limit: Fraction | None) -> None:
+    """Refuse what suppresses more than ``limit`` percent of the items, or everything that occurs unless 100 percent are
+    allowed."""
     if not suppressed:
         return
     if limit is not None and Fraction(100 * suppressed, items) > limit:
@@ -157,7 +214,7 @@ def _check_suppression(recoding: GlobalRecoding, items: int, limit: Fraction | N
             code="too_much_suppression",
             hint="Raise --max-suppression, or lower k or m.",
         )
-    if suppressed == len(recoding.image) and limit != 100:
+    if suppressed == occurring and limit != 100:
         raise InfeasibleError(
             "Every item would have to be suppressed.",
             code="all_suppressed",
@@ -165,9 +222,9 @@ def _check_suppression(recoding: GlobalRecoding, items: int, limit: Fraction | N
         )
 
 
-def remarks(policy: Policy, loaded: Loaded, frozen: FrozenRelease) -> list[str]:
+def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> list[str]:
     """What the owner should know about a release beyond its figures."""
-    remarks = []
+    remarks = [] if isinstance(recoding, GlobalRecoding | BucketRecoding) else list(recoding.remarks)
     dataset, taxonomy = loaded.dataset, loaded.taxonomy
     if getattr(policy.model, "k", None) == 1:
         remarks.append("k = 1 promises nothing: every item is released as it is.")
@@ -181,7 +238,14 @@ def remarks(policy: Policy, loaded: Loaded, frozen: FrozenRelease) -> list[str]:
     if dataset.n_items and not frozen.released_items:
         remarks.append("Everything was suppressed: the release holds no item.")
     remarks += _on_sensitive(loaded)
-    if policy.algorithm in (*SET_BASED, "mm"):
+    if loaded.records is not None:
+        remarks += loaded.records.warnings
+        if isinstance(recoding, RelationalRecoding) and recoding.suppressed:
+            remarks.append(
+                f"In {recoding.suppressed} of {recoding.clusters} clusters no generalization of the items would do, so"
+                " items were suppressed."
+            )
+    if policy.algorithm in (*SET_BASED, "mm") or not isinstance(recoding, GlobalRecoding):
         return remarks
     if (
         taxonomy is not None

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from anondb.engine import Table
 
 Ints = npt.NDArray[np.int64]
 
@@ -84,4 +87,121 @@ class BucketRecoding:
         return np.bincount(self.bucket, minlength=1)[1:].astype(np.int64)
 
 
-Recoding = GlobalRecoding | BucketRecoding
+@dataclass(frozen=True)
+class LocalRecoding:
+    """A local recoding: the same item may have different images in different transactions, so the rows are given.
+
+    Released items may overlap (a node of the taxonomy and one below it, or two sets of items), but under set semantics
+    those of one transaction never do: an original item has at most one image in a transaction.
+
+    Attributes:
+        transactions: work table ``(tid INTEGER, released INTEGER, copies INTEGER)``, one row for each released item of a
+            transaction, by the numbers of ``labels``; a transaction that is published without items has no row.
+        incomplete: work table ``(tid INTEGER)``: the transactions of every class in which something may have been
+            suppressed (``complete`` = false in the release). Readers see it, so it must be constant over whatever the
+            model calls a class: the transactions that are published alike for transactional k-anonymity, the relational
+            class for (k,k^m)-anonymity, all transactions of a release otherwise.
+        labels: label of each released item, by its number; also of those that do not occur.
+        member_of, member_labels: the original items that each released item stands for, as two columns of equal length;
+            items that never occur in the data but could (other leaves of a taxonomy node) are included.
+        semantics: what a row says about the original transaction (spec 0.3).
+            ``set``: it held a non-empty set of the released item's members; ``copies`` is 1. Partition and LRA use nodes
+            of the taxonomy, recodings by clusters sets of items that differ between the clusters.
+            ``atomic``: each of the ``copies`` stands for one occurrence of a member, and no two copies of a transaction
+            for the same occurrence.
+        decisions: the chosen steps, in order; may be empty.
+        remarks: what the owner should know about how the algorithm went about it, in sentences without data values.
+    """
+
+    transactions: Table
+    incomplete: Table
+    labels: tuple[str, ...]
+    member_of: Ints
+    member_labels: tuple[str, ...]
+    semantics: Literal["set", "atomic"] = "set"
+    decisions: tuple[Decision, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> Ints:
+        """How many original items each released item stands for."""
+        return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class PublishedAttribute:
+    """What becomes of one quasi-identifier in a release, by class.
+
+    Attributes:
+        name: its column.
+        low, high: ends of each class's range, in units of 1/``scale`` or in microseconds since 1970; None where categories
+            are published. They mean nothing where a class has no value at all.
+        empty, null: for ranges, whether a class has no value at all, and whether it has a NULL.
+        has_null: whether NULL is a value of the attribute.
+        sql_type: type of the ends.
+        scale: a power of ten for numbers.
+        label: what each class publishes, for categories; None for NULL alone.
+        value_of, values: what each label stands for, as two columns of equal length; a value None is NULL.
+    """
+
+    name: str
+    low: Ints | None = None
+    high: Ints | None = None
+    empty: npt.NDArray[np.bool_] | None = None
+    null: npt.NDArray[np.bool_] | None = None
+    has_null: bool = False
+    sql_type: str = "VARCHAR"
+    scale: int = 1
+    label: tuple[str | None, ...] = ()
+    value_of: tuple[str, ...] = ()
+    values: tuple[str | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class RelationalRecoding:
+    """A local recoding with relational values: one class of equal values for each group of records.
+
+    Attributes:
+        items: how the items are recoded.
+        classes: work table ``(tid INTEGER, class INTEGER)`` of every transaction, classes from 0.
+        attributes: their values.
+        sensitive: labels of the sensitive items, which are published as they are.
+        rum: NCP of the relational values, the mean over the records, exact.
+        tum: UL (version B) of the nonsensitive items, the mean over the records.
+        largest: records of the largest cluster.
+        clusters: how many clusters there are; several may have the same relational values.
+        suppressed: clusters in which generalization alone did not do.
+    """
+
+    items: LocalRecoding
+    classes: Table
+    attributes: tuple[PublishedAttribute, ...]
+    sensitive: tuple[str, ...]
+    rum: Fraction
+    tum: float
+    largest: int
+    clusters: int
+    suppressed: int
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The chosen steps."""
+        return self.items.decisions
+
+    def summary(self) -> dict[str, int | float | str]:
+        """What the owner's report says beside the losses; Rum is exact."""
+        return {
+            "rum": str(self.rum),
+            "tum": self.tum,
+            "clusters": self.clusters,
+            "largest_cluster": self.largest,
+            "suppressed_clusters": self.suppressed,
+        }
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the owner should know about how the algorithm went about it."""
+        return self.items.remarks
+
+
+Recoding = GlobalRecoding | LocalRecoding | RelationalRecoding | BucketRecoding

@@ -41,6 +41,14 @@ ModelName = Annotated[
     typer.Option("--model", help="The promise: km (k^m-anonymity), constraints, hkp or anatomy.", metavar="NAME"),
 ]
 K = Annotated[int | None, typer.Option(help="Every known combination leaves at least k candidates (default 5).")]
+L = Annotated[
+    str | None,
+    typer.Option(
+        "--l",
+        help="For klm: at most one in l of any candidates holds a sensitive item; for anatomy: at most one in l of a bucket"
+        " has the same value, a number such as 4 or 5/2 (default 2).",
+    ),
+]
 M = Annotated[str | None, typer.Option(help="Items that an attacker may know: an integer (default 2), or inf.")]
 PrivacyConstraints = Annotated[
     str | None,
@@ -48,9 +56,9 @@ PrivacyConstraints = Annotated[
 ]
 H = Annotated[str | None, typer.Option(help="For hkp: largest share of a private item, such as 0.8 or 4/5.")]
 P = Annotated[str | None, typer.Option(help="For hkp: public items that an attacker may know: an integer, or inf.")]
-Sensitive = Annotated[str | None, typer.Option(help="For hkp: the private items (column item).", metavar="TABLE|FILE")]
-L = Annotated[
-    str | None, typer.Option("--l", help="A value may be had by at most 1/l of a bucket: a number such as 4 or 5/2.")
+Sensitive = Annotated[
+    str | None,
+    typer.Option(help="Private items of hkp, sensitive ones of kkm and klm (column item).", metavar="TABLE|FILE"),
 ]
 EmptyValues = Annotated[
     str | None, typer.Option(help="Whether the empty value of a column counts.", metavar="count|ignore")

@@ -46,17 +46,20 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    l: L = None,
     h: H = None,
     p: P = None,
     privacy_constraints: PrivacyConstraints = None,
     sensitive: Sensitive = None,
-    l: L = None,
     empty_values: EmptyValues = None,
     buckets: Annotated[
         str | None,
         typer.Option(help="For anatomy: table (bucket_id, column_id, items, copies).", metavar="TABLE|FILE"),
     ] = None,
     release: ReleaseName = None,
+    bag_input: Annotated[
+        bool, typer.Option("--bag-input", help="For the model k: repeated rows of a transaction count.")
+    ] = False,
     against_source: Annotated[
         bool, typer.Option("--against-source", help="Check the release's recoding on its source as it is now.")
     ] = False,
@@ -84,6 +87,8 @@ def verify(
         )
     if buckets is not None and (release is not None or against_source or default.name != "anatomy"):
         raise InputError("--buckets goes with --model anatomy, and not with --release.", code="bad_usage")
+    if bag_input and (release is not None or against_source):
+        raise InputError("--bag-input goes with --transactions.", code="bad_usage")
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
@@ -105,6 +110,7 @@ def verify(
                 model=default,
                 id=id,
                 item=item,
+                bag_input=bag_input,
                 witnesses=witnesses,
                 **stated,
             )
@@ -117,6 +123,10 @@ def verify(
         )
         if isinstance(found, AnatomyVerification):
             typer.echo(f"coverage of the original transactions: {found.coverage}")
+        if found.across_levels is not None:
+            typer.echo(
+                f"by labels: {found.violations} violations; across levels of the taxonomy: {found.across_levels}"
+            )
         print_witnesses(found)
     if not found.verified:
         raise typer.Exit(VerificationFailed.exit_code)

@@ -59,9 +59,33 @@ def anonymize(
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, vpa, pcta, mm; hkp: mm;"
-            " anatomy: multi_anatomy.",
+            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, lra, vpa, pcta, mm; hkp: mm; "
+            "k: partition (default), clump; kkm and klm: rum_bound_rt (default), rum_bound_r|t, tum_bound_r|t|rt, rfirst, "
+            "tfirst; anatomy: multi_anatomy.",
             metavar="NAME",
+        ),
+    ] = None,
+    quasi_identifiers: Annotated[
+        str | None,
+        typer.Option(
+            help="For kkm and klm: the columns of the records that attackers may know; all others are left out.",
+            metavar="A,B[:numeric|date|categorical]",
+        ),
+    ] = None,
+    hierarchies: Annotated[
+        str | None,
+        typer.Option(
+            help="Of categorical columns: (attribute, node, parent), or NAME.tree files.", metavar="TABLE|DIR"
+        ),
+    ] = None,
+    delta: Annotated[
+        str | None, typer.Option(help="Bound of rum_bound_* and tum_bound_*, 0 to 1 (default 0.65).", metavar="NUMBER")
+    ] = None,
+    infeasible: Annotated[
+        str | None,
+        typer.Option(
+            help="Clusters of records that generalizing items does not help (default suppress).",
+            metavar="suppress|merge|error",
         ),
     ] = None,
     privacy_constraints: PrivacyConstraints = None,
@@ -81,6 +105,22 @@ def anonymize(
         typer.Option(help="For coat: sets of items whose counts must stay exact (set_id, item).", metavar="TABLE|FILE"),
     ] = None,
     literal: Annotated[bool, typer.Option("--literal", help="For coat: follow the printed algorithm.")] = False,
+    empty_transactions: Annotated[
+        str | None,
+        typer.Option(
+            help="For k: make few transactions without items a class by emptying others, or leave them.",
+            metavar="absorb|keep",
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(help="For clump: evaluate only so many clusters for a transaction.", metavar="R")
+    ] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="For clump: the cluster's loss or its growth.", metavar="total|increase")
+    ] = None,
+    bag_input: Annotated[
+        bool, typer.Option("--bag-input", help="For clump: repeated rows of a transaction count.")
+    ] = False,
     columns: Annotated[
         str | None,
         typer.Option(help="For anatomy: how many columns, or your own (column_id, item).", metavar="N|TABLE|FILE"),
@@ -126,6 +166,10 @@ def anonymize(
             **given(
                 taxonomy=taxonomy,
                 records=records,
+                quasi_identifiers=quasi_identifiers,
+                hierarchies=hierarchies,
+                delta=delta,
+                infeasible=infeasible,
                 algorithm=algorithm,
                 privacy_constraints=privacy_constraints,
                 utility_constraints=utility_constraints,
@@ -137,6 +181,10 @@ def anonymize(
                 empty_values=empty_values,
                 correlation=correlation,
                 spread=spread,
+                empty_transactions=empty_transactions,
+                candidates=candidates,
+                objective=objective,
+                bag_input=bag_input,
                 max_suppression=max_suppression,
             ),
         )

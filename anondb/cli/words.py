@@ -89,6 +89,7 @@ def print_report(report: Report, kept: bool) -> None:
 
 def _loss_words(loss: Loss) -> str:
     words = f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
+    words += "" if loss.ggd is None else f", GGD {figure(float(loss.ggd))} (total {loss.ggd})"
     return words if loss.ul_log2 is None else f"{words}, log2 UL {figure(loss.ul_log2)}"
 
 

@@ -37,6 +37,8 @@ class Dataset:
         reference: the source's table or view; None for files and data frames.
         duplicates: source rows that repeated another.
         warnings: remarks for the owner.
+        bags: work table ``(tid, item, copies)``: how often each transaction has each item, where repeated rows count.
+        n_bag_occurrences: the sum of these copies.
     """
 
     transactions: Table
@@ -54,6 +56,8 @@ class Dataset:
     reference: Table | None = None
     duplicates: int = 0
     warnings: tuple[str, ...] = field(default=())
+    bags: Table | None = None
+    n_bag_occurrences: int = 0
 
     @property
     def n_items(self) -> int:
@@ -127,21 +131,31 @@ def _check_collation(engine: Engine) -> None:
 
 
 def load_transactions(
-    engine: Engine, source: Source, *, id_column: str = "tid", item_column: str = "item", more_ids: Source | None = None
+    engine: Engine,
+    source: Source,
+    *,
+    id_column: str = "tid",
+    item_column: str = "item",
+    more_ids: Source | None = None,
+    bags: bool = False,
 ) -> Dataset:
     """Read the source once and code it.
 
     Args:
         engine: the engine, inside a transaction.
         source: the table, view, file or data frame.
-        id_column, item_column: its columns; the item column may be a LIST.
+        id_column, item_column: its columns; the item column may be a LIST. Several columns, separated by commas, are
+            several transaction attributes: they become one, every item with the name of its column before it.
         more_ids: a second source with the same id column; ids that only it has are empty transactions.
+        bags: whether rows that repeat an item of the same transaction count (``Dataset.bags``).
 
     Raises:
         InputError: missing columns, types that cannot be compared exactly, NULL ids or items, over-long items.
     """
     _check_collation(engine)
     id_column = source.column(id_column, "--id")
+    stated = item_column
+    source, item_column = folded(source, item_column)
     item_column = source.column(item_column, "--item")
     element = _check_types(source, id_column, item_column)
     id_type = source.columns[id_column]
@@ -182,6 +196,9 @@ def load_transactions(
     ids = engine.create("ids", "transactions/ids", {"source": with_ids})
     items = engine.create("items", "transactions/items", {"source": long_form})
     coded = engine.create("transactions", "transactions/coded", {"source": long_form, "ids": ids, "items": items})
+    counted = None
+    if bags:
+        counted = engine.create("bags", "transactions/bags", {"source": long_form, "ids": ids, "items": items})
     engine.drop(long_form)
 
     labels = tuple(engine.query("transactions/labels", {"items": items})["label"].tolist())
@@ -192,7 +209,8 @@ def load_transactions(
         warnings.append(f"{near} items differ from another only by white space at the ends; they stay distinct.")
     duplicates = total - shape["occurrences"]
     if duplicates:
-        warnings.append(f"{duplicates} rows repeated an item of the same transaction and count once.")
+        how = "count as further occurrences" if bags else "count once"
+        warnings.append(f"{duplicates} rows repeated an item of the same transaction and {how}.")
     if not shape["transactions"]:
         warnings.append("The source is empty: so is the release.")
     return Dataset(
@@ -208,10 +226,52 @@ def load_transactions(
         table=source.table,
         reference=source.reference,
         id_column=id_column,
-        item_column=item_column,
+        item_column=stated if "," in stated and item_column == FOLDED else item_column,
         duplicates=duplicates,
         warnings=tuple(warnings),
+        bags=counted,
+        n_bag_occurrences=total if bags else 0,
     )
+
+
+FOLDED = "item"  # what the one column of several transaction attributes is called
+
+
+def folded(source: Source, item_columns: str) -> tuple[Source, str]:
+    """Several transaction attributes as one LIST column of ``column.item`` (Poulis et al., ECML/PKDD 2013, footnote 1).
+
+    Returns the source as it is where ``item_columns`` is one column. A NULL in one of several columns is no item.
+    """
+    if item_columns.lower() in {c.lower() for c in source.columns} or "," not in item_columns:
+        return source, item_columns
+    parts: list[exp.Expr] = []
+    for name in (part.strip() for part in item_columns.split(",")):
+        column = source.column(name, "--item")
+        kind = source.columns[column]
+        element = re.match(r"(.*)\[\d*\]$", kind, re.S)
+        if not ID_TYPES.match(element[1] if element else kind):
+            raise InputError(
+                f"The item column {column!r} has the type {_short(kind)}.",
+                code="bad_type",
+                hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
+            )
+        node: exp.Expr = exp.column(exp.to_identifier(column, quoted=True))
+        texts = exp.cast(node if element else exp.Array(expressions=[node]), "VARCHAR[]", dialect="duckdb")
+        prefix = exp.DPipe(this=exp.Literal.string(f"{column}."), expression=exp.column("each"))
+        parts.append(
+            exp.func("list_transform", texts, exp.Lambda(this=prefix, expressions=[exp.to_identifier("each")]))
+        )
+    whole: exp.Expr = exp.Anonymous(this="flatten", expressions=[exp.Array(expressions=parts)])
+    present = exp.Lambda(
+        this=exp.Not(this=exp.Is(this=exp.column("each"), expression=exp.null())),
+        expressions=[exp.to_identifier("each")],
+    )
+    items = exp.Anonymous(this="list_filter", expressions=[whole, present])
+    others = [c for c in source.columns if c.lower() != FOLDED]
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    query = exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in others), items.as_(FOLDED)).from_(inner)
+    columns = {c: source.columns[c] for c in others} | {FOLDED: "VARCHAR[]"}
+    return Source(query, source.name, columns, source.table, source.reference), FOLDED
 
 
 def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.Select:
@@ -238,6 +298,7 @@ def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.
 
 def fingerprint(engine: Engine, dataset: Dataset) -> str:
     """A digest of the source data, the same whatever the order of its rows; for the owner's ledger only."""
-    tables = {"transactions": dataset.transactions, "ids": dataset.ids, "items": dataset.items}
+    sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+    tables = {"transactions": dataset.bags or sets, "ids": dataset.ids, "items": dataset.items}
     value: Any = engine.scalar("transactions/fingerprint", tables)
     return str(value)

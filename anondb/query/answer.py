@@ -15,6 +15,7 @@ from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, re
 from anondb.query.opened import Block, Classes, Opened, Passing
 from anondb.query.plan import ITEMS, ROWS, Plan
 from anondb.query.predicates import ALWAYS, NO_ITEM, leaves, mentioned
+from anondb.query.refusals import unsupported
 from anondb.query.rewriter import rewrite
 from anondb.release.objects import SchemaName
 
@@ -146,7 +147,7 @@ def _by_item(release: Opened, plan: Plan) -> list[Row]:
         wanted, *rest = listed.of(item)
         if not wanted:
             continue
-        released, passed = release.image[item], tuple(rest)
+        released, passed = release.images[item][0], tuple(rest)
         key = (released, passed)
         if key not in answers:
             block = blocks.get(released, Block(release.sizes[released], ()))
@@ -235,6 +236,8 @@ def _answer(release: Opened, sql: str) -> Answer:
     release.check_numbers(plan.numbers)
     anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None
     if plan.counts == ITEMS:
+        if release.local:  # an item is in several released items, whose rows would have to be added up
+            raise unsupported("GROUP BY item on a release of a local recoding", "Count the items one by one.")
         rows = _by_item(release, plan) if anatomy is None else anatomy.by_item(plan)
         if plan.descending:
             rows.reverse()

@@ -15,7 +15,7 @@ from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.evaluate import Part, Passed, Question, released_part
 from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
 from anondb.query.refusals import unsupported
-from anondb.release.objects import SchemaName, read_manifest
+from anondb.release.objects import SchemaName, is_local, read_manifest
 
 MAX_BITS = 62
 _CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
@@ -114,13 +114,16 @@ class Opened:
         if not found or not self.manifest.keys() >= _NEEDED:
             raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
         if self.manifest["semantics"] != "set":
-            raise unsupported("a release of bags", "Only releases with set semantics are answered.")
+            raise unsupported("a release of bags", "Ask count_bounds of the release.")
         released, items = found["released_item"].tolist(), found["item"].tolist()
-        self.image: Mapping[str, str] = dict(zip(items, released, strict=True))
-        if len(self.image) < len(items):  # then the choices of subsets are not independent of each other
-            raise unsupported("a release with overlapping released items", "Only global recodings are answered.")
+        self.images: dict[str, list[str]] = {}
+        for item, image in zip(items, released, strict=True):
+            self.images.setdefault(item, []).append(image)
+        self.local = is_local(engine, schema)
+        if self.local and self.manifest["suppression"] != "none":  # what may be missing differs between transactions
+            raise unsupported("a release of a local recoding with suppressed items", "Ask count_bounds of the release.")
         self.sizes: Mapping[str, int] = Counter(released)
-        self.items = sorted(items)
+        self.items = sorted(self.images)
         self.size = int(self.manifest["transactions"])
         self.suppressed = self.manifest["suppression"] != "none"
         self._numbers: set[str] = set()
@@ -155,7 +158,7 @@ class Opened:
     def _matched(self, tests: Sequence[exp.Expr], labels: frozenset[str]) -> Columns:
         """The items and labels that match a pattern, and which; in no order."""
         asked: exp.Query = exp.select(exp.column("item").as_("label")).from_(self.members.expression())
-        if others := labels - self.image.keys():
+        if others := labels - self.images.keys():
             asked = exp.union(asked, _texts(others), distinct=False, copy=False)
         tree = (
             exp.select("label", *(t.as_(f"test_{n}") for n, t in enumerate(tests)), copy=False)
@@ -173,8 +176,7 @@ class Opened:
         """The released items of which a member passes a test."""
         special: dict[str, Counter[Passed]] = {}
         for label, passed in passing.special.items():
-            released = self.image.get(label)
-            if released is not None:
+            for released in self.images.get(label, ()):
                 special.setdefault(released, Counter())[passed] += 1
         found = {}
         for released in self.sizes if any(passing.usual) else special:
@@ -191,7 +193,7 @@ class Opened:
         Raises:
             InputError: ``ambiguous_item`` where one may be another writing of an item that the release has.
         """
-        missing = labels - self.image.keys()
+        missing = labels - self.images.keys()
         doubtful = [label for label in sorted(missing) if _CASTABLE.search(label)]
         if doubtful and int(self._asked("query/other_writings", doubtful)):
             raise InputError(

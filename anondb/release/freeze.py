@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,19 +15,24 @@ from sqlglot import exp
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
-from anondb.recoding import BucketRecoding, GlobalRecoding, Recoding
+from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
+    LOCAL,
     Kind,
     SchemaName,
     create_view_and_macro,
     find_schema,
+    is_local,
     new_release_id,
     read_manifest,
+    relational_kind,
     release_kind,
     unexpected_objects,
 )
+from anondb.release.relational import shown_attributes, write_records
+from anondb.utility.loss import Cover
 
 if TYPE_CHECKING:
     from anondb.data.transactions import Dataset
@@ -41,11 +48,12 @@ class FrozenRelease:
         schema: where its objects are.
         release_id: its random number, which also is in its manifest and in its macro.
         transactions: N, suppressed and empty transactions included.
-        rows: (transaction, released item) pairs; of an anatomy, the values of its buckets.
+        rows: (transaction, released item) pairs.
         released_items: released items that occur.
         suppressed_items, suppressed_occurrences: what the recoding took away; for the owner only.
         suppression: ``some`` or ``none``.
         manifest: its manifest.
+        cover: of a local recoding: what stands for the items; for the owner only.
     """
 
     schema: SchemaName
@@ -57,6 +65,7 @@ class FrozenRelease:
     suppressed_occurrences: int
     suppression: str
     manifest: dict[str, str]
+    cover: Cover | None = None
 
 
 def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | None) -> Table:
@@ -93,7 +102,9 @@ def _check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
             raise InternalError("A released item does not stand for an item that it replaces.")
 
 
-def _manifest(dataset: Dataset, model: Model, release_id: str, suppression: str) -> dict[str, str]:
+def _manifest(
+    dataset: Dataset, model: Model, release_id: str, suppression: str, semantics: str = "set"
+) -> dict[str, str]:
     from anondb import __version__
 
     return {
@@ -101,7 +112,7 @@ def _manifest(dataset: Dataset, model: Model, release_id: str, suppression: str)
         "model": model.name,
         **{key: str(value) for key, value in model.parameters().items()},
         "transactions": str(dataset.n_transactions),
-        "semantics": "set",
+        "semantics": semantics,
         "suppression": suppression,
         "table": dataset.table,
         "id_column": dataset.id_column,
@@ -164,7 +175,7 @@ def freeze(
     Args:
         engine: the engine that coded the dataset.
         dataset: the transactions.
-        recoding: the image of each of its items, or the columns and buckets of an anatomy.
+        recoding: the image of each of its items, or of each transaction, or the columns and buckets of an anatomy.
         model: what is promised; its name and parameters go into the manifest.
         release_schema: where to write; see ``objects.release_schema``.
         release_id, key: random; injected by tests only.
@@ -174,77 +185,169 @@ def freeze(
         InputError: the schema exists, or DuckDB could not tell it from its database.
         InternalError: the recoding is not one of this dataset.
     """
-    anatomy = isinstance(recoding, BucketRecoding)
-    if isinstance(recoding, BucketRecoding):
-        _check_buckets(dataset, recoding)
-    else:
-        _check_recoding(dataset, recoding)
     _make_room(engine, release_schema, replace)
     release_id = new_release_id() if release_id is None else release_id
     if isinstance(recoding, BucketRecoding):
-        items, occurrences = 0, 0
-        _write_buckets(engine, dataset, recoding, release_schema, key)
-        members = [(label, label) for label in dataset.labels]
+        return _freeze_buckets(engine, dataset, recoding, model, release_schema, release_id, key)
+    items = recoding.items if isinstance(recoding, RelationalRecoding) else recoding
+    numbered = number_transactions(engine, dataset.ids, key)
+    labels = engine.put(
+        "release_labels",
+        {"released": ("INTEGER", np.arange(len(items.labels))), "label": ("VARCHAR", list(items.labels))},
+    )
+    work = {"numbered": numbered, "released": labels}
+    if isinstance(items, LocalRecoding):
+        rows = _write_local(engine, dataset, items, release_schema, work)
     else:
-        items, occurrences = _write_transactions(engine, dataset, recoding, release_schema, key)
-        occurring = set(recoding.image[recoding.image >= 0].tolist())
-        members = sorted(
-            (recoding.labels[r], label)
-            for r, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)
-            if r in occurring
+        rows = _write_global(engine, dataset, items, release_schema, work)
+    if isinstance(recoding, RelationalRecoding):
+        write_records(
+            engine, recoding, numbered, release_schema.table("records"), release_schema.table("released_values")
         )
+    engine.drop(numbered, labels)
+
+    members = sorted(
+        (items.labels[r], label)
+        for r, label in zip(items.member_of.tolist(), items.member_labels, strict=True)
+        if r in rows.occurring
+    )
     engine.put(
         release_schema.table("released_items"),
         {"released_item": ("VARCHAR", [r for r, _ in members]), "item": ("VARCHAR", [i for _, i in members])},
     )
-    suppression = "some" if items else "none"
-    manifest = _manifest(dataset, model, release_id, suppression)
+    suppression = "some" if rows.suppression else "none"
+    semantics = items.semantics if isinstance(items, LocalRecoding) else "set"
+    manifest = _manifest(dataset, model, release_id, suppression, semantics)
+    if isinstance(recoding, RelationalRecoding):
+        manifest["sensitive"] = json.dumps(list(recoding.sensitive), ensure_ascii=False)
     engine.put(
         release_schema.table("manifest"),
         {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
     )
-    kind = ANATOMY if anatomy else GLOBAL
+    if isinstance(recoding, RelationalRecoding):
+        kind = relational_kind(shown_attributes(recoding))
+    else:
+        kind = LOCAL if is_local(engine, release_schema) else GLOBAL
     create_view_and_macro(engine, release_schema, release_id, kind)
 
     counts = table_counts(engine, release_schema, kind)
-    if not anatomy and counts["transaction_ids"] != dataset.n_transactions:
+    if any(
+        counts.get(name, dataset.n_transactions) != dataset.n_transactions for name in ("transaction_ids", "records")
+    ):
         raise InternalError("The frozen release lost a transaction.")
     return FrozenRelease(
         schema=release_schema,
         release_id=release_id,
-        transactions=dataset.n_transactions,
-        rows=counts["buckets" if anatomy else "transactions"],
-        released_items=len({released for released, _ in members}),
-        suppressed_items=items,
-        suppressed_occurrences=occurrences,
+        transactions=counts["transaction_ids"],
+        rows=counts["transactions"],
+        released_items=len(rows.occurring),
+        suppressed_items=rows.suppressed_items,
+        suppressed_occurrences=rows.suppressed_occurrences,
         suppression=suppression,
         manifest=read_manifest(engine, release_schema),
+        cover=rows.cover,
     )
 
 
-def _write_transactions(
-    engine: Engine, dataset: Dataset, recoding: GlobalRecoding, schema: SchemaName, key: bytes | None
-) -> tuple[int, int]:
-    """Write the rows of a global recoding; returns how many items and occurrences it suppresses."""
+@dataclass(frozen=True)
+class _Rows:
+    """What the written rows hold and what they lack: the released items that occur, whether anything may have been
+    suppressed, the items of which nothing is left, the occurrences that are lost, and the cover of a local recoding."""
+
+    occurring: set[int]
+    suppression: bool
+    suppressed_items: int
+    suppressed_occurrences: int
+    cover: Cover | None = None
+
+
+def _write_global(
+    engine: Engine, dataset: Dataset, recoding: GlobalRecoding, schema: SchemaName, work: Mapping[str, Table]
+) -> _Rows:
+    """Write the transactions of a global recoding: every item replaced by its image."""
+    _check_recoding(dataset, recoding)
     image = engine.put(
         "release_image",
         {"item": ("INTEGER", np.arange(dataset.n_items)), "released": ("INTEGER", recoding.image)},
     )
-    released = engine.put(
-        "release_labels",
-        {"released": ("INTEGER", np.arange(len(recoding.labels))), "label": ("VARCHAR", list(recoding.labels))},
-    )
     lost = engine.query("release/suppressed", {"transactions": dataset.transactions, "image": image})
     items, occurrences = int(lost["items"][0]), int(lost["occurrences"][0])
-    numbered = number_transactions(engine, dataset.ids, key)
-    engine.create(
-        schema.table("transactions"),
-        "release/frozen_transactions",
-        {"transactions": dataset.transactions, "numbered": numbered, "image": image, "released": released},
+    tables = {"transactions": dataset.transactions, "image": image, **work}
+    engine.create(schema.table("transactions"), "release/frozen_transactions", tables)
+    numbered = {"numbered": work["numbered"]}
+    engine.create(schema.table("transaction_ids"), "release/frozen_ids", numbered, complete=not items)
+    engine.drop(image)
+    return _Rows(set(recoding.image[recoding.image >= 0].tolist()), bool(items), items, occurrences)
+
+
+def _write_local(
+    engine: Engine, dataset: Dataset, recoding: LocalRecoding, schema: SchemaName, work: Mapping[str, Table]
+) -> _Rows:
+    """Write the transactions of a local recoding, and hold it to what it says of the originals.
+
+    Raises:
+        InternalError: a row is no image of its transaction, or something was suppressed where nothing was to be.
+    """
+    atomic = recoding.semantics == "atomic"
+    cover = Cover.of(engine, dataset, recoding)
+    recoded, incomplete = recoding.transactions, recoding.incomplete
+    both = {"recoded": recoded, "incomplete": incomplete}
+    if atomic:
+        sets = exp.select("tid", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+        found = engine.query("release/local_lost", {"transactions": dataset.bags or sets, **both})
+        lost, wrong = int(found["lost"][0]), int(found["wrong"][0])
+    else:
+        lost, wrong = dataset.n_occurrences - int(cover.occurrences.sum()), 0
+        if lost:
+            members = cover.members(engine, dataset, recoding)
+            tables = {"transactions": dataset.transactions, "members": members, **both}
+            wrong = int(engine.scalar("release/local_uncovered", tables))
+            engine.drop(members)
+    if lost < 0 or wrong:
+        raise InternalError("A local recoding does not fit the transactions of its data.")
+    tables = {"recoded": recoded, **work}
+    engine.create(schema.table("transactions"), "release/frozen_local", tables)
+    ids = {"numbered": work["numbered"], "incomplete": incomplete}
+    engine.create(schema.table("transaction_ids"), "release/frozen_local_ids", ids)
+    occurring = engine.query("release/local_occurring", {"recoded": recoded})["released"].tolist()
+    if len({recoding.labels[r] for r in occurring}) != len(occurring):
+        raise InternalError("Two released items have the same label.")
+    gone = dataset.n_items - len(np.unique(cover.item))
+    suppression = bool(engine.scalar("utility/incomplete_count", {"incomplete": incomplete}))
+    return _Rows(set(occurring), suppression, gone, lost, cover)
+
+
+def _freeze_buckets(
+    engine: Engine,
+    dataset: Dataset,
+    recoding: BucketRecoding,
+    model: Model,
+    schema: SchemaName,
+    release_id: str,
+    key: bytes | None,
+) -> FrozenRelease:
+    """Write the release of an anatomy: its items stand for themselves."""
+    _check_buckets(dataset, recoding)
+    _write_buckets(engine, dataset, recoding, schema, key)
+    labels = list(dataset.labels)
+    engine.put(schema.table("released_items"), {"released_item": ("VARCHAR", labels), "item": ("VARCHAR", labels)})
+    manifest = _manifest(dataset, model, release_id, "none", "set")
+    engine.put(
+        schema.table("manifest"),
+        {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
     )
-    engine.create(schema.table("transaction_ids"), "release/frozen_ids", {"numbered": numbered}, complete=not items)
-    engine.drop(image, released, numbered)
-    return items, occurrences
+    create_view_and_macro(engine, schema, release_id, ANATOMY)
+    return FrozenRelease(
+        schema=schema,
+        release_id=release_id,
+        transactions=dataset.n_transactions,
+        rows=table_counts(engine, schema, ANATOMY)["buckets"],
+        released_items=len(labels),
+        suppressed_items=0,
+        suppressed_occurrences=0,
+        suppression="none",
+        manifest=read_manifest(engine, schema),
+    )
 
 
 def _check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:
@@ -284,7 +387,7 @@ def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dic
 
 
 def coded_release(engine: Engine, release_schema: SchemaName) -> tuple[Table, Table]:
-    """The frozen rows as integers, for a verifier: work tables ``(tid, item)`` and ``(item, label)``.
+    """The frozen rows as integers, for a verifier: work tables ``(tid, item, copies)`` and ``(item, label)``.
 
     Only frozen tables are read, nothing of the dataset; ``release_schema`` may be ``main`` of a sealed file. Items are
     numbered from 0 in code-point order of the labels; ``tid`` is the ``transaction_id``. Transactions without items

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError, InternalError
+from anondb.release.conditions import (
+    VALUES,
+    ReleasedAttribute,
+    judged_records,
+    record_columns,
+    released_attributes,
+)
 
 MANIFEST_KEYS = frozenset(
     {"release_id", "model", "transactions", "semantics", "suppression", "table", "id_column", "item_column", "version"}
@@ -27,18 +34,20 @@ class Kind:
     Attributes:
         tables, views: columns and types of each.
         macros: parameters of each table macro.
-        bodies: the named query behind each view and macro.
         numbered, number: the table and the column of the random numbers, which every sealed file has anew.
         rows: the tables whose rows are the anonymized data.
+        attributes: of releases with relational values: what is published of them.
+        local: whether released items may overlap, as those of a local recoding.
     """
 
     tables: Mapping[str, Mapping[str, str]]
     views: Mapping[str, Mapping[str, str]]
     macros: Mapping[str, tuple[str, ...]]
-    bodies: Mapping[str, str]
     numbered: str = "transaction_ids"
     number: str = "transaction_id"
     rows: tuple[str, ...] = ("transactions",)
+    attributes: tuple[ReleasedAttribute, ...] | None = None
+    local: bool = False
 
 
 GLOBAL = Kind(
@@ -50,8 +59,8 @@ GLOBAL = Kind(
     },
     views={"baskets": {"transaction_id": "INTEGER", "items": "VARCHAR[]"}},
     macros={"count_bounds": ("items",)},
-    bodies={"baskets": "release/baskets", "count_bounds": "release/count_bounds"},
 )
+LOCAL = replace(GLOBAL, local=True)
 ANATOMY = Kind(
     tables={
         "buckets": {"bucket_id": "INTEGER", "column_id": "INTEGER", "items": "VARCHAR[]", "copies": "INTEGER"},
@@ -60,15 +69,28 @@ ANATOMY = Kind(
     },
     views={},
     macros={"count_bounds": ("items",), "reconstruct": ("seed",)},
-    bodies={"count_bounds": "release/bucket_count_bounds", "reconstruct": "release/reconstruct"},
     numbered="buckets",
     number="bucket_id",
     rows=("buckets",),
 )
-KINDS: Mapping[str, Kind] = {  # by the name of the model
-    **dict.fromkeys(("km", "constraints", "hkp"), GLOBAL),
-    "anatomy": ANATOMY,
-}
+# by the name of the model
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "hkp": GLOBAL, "k": LOCAL, "anatomy": ANATOMY}
+
+RELATIONAL = ("kkm", "klm")  # models whose releases have a kind of their own for each set of attributes
+
+
+def relational_kind(attributes: Sequence[ReleasedAttribute]) -> Kind:
+    """The kind of a release with these relational attributes; ``count_bounds`` takes a condition on each."""
+    values = {"records": record_columns(attributes), "released_values": VALUES}
+    return Kind(
+        tables={name: GLOBAL.tables.get(name, values.get(name, {})) for name in _WITH_RECORDS},
+        views=GLOBAL.views,
+        macros={"count_bounds": ("items", *(a.name for a in attributes))},
+        attributes=tuple(attributes),
+    )
+
+
+_WITH_RECORDS = ("transactions", "transaction_ids", "released_items", "records", "released_values", "manifest")
 
 
 @dataclass(frozen=True)
@@ -127,11 +149,13 @@ def new_release_id() -> str:
     return secrets.token_hex(16)
 
 
-def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Query:
+def _body(
+    name: str, schema: str, values: Mapping[str, exp.Expression], made: Mapping[str, exp.Query] | None = None
+) -> exp.Query:
     """The named query as the body of a view or macro of ``schema``, without a catalog: the file may be attached anyhow.
 
     Names are qualified by the schema even where it is ``main``, since a CTE of the analyst's query would capture an
-    unqualified name in a macro.
+    unqualified name in a macro. ``made`` are the tables that are queries themselves.
     """
     query = load(name)
     tree = query.tree.copy()
@@ -139,6 +163,11 @@ def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Q
         node.comments = None
     for table in list(tree.find_all(exp.Table)):
         if isinstance(table.this, exp.Identifier) and table.name in query.reads:
+            if table.name in (made or {}):
+                fresh = (made or {})[table.name].subquery(table.alias or table.name)
+                fresh.set("joins", table.args.get("joins"))
+                table.replace(fresh)
+                continue
             if not table.alias:
                 table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
             table.set("this", exp.to_identifier(table.name, quoted=True))
@@ -151,49 +180,74 @@ def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Q
     return tree
 
 
-def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> list[exp.Create]:
-    """The statements that create the views and macros of a release over the tables of ``schema``.
+def is_local(engine: Engine, schema: SchemaName) -> bool:
+    """Whether a release is read as one of a local recoding, whose released items may overlap."""
+    if not engine.exists(schema.table("transaction_ids")):
+        return False  # an anatomy recodes no items
+    names = ("manifest", "released_items", "transaction_ids")
+    return bool(engine.scalar("release/is_local", {name: schema.table(name) for name in names}))
 
-    ``count_bounds(items)`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many
-    original transactions hold all items. Its bounds hold for every original that the release may come from, and are
-    attained by one (proofs in ``sql/release/count_bounds.sql`` and ``bucket_count_bounds.sql``). Of a global recoding:
+
+def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, ...]:
+    """The statements that create ``baskets`` and ``count_bounds(items)`` over the tables of ``schema``.
+
+    ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
+    transactions hold all items. For a local recoding each transaction is judged by what stands for the items in it
+    (proof in ``sql/release/count_bounds_local.sql``). For a global recoding the bounds hold for every original that the
+    release may come from, and are attained by one (proof in ``sql/release/count_bounds.sql``):
 
     * upper: the transactions that have the released item of every queried item;
     * lower: the same number if all those released items stand for one item each, else 0;
     * an item that no released item stands for may be anywhere if something was suppressed (it forces lower = 0 and
       leaves upper as it is), and is nowhere if nothing was.
 
-    Of an anatomy, with n_j values in column j of a bucket of s transactions that hold the queried items of that column, and
-    r such columns, a bucket adds
+    With relational attributes it takes a condition on each besides, and judges record by record (proof in
+    ``sql/release/count_bounds_relational.sql``).
+
+    An anatomy has no ``baskets``, but ``reconstruct(seed)``, one of the originals that it may come from. With n_j
+    values in column j of a bucket of s transactions that hold the queried items of that column, and r such columns, a
+    bucket adds (proof in ``sql/release/bucket_count_bounds.sql``)
 
     * upper: the smallest n_j;
     * lower: the sum of all n_j less (r - 1) s, or 0 if that is less;
     * estimate: s times the product of all n_j / s.
-
-    ``reconstruct(seed)`` gives one of the originals that an anatomy may come from.
     """
     texts = {"schema_name": exp.Literal.string(schema.name), "release_id": exp.Literal.string(release_id)}
-    found = []
-    for name in kind.views:
-        body = _body(kind.bodies[name], schema.name, {n: texts[n] for n in load(kind.bodies[name]).params})
-        found.append(exp.Create(this=schema.table(name).expression(), kind="VIEW", expression=body))
-    for name, parameters in kind.macros.items():
-        values: dict[str, exp.Expression] = {**texts, **{p: exp.column(p) for p in parameters}}
-        found.append(
-            exp.Create(
-                this=exp.UserDefinedFunction(
-                    this=schema.table(name).expression(),
-                    expressions=[exp.to_identifier(parameter) for parameter in parameters],
-                    wrapped=True,
-                ),
-                kind="MACRO",
-                expression=_body(kind.bodies[name], schema.name, values),
-                properties=exp.Properties(
-                    expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
-                ),
-            )
+    if kind is ANATOMY:
+        bounds = _body("release/bucket_count_bounds", schema.name, {**texts, "items": exp.column("items")})
+        original = _body("release/reconstruct", schema.name, {**texts, "seed": exp.column("seed")})
+        return (
+            _macro(schema, "count_bounds", [exp.to_identifier("items")], bounds),
+            _macro(schema, "reconstruct", [exp.to_identifier("seed")], original),
         )
-    return found
+    view = exp.Create(
+        this=schema.table("baskets").expression(),
+        kind="VIEW",
+        expression=_body("release/baskets", schema.name, {"schema_name": texts["schema_name"]}),
+    )
+    parameters: list[exp.Expr] = [exp.to_identifier("items")]
+    values = {**texts, "items": exp.column("items")}
+    if kind.attributes is None:
+        body = _body("release/count_bounds_local" if kind.local else "release/count_bounds", schema.name, values)
+    else:
+        for attribute in kind.attributes:
+            name = exp.to_identifier(attribute.name, quoted=True)
+            parameters.append(exp.PropertyEQ(this=name, expression=exp.null()))
+        made = {"judged_records": judged_records(schema.name, kind.attributes)}
+        body = _body("release/count_bounds_relational", schema.name, values, made)
+    return view, _macro(schema, "count_bounds", parameters, body)
+
+
+def _macro(schema: SchemaName, name: str, parameters: list[exp.Expr], body: exp.Query) -> exp.Create:
+    """The statement that creates a table macro."""
+    return exp.Create(
+        this=exp.UserDefinedFunction(this=schema.table(name).expression(), expressions=parameters, wrapped=True),
+        kind="MACRO",
+        expression=body,
+        properties=exp.Properties(
+            expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
+        ),
+    )
 
 
 def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> None:
@@ -210,9 +264,15 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
         columns.setdefault(table, {})[column] = of_type
     if columns.get("manifest") != MANIFEST:
         return None
-    kind = KINDS.get(read_manifest(engine, schema).get("model", ""))
+    model = read_manifest(engine, schema).get("model", "")
+    if model in RELATIONAL:
+        kind: Kind | None = relational_kind(released_attributes(columns.get("records", {})))
+    else:
+        kind = KINDS.get(model)
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
+    if kind == GLOBAL and is_local(engine, schema):
+        return LOCAL
     return kind
 
 

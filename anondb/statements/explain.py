@@ -13,6 +13,7 @@ from anondb import stored
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.release import ledger
+from anondb.release.objects import is_local
 
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"
 
@@ -102,6 +103,12 @@ def explain(engine: Engine, name: str, item: str) -> Explanation:
     entry = ledger.find(engine, catalog, name)
     if entry is None:
         raise InputError(f"The ledger has no entry for the release {name!r}.", code="no_such_release")
+    if is_local(engine, schema):
+        raise InputError(
+            f"The release {entry.name!r} is a local recoding: an item looks different in different transactions.",
+            code="local_recoding",
+            hint="Its table released_items says what may stand for the item.",
+        )
     found = engine.query("release/members", {"released_items": schema.table("released_items")})
     members: dict[str, list[str]] = {}
     image: dict[str, str] = {}

@@ -123,11 +123,11 @@ class Refreshed(Result):
 
     Attributes:
         view: its name.
-        causes: what had changed: ``data``, ``taxonomy``; if nothing, the release stays, and what follows is None except
-            that ``published`` tells whether its file was missing or not current, and has been written.
+        causes: what had changed: ``data``, ``taxonomy``, ``constraints``; if nothing, the release stays, and what follows
+            is None except that ``published`` tells whether its file was missing or not current, and has been written.
         before: loss (LM, NCP) of the old release on its own data.
-        check: whether the old recoding still holds on today's data.
-        images_changed: items of today's data that are published otherwise than before.
+        check: whether the old recoding still holds on today's data; None for a local one, which has nothing to say of them.
+        images_changed: items of today's data that are published otherwise than before; None for a local recoding.
         report: of the new release.
         published: the sealed file that was written.
     """
@@ -150,10 +150,16 @@ class Refreshed(Result):
     def words(self) -> str:
         """Sentences for the owner."""
         head = f"anonymized view {self.view}: "
-        if self.check is None or self.report is None or self.before is None:
+        if self.report is None or self.before is None:
             done = "nothing was done" if self.published is None else "it was published, since its file was not current"
             return f"{head}nothing has changed, and {done}"
-        check, loss = self.check, self.report.loss
+        loss = self.report.loss
+        if self.check is None:
+            return (
+                f"{head}the {' and the '.join(self.causes)} changed; made anew: LM {_figure(self.before[0])} before,"
+                f" {_figure(loss.lm)} now, NCP {_figure(self.before[1])}, {_figure(loss.ncp)}"
+            )
+        check = self.check
         if check.holds:
             verdict = "the old recoding would still hold"
         elif check.verification.verified:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ from anondb.pipeline import Report
 from anondb.recode import Loaded
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
-from anondb.release.objects import SchemaName, find_schema, read_manifest, release_schema
+from anondb.release.objects import SchemaName, find_schema, is_local, read_manifest, release_schema
 from anondb.release.paths import check_target
+from anondb.release.publish import PublishedFile
 from anondb.statements.parser import plain_table
 from anondb.statements.results import Check, Created, Dropped, Refreshed, Shown
 from anondb.statements.statement import CreateView, Value
@@ -53,11 +55,12 @@ def create(engine: Engine, statement: CreateView) -> Created:
     if path is not None:
         check_target(engine, path, statement.replace)
     report = pipeline.anonymize(engine, policy, view=view)
-    return Created(view.name, _published(engine, report, path, statement.replace))
+    return Created(view.name, _published(engine, report, path, view, statement.replace))
 
 
 def refresh(engine: Engine, name: str) -> Refreshed:
-    """Make the release of a view anew if its data or its taxonomy have changed; publish it where its file is not current.
+    """Make the release of a view anew if its data, its taxonomy or its constraints have changed; publish it where its file
+    is not current.
 
     Raises:
         InputError: no such view, or a release that was not made as one.
@@ -74,15 +77,20 @@ def refresh(engine: Engine, name: str) -> Refreshed:
             path = None
         if path is not None:
             check_target(engine, path, replace=True)
-        if causes:
+            if causes and not view.options.get("allow_overlap", False):
+                stored.check_republication(engine, name)
+        check, changed = None, None
+        if causes and is_local(engine, schema):  # an item has no image of its own that could be compared
+            report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
+        elif causes:
             check = _check(engine, entry, loaded.dataset, schema, policy.model, policy.max_suppression)
             old = _images(engine, loaded.dataset, schema)
             report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
             changed = int((old != _images(engine, loaded.dataset, schema)).sum())
     if not causes:
-        file = None if path is None else stored.publish_release(engine, view.name, path, replace=True)
+        file = None if path is None else _sealed(engine, view, path, replace=True)
         return Refreshed(view.name, (), published=None if file is None else str(file.path))
-    report = _published(engine, report, path, replacing=True)
+    report = _published(engine, report, path, view, replacing=True)
     return Refreshed(view.name, causes, (entry.lm, entry.ncp), check, changed, report, report.published)
 
 
@@ -151,6 +159,12 @@ def check_view(engine: Engine, name: str, *, model: Model | None = None, witness
     """
     with engine.transaction():
         schema = stored.find_release(engine, name)
+        if is_local(engine, schema):
+            raise InputError(
+                f"The release {name!r} is a local recoding: an item has no image that today's data could be given.",
+                code="local_recoding",
+                hint="Verify its frozen rows, or make it anew.",
+            )
         entry, dataset = stored.load_source(engine, name)
         promised = model or checks.model_of(read_manifest(engine, schema))
         limit = entry.parameters.get("max_suppression")
@@ -201,11 +215,14 @@ def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _causes(engine: Engine, entry: ledger.LedgerEntry, loaded: Loaded) -> tuple[str, ...]:
-    """What has changed since a view's release was made: its data, its taxonomy."""
-    was = dict(ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id))
+    """What has changed since a view's release was made: its data, its taxonomy, its constraints."""
+    catalog = stored.current_catalog(engine)
+    was = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
     same = {
         "data": fingerprint(engine, loaded.dataset) == entry.fingerprint,
         "taxonomy": was == _parents(loaded.taxonomy),
+        "constraints": ledger.constraints_of(engine, catalog, entry.release_id)
+        == ledger.constraint_rows(loaded.stated),
     }
     return tuple(what for what, holds in same.items() if not holds)
 
@@ -236,11 +253,16 @@ def _sealed_id(path: str) -> str | None:
         sealed.close()
 
 
-def _published(engine: Engine, report: Report, path: str | None, replacing: bool) -> Report:
+def _published(engine: Engine, report: Report, path: str | None, view: ledger.View, replacing: bool) -> Report:
     if path is None:
         return report
-    file = stored.publish_release(engine, report.release, path, replace=replacing)
-    return pipeline.published(report, file, 0.0)
+    return pipeline.published(report, _sealed(engine, view, path, replacing), 0.0)
+
+
+def _sealed(engine: Engine, view: ledger.View, path: str, replace: bool) -> PublishedFile:
+    """The release of a view in its file; the view says whether it may overlap with what was published before."""
+    allowed = bool(view.options.get("allow_overlap", False))
+    return stored.publish_release(engine, view.name, path, replace=replace, allow_overlap=allowed)
 
 
 def _images(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:
@@ -302,10 +324,9 @@ def _verify_recoded(
     recoded = engine.create(
         "recoded", "statements/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
     )
-    verification = checks.verify_rows(
+    verification = checks.verify_dataset(
         engine,
-        recoded,
-        codes,
+        replace(dataset, transactions=recoded, items=codes, bags=None),
         model,
         witnesses,
         privacy=ledger.privacy_of(engine, stored.current_catalog(engine), entry.release_id),

@@ -180,11 +180,11 @@ def measure(
     )
     engine.drop(truths, images, keys, counts)
 
-    return summary(engine, workload, answers, estimator)
+    return accuracy_of(engine, workload, answers, estimator)
 
 
-def summary(engine: Engine, workload: Workload, answers: Table, estimator: str) -> Accuracy:
-    """What the answers ``(query_id, items, truth, estimate, lower_bound, upper_bound, relative_error)`` come to."""
+def accuracy_of(engine: Engine, workload: Workload, answers: Table, estimator: str) -> Accuracy:
+    """The figures of the answers."""
     found = engine.query("utility/errors", {"answers": answers})
     errors = np.ma.compressed(np.ma.asarray(found["relative_error"])).tolist()
     return Accuracy(

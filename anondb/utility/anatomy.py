@@ -17,7 +17,7 @@ from sqlglot import exp
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.recoding import BucketRecoding
-from anondb.utility.accuracy import Accuracy, summary
+from anondb.utility.accuracy import Accuracy, accuracy_of
 from anondb.utility.counting import count_sets
 from anondb.utility.workload import Workload
 
@@ -134,4 +134,4 @@ def measure_buckets(
         transactions=dataset.n_transactions,
     )
     engine.drop(members, sizes, truths)
-    return summary(engine, workload, answers, "joint")
+    return accuracy_of(engine, workload, answers, "joint")

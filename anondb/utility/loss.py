@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+import numpy.typing as npt
+
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.recoding import GlobalRecoding
+from anondb.engine import Engine, Table
+from anondb.recoding import GlobalRecoding, LocalRecoding
 
+Ints = npt.NDArray[np.int64]
 Number = Fraction | int
 
 
@@ -24,7 +29,7 @@ class Loss:
         ncp: NCP of items, averaged over the occurrences of the original data, from 0 to 1.
         ul: UL version B (rectangular clusters of relational and transaction data), mean over the records.
         ul_log2: base-2 logarithm of UL version A (COAT).
-        ggd: group generalization distance (Clump), exact.
+        ggd: group generalization distortion (Clump), exact; for local recodings by nodes of a taxonomy.
     """
 
     lm_total: Fraction | None = None
@@ -82,6 +87,94 @@ def global_loss(
         lm=float(lm_total / occurrences) if occurrences else 0.0,
         ncp=float(ncp_total / occurrences) if occurrences else 0.0,
     )
+
+
+@dataclass(frozen=True)
+class Cover:
+    """What stands for the items in a local recoding: three columns of equal length.
+
+    Attributes:
+        item, released: an item of the data and a released item that has it as a member.
+        occurrences: in how many transactions both are.
+    """
+
+    item: Ints
+    released: Ints
+    occurrences: Ints
+
+    @classmethod
+    def of(cls, engine: Engine, dataset: Dataset, recoding: LocalRecoding) -> Cover:
+        """Count them in SQL."""
+        members = cls.members(engine, dataset, recoding)
+        tables = {"transactions": dataset.transactions, "recoded": recoding.transactions, "members": members}
+        found = engine.query("utility/local_cover", tables)
+        engine.drop(members)
+        return cls(*(found[c].astype(np.int64) for c in ("item", "released", "occurrences")))
+
+    @staticmethod
+    def members(engine: Engine, dataset: Dataset, recoding: LocalRecoding) -> Table:
+        """Work table ``(released, item)``: the items of the data that each released item stands for."""
+        number = {label: n for n, label in enumerate(dataset.labels)}
+        pairs = [
+            (released, number[label])
+            for released, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)
+            if label in number
+        ]
+        columns = {name: ("INTEGER", [p[c] for p in pairs]) for c, name in enumerate(("released", "item"))}
+        return engine.put("local_members", columns)
+
+
+def suppressed_items(engine: Engine, dataset: Dataset, recoding: LocalRecoding) -> int:
+    """How many items of the data nothing stands for in any transaction."""
+    if not int(engine.scalar("utility/incomplete_count", {"incomplete": recoding.incomplete})):
+        return 0
+    return dataset.n_items - len(np.unique(Cover.of(engine, dataset, recoding).item))
+
+
+def local_loss(
+    engine: Engine, dataset: Dataset, recoding: LocalRecoding, cover: Cover, taxonomy: Taxonomy | None = None
+) -> Loss:
+    """LM, NCP and GGD of a local recoding (spec 2.1 to 2.3).
+
+    Set semantics: LM and NCP of an occurrence are those of the released item that stands for it, 1 where it is suppressed.
+    Atomic semantics: each copy stands for one occurrence, the others are suppressed. GGD counts each copy once under both:
+    the LM of a transaction's copies, and 1 for each occurrence more than it has copies (Milani Fard and Wang, Definition
+    3); so under atomic semantics it is the LM total. It is defined for nodes of a taxonomy only.
+
+    Args:
+        engine: inside the transaction of the recoding.
+        dataset, recoding: the data and how they are published.
+        cover: what stands for the items.
+        taxonomy: of the items; without one M is the number of items of the data.
+    """
+    domain = taxonomy.n_leaves if taxonomy is not None else dataset.n_items
+    sizes = recoding.sizes
+    found = engine.query("utility/local_copies", {"recoded": recoding.transactions})
+    shown = dict(zip(found["released"].tolist(), found["copies"].tolist(), strict=True))
+    covered: dict[int, int] = shown
+    occurrences = dataset.n_occurrences
+    if recoding.semantics == "set":
+        sums = np.bincount(cover.released, weights=cover.occurrences, minlength=len(sizes)).astype(np.int64)
+        covered = {r: int(n) for r, n in enumerate(sums.tolist()) if n}
+    elif dataset.bags is not None:
+        occurrences = dataset.n_bag_occurrences
+    lm_total = _sum_of(lm_of, covered, sizes, domain) + occurrences - sum(covered.values())
+    ncp_total = _sum_of(ncp_of, covered, sizes, domain) + occurrences - sum(covered.values())
+    ggd = _sum_of(lm_of, shown, sizes, domain) + occurrences - sum(shown.values())
+    return Loss(
+        lm_total=lm_total,
+        lm=float(lm_total / occurrences) if occurrences else 0.0,
+        ncp=float(ncp_total / occurrences) if occurrences else 0.0,
+        ggd=ggd if taxonomy is not None else None,
+    )
+
+
+def _sum_of(measure: Callable[[int, int], Fraction], counts: Mapping[int, int], sizes: Ints, domain: int) -> Fraction:
+    """The sum of a measure over counted released items."""
+    by_size: dict[int, int] = {}
+    for released, count in counts.items():
+        by_size[int(sizes[released])] = by_size.get(int(sizes[released]), 0) + int(count)
+    return sum((measure(size, domain) * count for size, count in by_size.items()), Fraction(0))
 
 
 def ul_a(

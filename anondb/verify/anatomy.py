@@ -129,7 +129,13 @@ def verify_anatomy(
             lost = max(lost, differing, int(transactions != original.number))
             coverage = INCOMPLETE if lost else COMPLETE
     return AnatomyVerification(
-        model, violations + lost == 0, violations + lost, seen, summary["pairs"], transactions, coverage
+        model,
+        violations + lost == 0,
+        violations + lost,
+        seen,
+        pairs=summary["pairs"],
+        transactions=transactions,
+        coverage=coverage,
     )
 
 

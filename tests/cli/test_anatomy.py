@@ -59,7 +59,9 @@ def test_table_d_is_accepted_and_e_refused(run: Run, owner: Path) -> None:
 
 def test_buckets_are_found_and_compared_with_the_original(run: Run, owner: Path) -> None:
     with duckdb.connect(str(owner)) as connection:
-        connection.execute("DROP TABLE e; UPDATE d SET copies = copies + 1 WHERE bucket_id = 1 AND items = ['d', 'e', 'h']")
+        connection.execute(
+            "DROP TABLE e; UPDATE d SET copies = copies + 1 WHERE bucket_id = 1 AND items = ['d', 'e', 'h']"
+        )
     found = run("verify", owner, "--model", "anatomy", "--json")
     assert found.code == 4 and found.json["violations"] == 1  # the columns of bucket 1 differ in size
     with duckdb.connect(str(owner)) as connection:

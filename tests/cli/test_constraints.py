@@ -167,6 +167,10 @@ def test_as_an_anonymized_view(clinic: Path) -> None:
         refreshed = database.sql("REFRESH ANONYMIZED VIEW figure")
         assert "anew" in str(getattr(refreshed, "words", ""))
         assert database.verify(release="figure").verified
+        assert not database.sql("REFRESH ANONYMIZED VIEW figure").changed
+        database.sql("INSERT INTO linkable VALUES ('p3', 'a'), ('p3', 'h')")
+        again = database.sql("REFRESH ANONYMIZED VIEW figure")
+        assert again.causes == ("constraints",) and "the constraints have changed" in again.words
 
 
 def test_the_ledger_keeps_the_constraints(clinic: Path, run: Run) -> None:
@@ -355,11 +359,13 @@ def test_the_documented_example(tmp_path: Path, run: Run, monkeypatch: pytest.Mo
     with duckdb.connect("clinic.duckdb") as connection:
         connection.execute(Path("clinic.sql").read_text(encoding="utf-8"))
     done = {command: run(*shlex.split(command)[1:]) for command in commands}
-    assert len(commands) == 5 and all(found.code == 0 for found in done.values()), done
+    assert len(commands) == 6 and all(found.code == 0 for found in done.values()), done
     assert baskets(tmp_path / "figure.duckdb") == FIGURE_2C
     assert baskets(tmp_path / "clinic.duckdb", "release_shared") == FIGURE_2C
     counted = done["anondb run clinic.duckdb studies.sql"].out.split()
     assert [word for word in counted if word.isdecimal()] == ["6", "7"]
+    asked = next(found.out for command, found in done.items() if command.startswith("anondb query"))
+    assert asked.split()[-3:] == ["7", "7.0", "7"]
     tight = run(*[w if w != "15" else "12" for w in shlex.split(commands[0])[1:-4]], "--release", "tight")
     assert tight.code == 3 and "'p2'" in tight.err and "'u3'" in tight.err
 

@@ -73,6 +73,15 @@ EXAMPLES = [
     ),
     Example("transactions/dat_lines", [], {"file": ("content VARCHAR", [("",)])}),
     Example("transactions/dat_lines", [(1, ["a"]), (2, [])], {"file": ("content VARCHAR", [("\ufeffa\n\n",)])}),
+    Example(
+        "transactions/bags",
+        [(1, 0, 2), (3, 1, 1)],
+        {
+            "source": ("id VARCHAR, item VARCHAR", [("x", "a"), ("x", "a"), ("z", "b")]),
+            "ids": IDS,
+            "items": ITEMS,
+        },
+    ),
     Example("transactions/empty_lists", [(1,)], {"lists": ("item VARCHAR[]", [(["a"],), ([],)])}),
     Example(
         "transactions/exploded",
@@ -215,6 +224,12 @@ EXAMPLES = [
     Example("itemsets/total_support", [(5,)], {"frequent": ("support BIGINT", [(2,), (3,)])}),
     Example("itemsets/total_support", [(0,)], {"frequent": ("support BIGINT", [])}),
     Example(
+        "transactions/occurrences",
+        [(0, 0), (0, 1), (1, 0), (1, 1), (2, 1), (3, 2)],
+        {"transactions": TRANSACTIONS},
+        ordered=True,
+    ),
+    Example(
         "transactions/own_items",
         [("a", "a"), ("b", "b")],
         {"items": ("item INTEGER, label VARCHAR", [(0, "a"), (1, "b")])},
@@ -280,14 +295,17 @@ def test_catalog(engine: Engine) -> None:
 
 def test_fingerprint(engine: Engine) -> None:
     """The same for any order of rows and numbering; another one for other ids, items, pairs or empty transactions."""
-    base = {"transactions": TRANSACTIONS, "ids": IDS, "items": ITEMS}
+    columns = f"{TRANSACTIONS[0]}, copies INTEGER"
+    rows = [(t, i, 1) for t, i in TRANSACTIONS[1]]
+    base = {"transactions": (columns, rows), "ids": IDS, "items": ITEMS}
     renumbered = {
-        "transactions": (TRANSACTIONS[0], [(t * 10, i) for t, i in reversed(TRANSACTIONS[1])]),
+        "transactions": (columns, [(t * 10, i, 1) for t, i, _ in reversed(rows)]),
         "ids": (IDS[0], [(t * 10, i) for t, i in reversed(IDS[1])]),
         "items": ITEMS,
     }
     others = [
-        {**base, "transactions": (TRANSACTIONS[0], TRANSACTIONS[1][1:])},
+        {**base, "transactions": (columns, rows[1:])},
+        {**base, "transactions": (columns, [(*rows[0][:2], 2), *rows[1:]])},
         {**base, "ids": (IDS[0], IDS[1][:-1])},
         {**base, "ids": (IDS[0], [(t, i + "'") for t, i in IDS[1]])},
         {**base, "items": (ITEMS[0], [(n, x + "'") for n, x in ITEMS[1]])},
@@ -304,6 +322,7 @@ TEXT = {"label", "content", "name", "key", "value", "member", "released_item", "
 TEXT |= {"release", "release_id", "model", "algorithm", "source_table", "id_column", "item_column", "fingerprint"}
 TEXT |= {"workload", "lm_total", "user_name", "version", "status", "cost"}
 OTHER = {"complete": "BOOLEAN", "verified": "BOOLEAN", "suppressed": "BOOLEAN", "created": "TIMESTAMP"}
+OTHER |= {"has_null": "BOOLEAN", "low_number": "DOUBLE", "high_number": "DOUBLE", "must": "BOOLEAN", "may": "BOOLEAN"}
 OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "relative_error": "DOUBLE"}
 TEXT_ITEMS = {"released_items", "source", "baskets"}  # tables whose item or id is a label
 VALUES = {
@@ -313,6 +332,9 @@ VALUES = {
     "wanted": "x",
     "release_id": "r",
     "text": "SELECT 1",
+    "asked": [1, 2],
+    "numbers": [1.0, 2.0],
+    "counts": True,
     "prefix": "x",
 }
 
@@ -327,6 +349,8 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
         return "VARCHAR[]"
     if table == "item_columns" and column == "item":
         return "VARCHAR"
+    if column == "content" and table in ("contents", "classes"):
+        return "BIGINT[]"
     if (
         query.name.startswith("release/")
         and table != "transactions"

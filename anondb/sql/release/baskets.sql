@@ -1,9 +1,9 @@
--- reads: transaction_ids(transaction_id), transactions(transaction_id, item)
+-- reads: transaction_ids(transaction_id), transactions(transaction_id, item, copies)
 -- params: schema_name
 -- returns: transaction_id, items
 -- grain: transaction_id
 -- The view baskets: one row for each transaction, its released items in one list sorted by code point (UTF-8 bytes sort
--- alike), [] where there are none. A temporary table or view of the analyst's would hide the release's, so it is refused.
+-- alike), as often as there are copies, [] where there are none. A temporary table or view of the analyst's would hide the release's, so it is refused.
 -- The order depends on no setting of the analyst's. (sqlglot drops the arguments of an unqualified list_sort.)
 SELECT
     transaction_ids.transaction_id,
@@ -13,7 +13,7 @@ LEFT JOIN (
     SELECT
         transactions.transaction_id,
         list_transform(
-            main.list_sort(list(encode(transactions.item)), 'ASC', 'NULLS LAST'), lambda label : decode(label)
+            main.list_sort(flatten(list(repeat([encode(transactions.item)], transactions.copies))), 'ASC', 'NULLS LAST'), lambda label : decode(label)
         ) AS items
     FROM transactions
     GROUP BY transactions.transaction_id

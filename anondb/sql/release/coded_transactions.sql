@@ -1,9 +1,10 @@
--- reads: transactions(transaction_id, item), items(item, label)
+-- reads: transactions(transaction_id, item, copies), items(item, label)
 -- params: none
--- returns: tid, item
+-- returns: tid, item, copies
 -- grain: tid, item
--- Frozen rows as integers, each pair once (a repeated row is no further person), sorted.
-SELECT DISTINCT transactions.transaction_id AS tid, items.item
+-- Frozen rows as integers, each pair once (a repeated row is no further person, but its copies can be seen), sorted.
+SELECT transactions.transaction_id AS tid, items.item, CAST(sum(transactions.copies) AS BIGINT) AS copies
 FROM transactions
 JOIN items ON transactions.item = items.label
+GROUP BY transactions.transaction_id, items.item
 ORDER BY 1 ASC, 2 ASC

@@ -1,0 +1,225 @@
+"""What Partition and Clump share: transactions as leaves of a taxonomy, the class of the empty ones, and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table
+from anondb.errors import InfeasibleError, InputError
+from anondb.models.transactional import TransactionalK
+from anondb.recoding import Decision, LocalRecoding
+
+Ints = npt.NDArray[np.int64]
+
+EMPTY_RULES = ("absorb", "keep")
+
+
+def check(dataset: Dataset, model: TransactionalK, empty: str) -> None:
+    """Refuse what no algorithm can do.
+
+    Raises:
+        InfeasibleError: fewer than k transactions, of which no class can have k members, whatever is suppressed.
+        InputError: ``bad_parameter``: no such rule for transactions without items.
+    """
+    if empty not in EMPTY_RULES:
+        raise InputError(f"empty_transactions must be absorb or keep, not {empty!r}.", code="bad_parameter")
+    if 0 < dataset.n_transactions < model.k:
+        raise InfeasibleError(
+            f"There are {dataset.n_transactions} transactions, so none can have {model.k - 1} twins.",
+            hint="Lower k.",
+        )
+
+
+def to_absorb(dataset: Dataset, tids: Ints, lengths: Ints, k: int) -> Ints:
+    """The transactions that are emptied so that those without items are a class of their own, none if they are already.
+
+    The cheapest ones are taken, which are the shortest (tie: input order). Where fewer than k would be left, so are they.
+
+    Args:
+        dataset: the transactions.
+        tids, lengths: those with items, and how many occurrences of items they have.
+        k: the least size of a class.
+    """
+    empty = dataset.n_transactions - len(tids)
+    missing = k - empty if 0 < empty < k else 0
+    if 0 < len(tids) - missing < k:
+        missing = len(tids)
+    return tids[np.lexsort((tids, lengths))[:missing]]
+
+
+def numbered(values: Ints, starts: Ints, ends: Ints) -> tuple[Ints, int]:
+    """A number for each of the runs ``values[start:end]``, the same for equal runs, and how many numbers there are."""
+    size = values.itemsize
+    text = values.tobytes()
+    known: dict[bytes, int] = {}
+    found = [
+        known.setdefault(text[a * size : b * size], len(known))
+        for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
+    ]
+    return np.asarray(found, dtype=np.int64), len(known)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """One step down a taxonomy, for many nodes at once.
+
+    Attributes:
+        label_rank: position of each node in code-point order of the labels.
+        ordinal, siblings: position of each node among its siblings, itself included, and how many they are.
+    """
+
+    label_rank: Ints
+    ordinal: Ints
+    siblings: Ints
+    _depth: Ints
+    _keys: Ints
+    _by_depth: Ints
+
+    @classmethod
+    def of(cls, taxonomy: Taxonomy) -> Steps:
+        """The steps of a taxonomy."""
+        size = taxonomy.size
+        label_rank = np.empty(size, dtype=np.int64)
+        label_rank[sorted(range(size), key=taxonomy.labels.__getitem__)] = np.arange(size)
+        by_depth = np.argsort(taxonomy.depth, kind="stable")  # the children of a node follow each other, in their order
+        parent = taxonomy.parent[by_depth]
+        starts = np.flatnonzero(np.concatenate(([True], parent[1:] != parent[:-1])))
+        counts = np.diff(np.append(starts, size))
+        ordinal, siblings = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+        ordinal[by_depth] = np.arange(size) - np.repeat(starts, counts)
+        siblings[by_depth] = np.repeat(counts, counts)
+        keys = taxonomy.depth[by_depth] * size + by_depth
+        return cls(label_rank, ordinal, siblings, taxonomy.depth, keys, by_depth)
+
+    def down(self, node: Ints, leaf: Ints) -> Ints:
+        """The child of each node that a leaf below it lies in."""
+        key = (self._depth[node] + 1) * len(self._depth) + leaf
+        return self._by_depth[np.searchsorted(self._keys, key, side="right") - 1]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The different transactions that have items, as leaves of a taxonomy in preorder.
+
+    Attributes:
+        of, leaf: transaction (from 0) and leaf of each item, sorted.
+        weight: how many transactions of the data are like each of these.
+        tids, content: the transactions of the data that have items, and which of these each is.
+    """
+
+    of: Ints
+    leaf: Ints
+    weight: Ints
+    tids: Ints
+    content: Ints
+
+    @classmethod
+    def load(cls, engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> Contents:
+        """Read the transactions of a dataset.
+
+        Raises:
+            InputError: items that are no leaves of the taxonomy.
+        """
+        leaves = engine.put("leaves", leaf_columns(dataset, taxonomy))
+        tables = {"transactions": dataset.transactions, "leaves": leaves}
+        found = {c: v.astype(np.int64) for c, v in engine.query("clusters/occurrences", tables).items()}
+        engine.drop(leaves)
+        return cls._from_rows(found["tid"], found["node"])
+
+    @classmethod
+    def _from_rows(cls, tid: Ints, leaf: Ints) -> Contents:
+        starts = np.flatnonzero(np.concatenate((np.ones(min(len(tid), 1), dtype=np.bool_), tid[1:] != tid[:-1])))
+        ends = np.append(starts[1:], len(tid))[: len(starts)]
+        content, number = numbered(leaf, starts, ends)
+        first = np.full(number, -1)
+        first[content[::-1]] = np.arange(len(starts))[::-1]
+        lengths = (ends - starts)[first]
+        rows = np.repeat(starts[first], lengths) + np.arange(int(lengths.sum()))
+        rows -= np.repeat(np.cumsum(lengths) - lengths, lengths)
+        weight = np.bincount(content, minlength=number)
+        return cls(np.repeat(np.arange(number), lengths), leaf[rows], weight, tid[starts], content)
+
+    @property
+    def number(self) -> int:
+        """How many different transactions there are."""
+        return len(self.weight)
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """How many items each transaction of the data has."""
+        return np.bincount(self.of, minlength=self.number)[self.content]
+
+    def without(self, tids: Ints) -> Contents:
+        """The same without some transactions of the data."""
+        if not len(tids):
+            return self
+        stays = ~np.isin(self.tids, tids)
+        weight = np.bincount(self.content[stays], minlength=self.number)
+        number = np.cumsum(weight > 0) - 1
+        rows = weight[self.of] > 0
+        return Contents(
+            number[self.of[rows]], self.leaf[rows], weight[weight > 0], self.tids[stays], number[self.content[stays]]
+        )
+
+
+def leaf_columns(dataset: Dataset, taxonomy: Taxonomy) -> dict[str, tuple[str, Ints]]:
+    """The leaf of each item of the data, as the columns of a work table."""
+    return {
+        "item": ("INTEGER", np.arange(dataset.n_items)),
+        "node": ("INTEGER", taxonomy.leaf_nodes(dataset)),
+    }
+
+
+def node_recoding(
+    engine: Engine,
+    taxonomy: Taxonomy,
+    rows: tuple[Ints, Ints, Ints],
+    members: tuple[Ints, Ints],
+    *,
+    incomplete: Ints,
+    semantics: Literal["set", "atomic"],
+    decisions: Sequence[Decision] = (),
+    remarks: Sequence[str] = (),
+) -> LocalRecoding:
+    """The local recoding that publishes all transactions of a group alike, with nodes of a taxonomy.
+
+    Args:
+        engine: inside a transaction.
+        taxonomy: what the nodes are of.
+        rows: group, node and copies, one row for each node that a group is published with.
+        members: transaction and group of each transaction that has a group; the others are published without items.
+        incomplete: the transactions of classes in which something may have been suppressed.
+        semantics, decisions, remarks: see ``LocalRecoding``.
+    """
+    group, node, copies = rows
+    used, released = np.unique(node, return_inverse=True)
+    content = engine.put(
+        "group_rows", {n: ("INTEGER", v) for n, v in (("grp", group), ("released", released), ("copies", copies))}
+    )
+    of = engine.put("group_members", {"tid": ("INTEGER", members[0]), "grp": ("INTEGER", members[1])})
+    published = engine.create("recoded", "clusters/published", {"content": content, "members": of})
+    engine.drop(content, of)
+    below = [taxonomy.leaves(n) for n in used.tolist()]
+    return LocalRecoding(
+        transactions=published,
+        incomplete=incomplete_table(engine, incomplete),
+        labels=tuple(taxonomy.labels[n] for n in used.tolist()),
+        member_of=np.repeat(np.arange(len(used)), [len(b) for b in below]),
+        member_labels=tuple(taxonomy.labels[leaf] for b in below for leaf in b.tolist()),
+        semantics=semantics,
+        decisions=tuple(decisions),
+        remarks=tuple(remarks),
+    )
+
+
+def incomplete_table(engine: Engine, tids: Ints) -> Table:
+    """The work table of the transactions whose class may have had suppressed occurrences."""
+    return engine.put("incomplete", {"tid": ("INTEGER", np.sort(tids))})

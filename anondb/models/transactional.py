@@ -1,0 +1,37 @@
+"""The strongest promise on transactions: each published transaction has k - 1 twins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from anondb.models import check_count
+
+
+@dataclass(frozen=True)
+class TransactionalK:
+    """Transactional k-anonymity (He and Naughton, VLDB 2009; Milani Fard and Wang, SECRYPT 2010, section 2.3; spec 1.2).
+
+    Every published transaction equals at least k - 1 others: as a set of released items, or as a bag where the release
+    says in how many copies an item is there. Transactions without items are a class of their own. So whoever knows a
+    whole transaction, absent items included, is left with at least k candidates. It implies k^m-anonymity for every m.
+    ``k = 1`` promises nothing.
+
+    Raises:
+        InputError: k is no exact integer of at least 1.
+    """
+
+    k: int = 5
+    name: ClassVar[str] = "k"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", int(check_count("k", self.k)))
+
+    def parameters(self) -> dict[str, int | str]:
+        """The parameters as they appear in JSON and in the manifest."""
+        return {"k": self.k}
+
+    @property
+    def promise(self) -> str:
+        """The promise in words."""
+        return f"transactional {self.k}-anonymity"

@@ -1,0 +1,8 @@
+-- reads: contents(content_id, content)
+-- params: none
+-- returns: content_id, released, copies
+-- grain: content_id, released
+-- The different published transactions in long form.
+SELECT content_id, CAST(part >> 32 AS INTEGER) AS released, CAST(part & 4294967295 AS INTEGER) AS copies
+FROM (SELECT content_id, unnest(content) AS part FROM contents) AS parts
+ORDER BY 2 ASC, 1 ASC

@@ -1,0 +1,46 @@
+-- reads: names(query_id, name), queries(query_id, item), items(item, label), counts(query_id, lower_bound, estimate, upper_bound), contents(complete, weight), truths(set_id, support)
+-- params: transactions, sanity
+-- returns: query_id, items, truth, estimate, lower_bound, upper_bound, relative_error
+-- grain: query_id
+-- Each query's true count beside its estimate and bounds on a local recoding.
+WITH listed AS (
+    SELECT queries.query_id, array_sort(list(items.label)) AS items
+    FROM queries
+    JOIN items ON queries.item = items.item
+    GROUP BY queries.query_id
+),
+hidden AS (SELECT coalesce(sum(weight), 0) AS n FROM contents WHERE NOT complete),
+counted AS (
+    SELECT
+        names.query_id AS position,
+        names.name AS query_id,
+        coalesce(listed.items, CAST([] AS VARCHAR[])) AS items,
+        CASE WHEN listed.items IS NULL THEN getvariable('transactions') ELSE coalesce(truths.support, 0) END AS truth,
+        CASE WHEN listed.items IS NULL THEN getvariable('transactions') ELSE coalesce(counts.estimate, 0) END AS estimate,
+        CASE WHEN listed.items IS NULL THEN getvariable('transactions') ELSE coalesce(counts.lower_bound, 0) END AS lower_bound,
+        CASE
+            WHEN listed.items IS NULL THEN getvariable('transactions')
+            ELSE coalesce(counts.upper_bound, hidden.n)
+        END AS upper_bound
+    FROM names
+    CROSS JOIN hidden
+    LEFT JOIN listed ON names.query_id = listed.query_id
+    LEFT JOIN truths ON names.query_id = truths.set_id
+    LEFT JOIN counts ON names.query_id = counts.query_id
+),
+scaled AS (
+    SELECT
+        position, query_id, items, truth, estimate, lower_bound, upper_bound,
+        greatest(CAST(truth AS DOUBLE), getvariable('sanity') * getvariable('transactions')) AS scale
+    FROM counted
+)
+SELECT
+    query_id,
+    items,
+    CAST(truth AS BIGINT) AS truth,
+    CAST(estimate AS DOUBLE) AS estimate,
+    CAST(lower_bound AS BIGINT) AS lower_bound,
+    CAST(upper_bound AS BIGINT) AS upper_bound,
+    CASE WHEN scale > 0 THEN abs(truth - estimate) / scale END AS relative_error
+FROM scaled
+ORDER BY position

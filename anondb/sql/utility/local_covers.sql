@@ -1,0 +1,9 @@
+-- reads: items(item, label), members(released, label)
+-- params: none
+-- returns: item, released
+-- grain: item, released
+-- What stands for the items of a workload in a local recoding.
+SELECT items.item, members.released
+FROM items
+JOIN members ON items.label = members.label
+ORDER BY 1 ASC, 2 ASC

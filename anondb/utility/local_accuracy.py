@@ -1,0 +1,199 @@
+"""How well a release of a local recoding answers COUNT queries; its rules are those of the macro ``count_bounds``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table
+from anondb.utility.accuracy import Accuracy, accuracy_of
+from anondb.utility.counting import count_sets
+from anondb.utility.workload import Workload
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+def measure_local(
+    engine: Engine,
+    dataset: Dataset,
+    transactions: Table,
+    transaction_ids: Table,
+    released_items: Table,
+    semantics: str,
+    workload: Workload,
+    *,
+    sanity_bound: float = 0.0,
+    target: str = "answers",
+) -> Accuracy:
+    """Answer every query on the original data and on the release of a local recoding.
+
+    Each published transaction counts by what stands for the queried items in it, as in the release's macro
+    ``count_bounds`` (``sql/release/count_bounds_local.sql``), whose bounds these are. Transactions that are published alike
+    are judged once.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset: the original data.
+        transactions, transaction_ids, released_items: tables of the release.
+        semantics: ``set`` or ``atomic``, as its manifest says.
+        workload: the queries.
+        sanity_bound, target: see ``measure``.
+    """
+    asked = exp.select(exp.column("query_id").as_("set_id"), "item").from_(workload.queries.expression())
+    truths = count_sets(engine, f"{target}_truths", dataset.transactions, asked)
+    codes = engine.create(f"{target}_codes", "utility/released_codes", {"released_items": released_items})
+    members = engine.create(
+        f"{target}_members", "utility/released_members", {"released_items": released_items, "codes": codes}
+    )
+    tables = {"transactions": transactions, "transaction_ids": transaction_ids, "codes": codes}
+    contents = engine.create(f"{target}_contents", "utility/contents", tables)
+    published = _Published.read(engine, members, contents, workload, semantics == "atomic")
+    counts = engine.put(f"{target}_counts", _counts(engine, published, workload))
+    answers = engine.create(
+        target,
+        "utility/local_answers",
+        {
+            "queries": workload.queries,
+            "items": workload.items,
+            "contents": contents,
+            "names": workload.names,
+            "counts": counts,
+            "truths": truths,
+        },
+        transactions=dataset.n_transactions,
+        sanity=float(sanity_bound),
+    )
+    engine.drop(truths, codes, members, contents, counts)
+    return accuracy_of(engine, workload, answers, "joint")
+
+
+def _counts(
+    engine: Engine, published: _Published, workload: Workload
+) -> dict[str, tuple[str, list[float] | list[int]]]:
+    """Lower bound, estimate and upper bound of each query that has items, as columns."""
+    rows = engine.query("utility/asked", {"queries": workload.queries})
+    query, item = rows["query_id"], rows["item"].tolist()
+    starts = np.flatnonzero(np.concatenate((np.ones(min(len(query), 1), dtype=np.bool_), query[1:] != query[:-1])))
+    found = [published.answer(item[a:b]) for a, b in pairwise([*starts.tolist(), len(query)])]
+    return {
+        "query_id": ("INTEGER", query[starts].tolist()),
+        "lower_bound": ("BIGINT", [f[0] for f in found]),
+        "estimate": ("DOUBLE", [f[1] for f in found]),
+        "upper_bound": ("BIGINT", [f[2] for f in found]),
+    }
+
+
+@dataclass(frozen=True)
+class _Published:
+    """The different published transactions.
+
+    Attributes:
+        weight, complete: how many there are of each, and whether nothing can have been suppressed in them.
+        sizes: how many original items each released item stands for.
+        holders: for each released item, where it is and in how many copies.
+        covers: the released items that stand for an item of the workload.
+        atomic: the semantics.
+    """
+
+    weight: Ints
+    complete: npt.NDArray[np.bool_]
+    sizes: Ints
+    holders: list[tuple[Ints, Ints]]
+    covers: dict[int, list[int]]
+    atomic: bool
+
+    @classmethod
+    def read(cls, engine: Engine, members: Table, contents: Table, workload: Workload, atomic: bool) -> _Published:
+        """Read them from the work tables of ``measure_local``."""
+        rows = engine.query("utility/content_items", {"contents": contents})
+        held = engine.query("utility/weights", {"contents": contents})
+        sizes = engine.query("utility/local_sizes", {"members": members})["size"].astype(np.int64)
+        at = np.searchsorted(rows["released"], np.arange(len(sizes) + 1)).tolist()
+        place, copies = rows["content_id"].astype(np.int64) - 1, rows["copies"].astype(np.int64)
+        found = engine.query("utility/local_covers", {"items": workload.items, "members": members})
+        covers: dict[int, list[int]] = {}
+        for item, released in zip(found["item"].tolist(), found["released"].tolist(), strict=True):
+            covers.setdefault(item, []).append(released)
+        return cls(
+            weight=held["weight"].astype(np.int64),
+            complete=held["complete"].astype(np.bool_),
+            sizes=sizes,
+            holders=[(place[a:b], copies[a:b]) for a, b in pairwise(at)],
+            covers=covers,
+            atomic=atomic,
+        )
+
+    @cached_property
+    def _hidden(self) -> int:
+        """How many transactions may hold anything."""
+        return int(self.weight[~self.complete].sum())
+
+    def answer(self, items: list[int]) -> tuple[int, float, int]:
+        """Lower bound, estimate and upper bound of the number of transactions that hold all of some items."""
+        place, must, chance = (self._bags if self.atomic else self._sets)(items)
+        weight = self.weight[place]
+        upper = int(weight[self.complete[place]].sum()) + self._hidden
+        return int(weight[must].sum()), float((weight * chance).sum()), upper
+
+    def _sets(self, items: list[int]) -> tuple[Ints, Flags, Floats]:
+        """The transactions that have something for every item, which of them must hold them all, and the probability;
+        at most one released item of a transaction stands for an item."""
+        place: Ints = np.zeros(0, dtype=np.int64)
+        shown: list[Ints] = []
+        for item in items:
+            held = [self.holders[released] for released in self.covers.get(item, ())]
+            where = np.concatenate([h[0] for h in held] or [place[:0]])
+            which = np.repeat(np.asarray(self.covers.get(item, ()), dtype=np.int64), [len(h[0]) for h in held])
+            if not shown:
+                place, shown = where, [which]
+                continue
+            self._at[where] = which
+            now = self._at[place]
+            self._at[where] = -1
+            both = now >= 0
+            place, shown = place[both], [*(s[both] for s in shown), now[both]]
+        must, chance = np.ones(len(place), dtype=np.bool_), np.ones(len(place))
+        for n, which in enumerate(shown):
+            first = np.ones(len(place), dtype=np.bool_)
+            for other in shown[:n]:
+                first &= other != which
+            # of s members j given ones are there with 2^-j / (1 - 2^-s): the first divides by 1 - 2^-s, each halves
+            size = self.sizes[which]
+            chance *= np.where(first, 0.5 / (1 - np.exp2(-size.astype(np.float64))), 0.5)
+            must &= size == 1
+        return place, must, chance
+
+    @cached_property
+    def _at(self) -> Ints:
+        """Room for one released item of each transaction, -1 where there is none."""
+        return np.full(len(self.weight), -1)
+
+    def _bags(self, items: list[int]) -> tuple[Ints, Flags, Floats]:
+        """The same where each copy stands for one occurrence, and there must be enough of them."""
+        number = len(self.weight)
+        may, must, chance = np.ones(number, dtype=np.bool_), np.ones(number, dtype=np.bool_), np.ones(number)
+        copies = np.zeros(number, dtype=np.int64)
+        for item in items:
+            covered, certain = np.zeros(number, dtype=np.bool_), np.zeros(number, dtype=np.bool_)
+            missing = np.ones(number)
+            for released in self.covers.get(item, ()):
+                place, times = self.holders[released]
+                covered[place] = True
+                certain[place] |= self.sizes[released] == 1
+                missing[place] *= 1 - np.minimum(1, times / self.sizes[released])
+            may &= covered
+            must &= certain
+            chance *= 1 - missing
+        for released in {r for item in items for r in self.covers.get(item, ())}:
+            place, times = self.holders[released]
+            copies[place] += times
+        place = np.flatnonzero(may & (copies >= len(items)))
+        return place, must[place], chance[place]

@@ -1,0 +1,63 @@
+"""The verifier of transactional k-anonymity (He and Naughton, VLDB 2009; spec 1.2): classes of equal transactions."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.engine import Engine, Table
+from anondb.models.transactional import TransactionalK
+from anondb.verify.result import Verification, Witness
+from anondb.verify.work import work
+
+
+def verify_k(
+    engine: Engine,
+    transactions: Table | exp.Query,
+    ids: Table | exp.Query,
+    items: Table,
+    model: TransactionalK,
+    *,
+    witnesses: int = 0,
+) -> Verification:
+    """Check transactional k-anonymity of published transactions, from the definition.
+
+    Args:
+        engine: the engine, inside a transaction; work tables are dropped before the return.
+        transactions: ``(tid INTEGER, item INTEGER, copies INTEGER)``, each pair of transaction and item once. Sets have
+            one copy of each item; in bags the copies count.
+        ids: ``(tid INTEGER, complete BOOLEAN)``: every transaction. Those without a row in ``transactions`` are a class of
+            their own. What readers are told about suppression tells transactions apart as well.
+        items: ``(item INTEGER, label VARCHAR)``, read for witnesses only.
+        model: k; ``k = 1`` holds trivially.
+        witnesses: how many violations to return at most, ordered by size, then by labels.
+
+    Returns:
+        ``violations`` is the number of classes with fewer than k members; a witness is such a class: the items that its
+        members are published with, each as often as it has copies, and how many members there are.
+    """
+    if model.k == 1:
+        return Verification(model, True, 0)
+    with work(engine) as place:
+        classes = place.table("classes", "small_classes", {"transactions": transactions, "ids": ids}, k=model.k)
+        violations = place.count(classes)
+        found: list[Witness] = []
+        if violations and witnesses:
+            rows = engine.query("verify/class_witnesses", {"classes": classes, "items": items}, most=witnesses)
+            columns = (np.ma.filled(np.ma.asarray(rows[c]), f).tolist() for c, f in _FILLED)
+            for _, members in groupby(zip(*columns, strict=True), key=itemgetter(0)):
+                listed = list(members)
+                bag = tuple(label for _, _, label, copies in listed for _ in range(copies))
+                found.append(Witness(bag, listed[0][1]))
+    return Verification(model, violations == 0, violations, tuple(found))
+
+
+_FILLED = (
+    ("place", 0),
+    ("support", 0),
+    ("label", ""),
+    ("copies", 0),
+)  # a class without items has one row, with 0 copies
