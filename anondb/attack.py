@@ -26,7 +26,7 @@ from anondb.policy import Policy
 from anondb.recode import Loaded, recode
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
-from anondb.release.objects import SchemaName, read_manifest, release_kind
+from anondb.release.objects import GLOBAL, SchemaName, read_manifest, release_kind
 from anondb.stored import current_catalog, find_release, load_source
 
 MAX_ORIGINALS = 2_000
@@ -132,9 +132,11 @@ def attack(engine: Engine, name: str, *, individuals: int = 1000, known: int = 2
 
 def _global_release(engine: Engine, name: str) -> SchemaName:
     schema = find_release(engine, name)
-    kind = release_kind(engine, schema)
-    if kind is None or not {"released_items", "transactions", "transaction_ids"} <= kind.tables.keys():
-        raise InputError(f"The release {name!r} is of a kind that is not attacked in this way.", code="bad_usage")
+    if release_kind(engine, schema) != GLOBAL:
+        raise InputError(
+            f"The release {name!r} is not one of a global recoding, which are the ones attacked here.",
+            code="bad_usage",
+        )
     return schema
 
 

@@ -17,6 +17,7 @@ from anondb.policy import Policy, Workload, from_options
 from anondb.release import ledger, publications
 from anondb.release.objects import (
     ANATOMY,
+    GLOBAL,
     SEALED_SCHEMA,
     SchemaName,
     find_schema,
@@ -274,7 +275,7 @@ def _overlap(
         and measured
         and there is not None
         and read_manifest(engine, there)["release_id"] == other.release_id
-        and all("released_items" in getattr(release_kind(engine, s), "tables", ()) for s in (schema, there))
+        and all(release_kind(engine, s) == GLOBAL for s in (schema, there))
     ):
         k = max(int(entry.parameters["k"]) for entry in (mine, other))
         members = schema.table("released_items"), there.table("released_items")

@@ -23,6 +23,7 @@ Manifest = Mapping[str, str]
 PAGE = "README.md"
 _TRANSACTIONS = Table("", SEALED_SCHEMA, "transactions")
 _MANIFEST = Table("", SEALED_SCHEMA, "manifest")
+_IDS = Table("", SEALED_SCHEMA, "transaction_ids")
 _MEMBERS = Table("", SEALED_SCHEMA, "released_items")
 
 
@@ -109,7 +110,18 @@ def _hkp(manifest: Manifest, shown: Shown) -> exp.Query:
     return load("proof/hkp").bind(tables, values)
 
 
-PROOFS: Mapping[str, Callable[[Manifest, Shown], exp.Query]] = {"km": _km, "constraints": _constraints, "hkp": _hkp}
+def _k(manifest: Manifest, _: Shown) -> exp.Query:
+    """Classes of equal published transactions with fewer than k members (He and Naughton 2009)."""
+    tables = {"transaction_ids": _IDS, "transactions": _TRANSACTIONS}
+    return load("proof/k").bind(tables, {"k": int(manifest["k"])})
+
+
+PROOFS: Mapping[str, Callable[[Manifest, Shown], exp.Query]] = {
+    "km": _km,
+    "k": _k,
+    "constraints": _constraints,
+    "hkp": _hkp,
+}
 
 CLAIMS: Mapping[str, str] = {
     "km": """\
@@ -118,6 +130,11 @@ CLAIMS: Mapping[str, str] = {
   than k transactions.
 * **Needs the taxonomy** (or the owner's groups of items): that a released item stands for the right items. The release
   says what it stands for (`released_items`), and a node of a taxonomy can be compared with that.
+""",
+    "k": """\
+* **Needs only the release**: every published transaction equals at least k - 1 others. `verify_k.sql` compares whole
+  transactions, empty ones and the copies of items included, and returns the classes that are too small.
+* **Needs the taxonomy**: that a released item stands for the right items (`released_items` says what it stands for).
 """,
     "constraints": """\
 * **Needs only the release**: constraints of Pgen, which are transactions of the source and never leave the house. They hold

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -25,6 +26,7 @@ def violations(
     with duckdb.connect() as file:
         file.execute("CREATE TABLE manifest AS SELECT 'release_id' AS key, 'r1' AS value")
         file.execute("CREATE TABLE transactions (transaction_id INTEGER, item VARCHAR, copies INTEGER)")
+        file.execute(f"CREATE TABLE transaction_ids AS SELECT range AS transaction_id FROM range({len(rows)})")
         file.execute("CREATE TABLE released_items (released_item VARCHAR, item VARCHAR)")
         for table, values in (
             ("transactions", [(n, i, 1) for n, t in enumerate(rows) for i in t]),
@@ -79,6 +81,14 @@ def test_constraints_stay_in_the_house() -> None:
     with pytest.raises(InputError) as caught:
         script({**BASE, "model": "constraints", "k": "3"})
     assert caught.value.code == "no_proof" and "--include-constraints" in str(caught.value)
+
+
+def test_k() -> None:
+    for seed in range(12):
+        rows = [t[:2] for t in random_rows(seed)]
+        text = script({**BASE, "model": "k", "k": "3"})
+        classes = Counter(tuple(t) for t in rows)
+        assert dict(violations(rows, text)) == {t: n for t, n in classes.items() if n < 3}
 
 
 @pytest.mark.parametrize("p", [1, 2, 3])
