@@ -39,7 +39,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/coat.py
 	$(BIN)/python benchmarks/local.py
 	$(BIN)/python benchmarks/baselines.py
-	$(BIN)/python benchmarks/local.py
+	$(BIN)/python benchmarks/rt_paper.py
 
 # Up to a million transactions: some minutes, 4 GB.
 bench-scale: $(STAMP)

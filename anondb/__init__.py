@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.hkp import HkpCoherence
     from anondb.models.km import KmAnonymity
+    from anondb.models.relational import KkmAnonymity, KlmDiversity
     from anondb.models.transactional import TransactionalK
     from anondb.release.reader import open_release
 
@@ -34,6 +35,8 @@ __all__ = [
     "InfeasibleError",
     "InputError",
     "InternalError",
+    "KkmAnonymity",
+    "KlmDiversity",
     "KmAnonymity",
     "Release",
     "TransactionalK",
@@ -47,6 +50,7 @@ _LAZY = {
     **dict.fromkeys(("Database", "Release", "connect"), "database"),
     "HkpCoherence": "models.hkp",
     "KmAnonymity": "models.km",
+    **dict.fromkeys(("KkmAnonymity", "KlmDiversity"), "models.relational"),
     "TransactionalK": "models.transactional",
     "ConstraintAnonymity": "models.constraints",
     "open_release": "release.reader",

@@ -71,6 +71,7 @@ class Options(TypedDict, total=False):
     objective: str | None
     bag_input: bool
     delta: Any
+    infeasible: str | None
     literal: bool
     spread: bool
 
@@ -103,7 +104,8 @@ class Policy:
         empty_values, empty_transactions: whether an empty value counts; what becomes of few empty transactions.
         candidates, objective: for clump: how many clusters are tried, and what is minimized (``total`` or ``increase``).
         bag_input: for clump: whether rows that repeat an item of the same transaction count.
-        delta: the bound of rum_bound and tum_bound.
+        delta: the bound of rum_bound and tum_bound, from 0 to 1.
+        infeasible: for kkm and klm: what becomes of a cluster of records that generalizing its items does not help.
         literal: for coat: follow the printed algorithm.
         spread: for multi_anatomy: take records round-robin from the most frequent values.
 
@@ -136,6 +138,7 @@ class Policy:
     objective: str | None = None
     bag_input: bool = False
     delta: Any = None
+    infeasible: str | None = None
     literal: bool = False
     spread: bool = False
 
@@ -194,7 +197,9 @@ def _percent(value: Any) -> Fraction | None:
 _TEXT, _INTEGER, _NUMBER, _BOOLEAN = "a text", "an integer", "a number", "true or false"
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("id", "item", "taxonomy", "records", "quasi_identifiers", "hierarchies", "sensitive"), (_TEXT,)),
-    **dict.fromkeys(("model", "algorithm", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)),
+    **dict.fromkeys(
+        ("model", "algorithm", "infeasible", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)
+    ),
     "weights": (_TEXT, _INTEGER),
     "countable": (_TEXT,),
     **dict.fromkeys(("empty_values", "empty_transactions", "draw", "workload", "publish"), (_TEXT,)),

@@ -13,6 +13,7 @@ from anondb.cli.app import (
     ItemColumn,
     Json,
     K,
+    L,
     M,
     MemoryLimit,
     ModelName,
@@ -43,6 +44,7 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    l: L = None,  # noqa: E741
     h: H = None,
     p: P = None,
     privacy_constraints: PrivacyConstraints = None,
@@ -66,7 +68,7 @@ def verify(
 
     def promised(own: Model | None) -> Model:
         """The model asked for; what is not said is that of ``own``."""
-        return model_from(model, own, k=k, m=m, h=h, p=p)
+        return model_from(model, own, k=k, m=m, l=l, h=h, p=p)
 
     default = promised(None)
     stated: dict[str, Any] = {"privacy_constraints": privacy_constraints, "sensitive": sensitive}

@@ -18,6 +18,21 @@ class Witness:
     items: tuple[str, ...]
     support: int
 
+    def to_json(self) -> dict[str, Any]:
+        """The witness as JSON values."""
+        return {"items": list(self.items), "support": self.support}
+
+
+@dataclass(frozen=True)
+class SensitiveWitness(Witness):
+    """A set of nonsensitive items whose holders are too sure of a sensitive item: ``support`` is of both together."""
+
+    sensitive: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The witness as JSON values."""
+        return {**super().to_json(), "sensitive": self.sensitive}
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -50,5 +65,5 @@ class Verification:
         if self.across_levels is not None:
             found["across_levels"] = self.across_levels
         if witnesses:
-            found["witnesses"] = [{"items": list(w.items), "support": w.support} for w in self.witnesses]
+            found["witnesses"] = [w.to_json() for w in self.witnesses]
         return found
