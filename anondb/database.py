@@ -6,6 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -58,26 +59,33 @@ class Release:
 
     @property
     def loss(self) -> Loss:
-        """Information loss (LM, NCP).
+        """Information loss; of a release made earlier as the ledger has it.
 
         Raises:
-            InputError: the release was made in an earlier session; its figures are in ``Database.releases()``.
+            InputError: ``no_report``: the ledger does not know the release.
         """
-        return self._report("loss").loss
+        if self.report is not None:
+            return self.report.loss
+        entry = ledger.find(self._database.engine, stored.current_catalog(self._database.engine), self.name)
+        if entry is None:
+            raise InputError(f"The ledger has no figures of the release {self.name!r}.", code="no_report")
+        exact = {n: None if (text := getattr(entry, n)) is None else Fraction(text) for n in ("lm_total", "ggd")}
+        return Loss(lm=entry.lm, ncp=entry.ncp, ul=entry.ul, ul_log2=entry.ul_log2, **exact)
 
     @property
     def accuracy(self) -> Accuracy:
-        """Accuracy on the workload of the run that made it; for others see ``measure``."""
-        return self._report("accuracy").accuracy
+        """Accuracy on the workload of the run that made it; for others see ``measure``.
 
-    def _report(self, what: str) -> pipeline.Report:
+        Raises:
+            InputError: ``no_report``: the release was made earlier; the answers of that run are in ``anondb.accuracy``.
+        """
         if self.report is None:
             raise InputError(
-                f"The {what} of {self.name!r} was measured in an earlier session.",
+                f"The accuracy of {self.name!r} was measured in an earlier session.",
                 code="no_report",
-                hint="See Database.releases() and the tables anondb.accuracy and anondb.workloads.",
+                hint="Measure it again with measure(), or see the table anondb.accuracy.",
             )
-        return self.report
+        return self.report.accuracy
 
     def measure(
         self, workload: Any = None, *, queries: int = 1000, size: int = 2, seed: int = 0, draw: str = "all"

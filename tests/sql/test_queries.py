@@ -320,10 +320,10 @@ def test_fingerprint(engine: Engine) -> None:
 
 TEXT = {"label", "content", "name", "key", "value", "member", "released_item", "parameters", "subject", "action"}
 TEXT |= {"release", "release_id", "model", "algorithm", "source_table", "id_column", "item_column", "fingerprint"}
-TEXT |= {"workload", "lm_total", "user_name", "version", "status", "cost"}
+TEXT |= {"workload", "ggd", "lm_total", "user_name", "version", "status", "cost"}
 OTHER = {"complete": "BOOLEAN", "verified": "BOOLEAN", "suppressed": "BOOLEAN", "created": "TIMESTAMP"}
 OTHER |= {"has_null": "BOOLEAN", "low_number": "DOUBLE", "high_number": "DOUBLE", "must": "BOOLEAN", "may": "BOOLEAN"}
-OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "relative_error": "DOUBLE"}
+OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "ul": "DOUBLE", "ul_log2": "DOUBLE", "relative_error": "DOUBLE"}
 TEXT_ITEMS = {"released_items", "source", "baskets"}  # tables whose item or id is a label
 VALUES = {
     "items": None,
