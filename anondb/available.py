@@ -87,8 +87,12 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "mm": Algorithm(("hkp", "km"), options=("taxonomy", "sensitive", "max_suppression")),
     "multi_anatomy": Algorithm(("anatomy",), options=("columns", "empty_values", "correlation", "spread")),
 }
-# Options that state a model's promise together with its parameters; other models do not take them.
+# Options without which a model's promise is not stated, and the models that an option of a promise goes with.
 OF_MODEL: Mapping[str, tuple[str, ...]] = {"constraints": ("privacy_constraints",), "hkp": ("sensitive",)}
+WITH_OPTION: Mapping[str, tuple[str, ...]] = {
+    "privacy_constraints": ("constraints",),
+    "sensitive": ("hkp", "kkm", "klm"),
+}
 FOR_ALL = ("id", "item", "records")
 
 
@@ -184,10 +188,11 @@ def choose_algorithm(model: Model, wanted: str | None, given: Mapping[str, Any])
             raise InputError(
                 f"{who} needs {need}.", code=f"no_{need}", hint=f"Name it with --{need.replace('_', '-')} TABLE|FILE."
             )
-    for other, options in OF_MODEL.items():
-        for option in options:
-            if option in given and other != model.name:
-                raise InputError(f"{option} goes with the model {other}, not with {model.name}.", code="bad_usage")
+    for option, models in WITH_OPTION.items():
+        if option in given and model.name not in models:
+            raise InputError(
+                f"{option} goes with the model {' or '.join(models)}, not with {model.name}.", code="bad_usage"
+            )
     for option in given:
         if option not in (*FOR_ALL, *algorithm.needs, *algorithm.options):
             takers = [name for name, a in ALGORITHMS.items() if option in (*a.needs, *a.options)]
