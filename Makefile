@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test quick check bench bench-scale bench-papers examples clean
+.PHONY: demo test quick check nightly bench bench-scale bench-papers examples clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -17,25 +17,29 @@ demo: $(STAMP)
 	$(BIN)/anondb demo anondb-demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow and not nightly"
 
 quick: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n 2 -m "not slow" tests/unit tests/papers tests/sql
+	$(BIN)/python -m pytest -n 2 -m "not slow and not nightly" tests/unit tests/papers tests/sql
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2 -m "not nightly"
+
+nightly: $(STAMP)
 	$(BIN)/python -m pytest -n 2
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/main_job.py
 	$(BIN)/python benchmarks/coat.py
-	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/local.py
+	$(BIN)/python benchmarks/baselines.py
+	$(BIN)/python benchmarks/rt_paper.py
 
 # Up to a million transactions: some minutes, 4 GB.
 bench-scale: $(STAMP)

@@ -17,8 +17,11 @@ from anondb.errors import (
 if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
     from anondb.models.constraints import ConstraintAnonymity
+    from anondb.models.hkp import HkpCoherence
     from anondb.models.km import KmAnonymity
+    from anondb.models.relational import KkmAnonymity, KlmDiversity
     from anondb.models.transactional import TransactionalK
+    from anondb.release.reader import open_release
 
 __version__ = "0.1.0"
 
@@ -28,22 +31,29 @@ __all__ = [
     "ConstraintAnonymity",
     "Database",
     "EngineError",
+    "HkpCoherence",
     "InfeasibleError",
     "InputError",
     "InternalError",
+    "KkmAnonymity",
+    "KlmDiversity",
     "KmAnonymity",
     "Release",
     "TransactionalK",
     "VerificationFailed",
     "__version__",
     "connect",
+    "open_release",
 ]
 
 _LAZY = {
     **dict.fromkeys(("Database", "Release", "connect"), "database"),
+    "HkpCoherence": "models.hkp",
     "KmAnonymity": "models.km",
+    **dict.fromkeys(("KkmAnonymity", "KlmDiversity"), "models.relational"),
     "TransactionalK": "models.transactional",
     "ConstraintAnonymity": "models.constraints",
+    "open_release": "release.reader",
 }
 
 

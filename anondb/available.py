@@ -19,6 +19,7 @@ from anondb.models import Model
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import TransactionalK
 
 MODELS: Mapping[str, Callable[..., Model]] = {
@@ -26,12 +27,11 @@ MODELS: Mapping[str, Callable[..., Model]] = {
     "k": TransactionalK,
     "constraints": ConstraintAnonymity,
     "hkp": HkpCoherence,
+    "kkm": KkmAnonymity,
+    "klm": KlmDiversity,
 }
-PLANNED_MODELS = ("anatomy", "kkm", "klm")
-PLANNED_ALGORITHMS = (
-    *("multi_anatomy", "lra", "rfirst", "tfirst"),
-    *(f"{bound}_bound_{order}" for bound in ("rum", "tum") for order in ("r", "t", "rt")),
-)
+PLANNED_MODELS = ("anatomy",)
+PLANNED_ALGORITHMS = ("multi_anatomy",)
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,9 @@ class Algorithm:
     options: tuple[str, ...] = ()
 
 
+_RELATIONAL_NEEDS = ("records", "quasi_identifiers")
+_RELATIONAL_OPTIONS = ("taxonomy", "hierarchies", "sensitive", "infeasible", "max_suppression")
+
 # In the order in which they are chosen where the owner names none: the first whose needs are met.
 ALGORITHMS: Mapping[str, Algorithm] = {
     "mhghs": Algorithm(("km",), needs=("taxonomy",), options=("max_suppression",)),
@@ -60,6 +63,15 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "literal",
         ),
     ),
+    **{
+        f"{bound}_bound_{order}": Algorithm(
+            ("kkm", "klm"), needs=_RELATIONAL_NEEDS, options=(*_RELATIONAL_OPTIONS, "delta")
+        )
+        for bound in ("rum", "tum")
+        for order in ("rt", "r", "t")
+    },
+    "rfirst": Algorithm(("kkm", "klm"), needs=_RELATIONAL_NEEDS, options=_RELATIONAL_OPTIONS),
+    "tfirst": Algorithm(("kkm", "klm"), needs=_RELATIONAL_NEEDS, options=_RELATIONAL_OPTIONS),
     "partition": Algorithm(("k",), needs=("taxonomy",), options=("max_suppression", "empty_transactions")),
     "clump": Algorithm(
         ("k",),
@@ -67,6 +79,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         options=("max_suppression", "empty_transactions", "candidates", "objective", "bag_input"),
     ),
     "apriori": Algorithm(("km",), needs=("taxonomy",)),
+    "lra": Algorithm(("km",), needs=("taxonomy",)),
     "vpa": Algorithm(("km",), needs=("taxonomy",)),
     "pcta": Algorithm(("km", "constraints"), options=("taxonomy", "privacy_constraints", "weights")),
     "mm": Algorithm(("hkp", "km"), options=("taxonomy", "sensitive", "max_suppression")),

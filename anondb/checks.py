@@ -21,11 +21,13 @@ from anondb.models import Model
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import TransactionalK
 from anondb.release import ledger
 from anondb.release.freeze import coded_release
-from anondb.release.objects import SchemaName, read_manifest
-from anondb.verify import Verification, verify_hkp, verify_k, verify_km
+from anondb.release.objects import SchemaName, is_local, read_manifest
+from anondb.release.relational import coded_records
+from anondb.verify import Verification, verify_hkp, verify_k, verify_kkm, verify_km, verify_levels
 from anondb.verify.constraints import verify_constraints
 
 
@@ -86,6 +88,12 @@ def verify_rows(
             checked = verify_constraints(engine, transactions, items, image, named, model, witnesses=witnesses)
             engine.drop(named, *([] if released_items else [image]))
             return checked
+        case KkmAnonymity() | KlmDiversity():
+            raise InputError(
+                f"The model {model.name} is checked on releases and sealed files, which hold relational values.",
+                code="no_records",
+                hint="Name a release with --release NAME, or give the sealed file.",
+            )
     raise InternalError(f"The model {model.name} has no verifier here.")
 
 
@@ -100,11 +108,19 @@ def verify_release(
 ) -> Verification:
     """Check the frozen or sealed rows of a release against a model; ``privacy``, ``sensitive`` as in ``verify_rows``."""
     transactions, items = coded_release(engine, schema)
+    if isinstance(model, KkmAnonymity | KlmDiversity):
+        classes, hidden = coded_records(engine, schema, items)
+        checked = verify_kkm(engine, transactions, classes, items, hidden, model, witnesses=witnesses)
+        engine.drop(transactions, items, classes, hidden)
+        return checked
     ids = exp.select(exp.column("transaction_id").as_("tid"), "complete")
     ids = ids.from_(schema.table("transaction_ids").expression())
     released = schema.table("released_items")
     about: dict[str, Any] = {"privacy": privacy, "sensitive": sensitive, "released_items": released}
     found = verify_rows(engine, transactions, ids, items, model, witnesses, **about)
+    if isinstance(model, KmAnonymity) and is_local(engine, schema):
+        across = verify_levels(engine, transactions, items, released, model)
+        found = replace(found, verified=found.verified and across.verified, across_levels=across.violations)
     engine.drop(transactions, items)
     return found
 

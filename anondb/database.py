@@ -6,6 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -28,6 +29,7 @@ from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
+    from anondb.attack import Attack
     from anondb.query import Answer, OpenRelease
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
@@ -57,26 +59,33 @@ class Release:
 
     @property
     def loss(self) -> Loss:
-        """Information loss (LM, NCP).
+        """Information loss; of a release made earlier as the ledger has it.
 
         Raises:
-            InputError: the release was made in an earlier session; its figures are in ``Database.releases()``.
+            InputError: ``no_report``: the ledger does not know the release.
         """
-        return self._report("loss").loss
+        if self.report is not None:
+            return self.report.loss
+        entry = ledger.find(self._database.engine, stored.current_catalog(self._database.engine), self.name)
+        if entry is None:
+            raise InputError(f"The ledger has no figures of the release {self.name!r}.", code="no_report")
+        exact = {n: None if (text := getattr(entry, n)) is None else Fraction(text) for n in ("lm_total", "ggd")}
+        return Loss(lm=entry.lm, ncp=entry.ncp, ul=entry.ul, ul_log2=entry.ul_log2, **exact)
 
     @property
     def accuracy(self) -> Accuracy:
-        """Accuracy on the workload of the run that made it; for others see ``measure``."""
-        return self._report("accuracy").accuracy
+        """Accuracy on the workload of the run that made it; for others see ``measure``.
 
-    def _report(self, what: str) -> pipeline.Report:
+        Raises:
+            InputError: ``no_report``: the release was made earlier; the answers of that run are in ``anondb.accuracy``.
+        """
         if self.report is None:
             raise InputError(
-                f"The {what} of {self.name!r} was measured in an earlier session.",
+                f"The accuracy of {self.name!r} was measured in an earlier session.",
                 code="no_report",
-                hint="See Database.releases() and the tables anondb.accuracy and anondb.workloads.",
+                hint="Measure it again with measure(), or see the table anondb.accuracy.",
             )
-        return self.report
+        return self.report.accuracy
 
     def measure(
         self, workload: Any = None, *, queries: int = 1000, size: int = 2, seed: int = 0, draw: str = "all"
@@ -85,9 +94,49 @@ class Release:
         wanted = Workload(queries, size, seed, draw, own=workload)
         return stored.measure_release(self._database.engine, self.name, wanted)
 
-    def publish(self, path: str | os.PathLike[str], *, replace: bool = False) -> PublishedFile:
-        """Seal the release into a new file of its own, under fresh transaction ids."""
-        return stored.publish_release(self._database.engine, self.name, _path(path), replace=replace)
+    def publish(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        replace: bool = False,
+        allow_overlap: bool = False,
+        proof: str | os.PathLike[str] | None = None,
+        include_constraints: bool = False,
+    ) -> PublishedFile:
+        """Seal the release into a new file of its own, under fresh transaction ids.
+
+        Args:
+            path: the file.
+            replace: whether a file of this name gives way.
+            allow_overlap: whether persons may be in it of whom another release was published before; what joining both
+                leaves is then measured.
+            proof: a directory for the proof pack: SQL with which anybody checks the promise, and a page on what it shows.
+            include_constraints: whether privacy constraints that the owner wrote may be in the proof.
+
+        Raises:
+            InputError: ``overlap``, and as ``check_target`` says.
+        """
+        return stored.publish_release(
+            self._database.engine,
+            self.name,
+            _path(path),
+            replace=replace,
+            allow_overlap=allow_overlap,
+            proof=None if proof is None else _path(proof),
+            include_constraints=include_constraints,
+        )
+
+    def attack(self, *, individuals: int = 1000, known: int = 2, seed: int = 0) -> Attack:
+        """A simulated attacker who knows items of real persons: how many candidates the source and the release leave.
+
+        Args:
+            individuals: how many persons are drawn.
+            known: how many of its items the attacker knows of each.
+            seed: of the draw.
+        """
+        from anondb.attack import attack
+
+        return attack(self._database.engine, self.name, individuals=individuals, known=known, seed=seed)
 
     def query(self, sql: str) -> Answer:
         """Answer a COUNT query, written for the original table, from this release: lower bound, estimate, upper bound.
@@ -214,7 +263,8 @@ class Database:
                     f"The release {report.release!r} was made and is kept; only publishing it failed: publish it again."
                 )
                 raise type(error)(f"{error} {kept}", code=error.code) from None
-            release.report = pipeline.published(report, file, time.perf_counter() - begun)
+            seconds = time.perf_counter() - begun
+            release.report = pipeline.published(report, file, seconds, self.engine.one_shot)
         return release
 
     def verify(

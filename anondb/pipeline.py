@@ -12,6 +12,7 @@ from anondb import __version__
 from anondb.accuracy import called, measure_on, queries_of
 from anondb.checks import verify_release
 from anondb.constrained import ConstraintReport, check_constraints
+from anondb.data.records import load_records
 from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
@@ -22,9 +23,10 @@ from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
 from anondb.policy import Policy
 from anondb.recode import Loaded, loss_of, recode, remarks
-from anondb.release import ledger
+from anondb.recoding import GlobalRecoding, Recoding, RelationalRecoding
+from anondb.release import ledger, publications
 from anondb.release.freeze import FrozenRelease, freeze
-from anondb.release.objects import SchemaName, find_schema, release_schema
+from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
 from anondb.release.publish import PublishedFile
 from anondb.stored import check_writable, current_catalog
 from anondb.utility import Accuracy, Loss, generalized_items
@@ -70,6 +72,7 @@ class Report:
     warnings: tuple[str, ...]
     seconds: dict[str, float]
     published: str | None = None
+    relational: dict[str, Any] | None = None
     constraints: ConstraintReport | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -82,12 +85,14 @@ class Report:
             "items": self.items,
             "verified": self.verification.verified,
             "violations": self.verification.violations,
+            "across_levels": self.verification.across_levels,
             "suppressed_items": self.frozen.suppressed_items,
             "suppressed_occurrences": self.frozen.suppressed_occurrences,
             "all_suppressed": bool(self.items) and not self.frozen.released_items,
             "released_items": self.frozen.released_items,
             "constraints": None if self.constraints is None else self.constraints.to_json(),
             "loss": self.loss.to_json(),
+            "relational": self.relational,
             "accuracy": self.accuracy.to_json(),
             "seconds": self.seconds,
             "published": self.published,
@@ -120,7 +125,7 @@ def anonymize(
     """
     clock = Clock()
     catalog = current_catalog(engine)
-    with engine.transaction() if loaded is None else contextlib.nullcontext():
+    with engine.recording() as statements, engine.transaction() if loaded is None else contextlib.nullcontext():
         check_writable(engine, catalog)
         with clock.step(engine, "load", "loading transactions"):
             loaded = load(engine, policy) if loaded is None else loaded
@@ -142,9 +147,11 @@ def anonymize(
                     f"The frozen release has {verification.violations} violations of {policy.model.name}; nothing was kept."
                     " This is a bug of anondb's: please report it."
                 )
-            constraints = check_constraints(engine, policy, loaded, recoding, schema)
+            constraints = None
+            if isinstance(recoding, GlobalRecoding):
+                constraints = check_constraints(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "accuracy", "measuring accuracy"):
-            queries = queries_of(engine, dataset, policy.workload, generalized_items(recoding, frozen.cover))
+            queries = queries_of(engine, dataset, policy.workload, _pool(recoding, frozen))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
         if loaded.sensitive is not None:
             ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
@@ -153,6 +160,7 @@ def anonymize(
         if not engine.one_shot or view is not None:
             entry = _entry(engine, policy, name, dataset, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
+            publications.record_statements(engine, catalog, frozen.release_id, statements)
             if loaded.taxonomy is not None:
                 ledger.record_taxonomy(engine, catalog, frozen.release_id, loaded.taxonomy)
             if view is not None:
@@ -171,6 +179,7 @@ def anonymize(
         warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, recoding, frozen)),
         seconds=clock.report(),
         constraints=constraints,
+        relational=recoding.summary() if isinstance(recoding, RelationalRecoding) else None,
     )
 
 
@@ -202,10 +211,31 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         countable=policy.countable,
     )
     sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
-    return Loaded(dataset, taxonomy, stated, sensitive)
+    if policy.model.name not in RELATIONAL:
+        return Loaded(dataset, taxonomy, stated, sensitive)
+    if sensitive is None and policy.model.name == "klm":
+        raise InputError(
+            "(k,l^m)-diversity protects sensitive items, and none were named.",
+            code="no_sensitive",
+            hint="Name them with --sensitive TABLE|FILE.",
+        )
+    relational = load_records(
+        engine,
+        policy.records,
+        dataset,
+        quasi_identifiers=policy.quasi_identifiers,
+        hierarchies=policy.hierarchies,
+    )
+    return Loaded(dataset, taxonomy, stated, sensitive, relational)
 
 
 # ---------------------------------------------------------------------- parts of the steps
+
+
+def _pool(recoding: Recoding, frozen: FrozenRelease) -> Any:
+    """The items that are generalized, for workloads that draw from these."""
+    items = recoding.items if isinstance(recoding, RelationalRecoding) else recoding
+    return generalized_items(items, frozen.cover)
 
 
 def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:
@@ -246,6 +276,9 @@ def _entry(
         lm_total=None if loss.lm_total is None else str(loss.lm_total),
         lm=loss.lm,
         ncp=loss.ncp,
+        ul=loss.ul,
+        ul_log2=loss.ul_log2,
+        ggd=None if loss.ggd is None else str(loss.ggd),
         verified=verification.verified,
         violations=verification.violations,
         version=__version__,
@@ -262,7 +295,9 @@ def _reference(engine: Engine, table: Table | None) -> str | None:
     return name.sql(dialect="duckdb")
 
 
-def published(report: Report, file: PublishedFile, seconds: float) -> Report:
+def published(report: Report, file: PublishedFile, seconds: float, one_shot: bool = False) -> Report:
     """The report of a release that was also published."""
+    unasked = "A run over files has no ledger: whether these persons were published before is not known."
+    warnings = (*report.warnings, *([unasked] if one_shot else ()))
     steps = report.seconds | {"publish": round(seconds, 3), "total": round(report.seconds["total"] + seconds, 3)}
-    return replace(report, published=str(file.path), seconds=steps)
+    return replace(report, published=str(file.path), seconds=steps, warnings=warnings)

@@ -71,6 +71,7 @@ class Options(TypedDict, total=False):
     objective: str | None
     bag_input: bool
     delta: Any
+    infeasible: str | None
     literal: bool
     spread: bool
 
@@ -103,7 +104,8 @@ class Policy:
         empty_values, empty_transactions: whether an empty value counts; what becomes of few empty transactions.
         candidates, objective: for clump: how many clusters are tried, and what is minimized (``total`` or ``increase``).
         bag_input: for clump: whether rows that repeat an item of the same transaction count.
-        delta: the bound of rum_bound and tum_bound.
+        delta: the bound of rum_bound and tum_bound, from 0 to 1.
+        infeasible: for kkm and klm: what becomes of a cluster of records that generalizing its items does not help.
         literal: for coat: follow the printed algorithm.
         spread: for multi_anatomy: take records round-robin from the most frequent values.
 
@@ -136,6 +138,7 @@ class Policy:
     objective: str | None = None
     bag_input: bool = False
     delta: Any = None
+    infeasible: str | None = None
     literal: bool = False
     spread: bool = False
 
@@ -194,12 +197,14 @@ def _percent(value: Any) -> Fraction | None:
 _TEXT, _INTEGER, _NUMBER, _BOOLEAN = "a text", "an integer", "a number", "true or false"
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("id", "item", "taxonomy", "records", "quasi_identifiers", "hierarchies", "sensitive"), (_TEXT,)),
-    **dict.fromkeys(("model", "algorithm", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)),
+    **dict.fromkeys(
+        ("model", "algorithm", "infeasible", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)
+    ),
     "weights": (_TEXT, _INTEGER),
     "countable": (_TEXT,),
     **dict.fromkeys(("empty_values", "empty_transactions", "draw", "workload", "publish"), (_TEXT,)),
     **dict.fromkeys(("k", "l", "queries", "size", "seed", "candidates"), (_INTEGER,)),
-    **dict.fromkeys(("literal", "spread", "bag_input"), (_BOOLEAN,)),
+    **dict.fromkeys(("literal", "spread", "allow_overlap", "bag_input"), (_BOOLEAN,)),
     "m": (_INTEGER, _TEXT),
     "p": (_INTEGER, _TEXT),
     "h": (_NUMBER, _TEXT),
@@ -230,7 +235,7 @@ def check_option(name: str, value: str | int | float | bool) -> str | int | floa
     Raises:
         InputError: ``unknown_option`` with the nearest names, or ``bad_parameter``.
     """
-    available = {n for part in _parts() for n in part} | {"model", "workload", "publish"}
+    available = {n for part in _parts() for n in part} | {"model", "workload", "publish", "allow_overlap"}
     if name not in available:
         if name in _ELSEWHERE:
             raise InputError(f"{name!r} is no option of a view. {_ELSEWHERE[name]}", code="unknown_option")
@@ -258,7 +263,7 @@ def from_options(
 ) -> Policy:
     """The policy that a ``CREATE ANONYMIZED VIEW`` states, its options checked one by one.
 
-    ``publish`` is no part of a policy and is left to the caller.
+    ``publish`` and ``allow_overlap`` are no part of a policy and are left to the caller.
 
     Raises:
         InputError: see ``check_option`` and ``Policy``.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from anondb.data.records import Records
 from anondb.data.stated import Stated
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
@@ -13,9 +14,10 @@ from anondb.errors import InfeasibleError, InternalError
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import TransactionalK
 from anondb.policy import Policy
-from anondb.recoding import GlobalRecoding, LocalRecoding, Recoding
+from anondb.recoding import GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
 from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a_log2
@@ -31,13 +33,16 @@ class Loaded:
         dataset: the transactions.
         taxonomy: of their items, if the policy names one.
         stated: constraints, weights and countable sets.
-        sensitive: the private items of hkp, which need not occur; None for models that have none.
+        sensitive: the private items of hkp, the sensitive ones of kkm and klm, which need not occur; None where none were
+            named.
+        records: the quasi-identifiers, for models of relational and transaction data.
     """
 
     dataset: Dataset
     taxonomy: Taxonomy | None = None
     stated: Stated = field(default_factory=Stated)
     sensitive: tuple[str, ...] | None = None
+    records: Records | None = None
 
 
 def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
@@ -50,6 +55,8 @@ def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     items = loaded.stated.items(loaded.dataset)
     if isinstance(recoding, GlobalRecoding):
         suppressed = int((recoding.image < 0).sum())
+    elif isinstance(recoding, RelationalRecoding):
+        suppressed = suppressed_items(engine, loaded.dataset, recoding.items)
     else:
         suppressed = suppressed_items(engine, loaded.dataset, recoding)
     _check_suppression(suppressed, loaded.dataset.n_items, items, policy.max_suppression)
@@ -80,6 +87,26 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
                 max_suppression=policy.max_suppression,
                 literal=policy.literal,
             )
+        case "apriori", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.apriori import apriori
+
+            return apriori(engine, dataset, taxonomy, model)
+        case "lra", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.lra import lra
+
+            return lra(engine, dataset, taxonomy, model)
+        case "vpa", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
+            from anondb.algorithms.vpa import vpa
+
+            return vpa(engine, dataset, taxonomy, model)
+        case "pcta", KmAnonymity() | ConstraintAnonymity() as model, Loaded(dataset, _, stated):
+            from anondb.algorithms.pcta import pcta
+
+            return pcta(engine, dataset, model, privacy=stated.privacy, weights=stated.weights)
+        case "mm", KmAnonymity() | HkpCoherence() as model, Loaded(dataset):
+            from anondb.algorithms.mm import mm
+
+            return mm(engine, dataset, model, private=loaded.sensitive or ())
         case "partition", TransactionalK() as model, Loaded(dataset, Taxonomy() as taxonomy):
             from anondb.algorithms.partition import partition
 
@@ -97,22 +124,22 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
                 objective=policy.objective or "total",
                 candidates=policy.candidates,
             )
-        case "apriori", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
-            from anondb.algorithms.apriori import apriori
+        case str() as algorithm, KkmAnonymity() | KlmDiversity() as model, Loaded(
+            dataset, taxonomy, _, sensitive, Records() as records
+        ):
+            from anondb.algorithms.rt import relational
 
-            return apriori(engine, dataset, taxonomy, model)
-        case "vpa", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
-            from anondb.algorithms.vpa import vpa
-
-            return vpa(engine, dataset, taxonomy, model)
-        case "pcta", KmAnonymity() | ConstraintAnonymity() as model, Loaded(dataset, _, stated):
-            from anondb.algorithms.pcta import pcta
-
-            return pcta(engine, dataset, model, privacy=stated.privacy, weights=stated.weights)
-        case "mm", KmAnonymity() | HkpCoherence() as model, Loaded(dataset):
-            from anondb.algorithms.mm import mm
-
-            return mm(engine, dataset, model, private=loaded.sensitive or ())
+            return relational(
+                engine,
+                dataset,
+                records,
+                model,
+                algorithm,
+                delta=policy.delta,
+                taxonomy=taxonomy,
+                sensitive=frozenset(sensitive or ()),
+                infeasible=policy.infeasible or "suppress",
+            )
     raise InternalError(f"The algorithm {policy.algorithm} has no case here.")
 
 
@@ -124,6 +151,8 @@ def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: Recoding, 
         policy, loaded, recoding: how the release came about.
         frozen: the release.
     """
+    if isinstance(recoding, RelationalRecoding):
+        return Loss(ncp=float(recoding.rum), ul=recoding.tum)
     if isinstance(recoding, LocalRecoding):
         if frozen.cover is None:
             raise InternalError("A local recoding was frozen without its cover.")
@@ -167,14 +196,21 @@ def _check_suppression(suppressed: int, occurring: int, items: int, limit: Fract
 
 def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> list[str]:
     """What the owner should know about a release beyond its figures."""
-    remarks = list(recoding.remarks) if isinstance(recoding, LocalRecoding) else []
+    remarks = [] if isinstance(recoding, GlobalRecoding) else list(recoding.remarks)
     dataset, taxonomy = loaded.dataset, loaded.taxonomy
     if getattr(policy.model, "k", None) == 1:
         remarks.append("k = 1 promises nothing: every item is released as it is.")
     if dataset.n_items and not frozen.released_items:
         remarks.append("Everything was suppressed: the release holds no item.")
     remarks += _on_sensitive(loaded)
-    if policy.algorithm in (*SET_BASED, "mm") or isinstance(recoding, LocalRecoding):
+    if loaded.records is not None:
+        remarks += loaded.records.warnings
+        if isinstance(recoding, RelationalRecoding) and recoding.suppressed:
+            remarks.append(
+                f"In {recoding.suppressed} of {recoding.clusters} clusters no generalization of the items would do, so"
+                " items were suppressed."
+            )
+    if policy.algorithm in (*SET_BASED, "mm") or not isinstance(recoding, GlobalRecoding):
         return remarks
     if (
         taxonomy is not None

@@ -101,4 +101,80 @@ class LocalRecoding:
         return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
 
 
-Recoding = GlobalRecoding | LocalRecoding
+@dataclass(frozen=True)
+class PublishedAttribute:
+    """What becomes of one quasi-identifier in a release, by class.
+
+    Attributes:
+        name: its column.
+        low, high: ends of each class's range, in units of 1/``scale`` or in microseconds since 1970; None where categories
+            are published. They mean nothing where a class has no value at all.
+        empty, null: for ranges, whether a class has no value at all, and whether it has a NULL.
+        has_null: whether NULL is a value of the attribute.
+        sql_type: type of the ends.
+        scale: a power of ten for numbers.
+        label: what each class publishes, for categories; None for NULL alone.
+        value_of, values: what each label stands for, as two columns of equal length; a value None is NULL.
+    """
+
+    name: str
+    low: Ints | None = None
+    high: Ints | None = None
+    empty: npt.NDArray[np.bool_] | None = None
+    null: npt.NDArray[np.bool_] | None = None
+    has_null: bool = False
+    sql_type: str = "VARCHAR"
+    scale: int = 1
+    label: tuple[str | None, ...] = ()
+    value_of: tuple[str, ...] = ()
+    values: tuple[str | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class RelationalRecoding:
+    """A local recoding with relational values: one class of equal values for each group of records.
+
+    Attributes:
+        items: how the items are recoded.
+        classes: work table ``(tid INTEGER, class INTEGER)`` of every transaction, classes from 0.
+        attributes: their values.
+        sensitive: labels of the sensitive items, which are published as they are.
+        rum: NCP of the relational values, the mean over the records, exact.
+        tum: UL (version B) of the nonsensitive items, the mean over the records.
+        largest: records of the largest cluster.
+        clusters: how many clusters there are; several may have the same relational values.
+        suppressed: clusters in which generalization alone did not do.
+    """
+
+    items: LocalRecoding
+    classes: Table
+    attributes: tuple[PublishedAttribute, ...]
+    sensitive: tuple[str, ...]
+    rum: Fraction
+    tum: float
+    largest: int
+    clusters: int
+    suppressed: int
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The chosen steps."""
+        return self.items.decisions
+
+    def summary(self) -> dict[str, int | float | str]:
+        """What the owner's report says beside the losses; Rum is exact."""
+        return {
+            "rum": str(self.rum),
+            "tum": self.tum,
+            "clusters": self.clusters,
+            "largest_cluster": self.largest,
+            "suppressed_clusters": self.suppressed,
+        }
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the owner should know about how the algorithm went about it."""
+        return self.items.remarks
+
+
+Recoding = GlobalRecoding | LocalRecoding | RelationalRecoding

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replace_fields
 from functools import partial
 
 from sqlglot import exp
@@ -10,11 +11,12 @@ from anondb.accuracy import called, generalized_members, measure_on, queries_of
 from anondb.checks import model_of, privacy_of_release, sensitive_of_release, verify_release
 from anondb.data.sources import QuerySource, open_source
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, quote_list
 from anondb.errors import InputError, VerificationFailed
 from anondb.policy import Policy, Workload, from_options
-from anondb.release import ledger
+from anondb.release import ledger, publications
 from anondb.release.objects import (
+    GLOBAL,
     SEALED_SCHEMA,
     SchemaName,
     find_schema,
@@ -23,6 +25,8 @@ from anondb.release.objects import (
     release_schema,
     unexpected_objects,
 )
+from anondb.release.proof import Shown, proof_directory, write_proof
+from anondb.release.publications import Intersection, Publication
 from anondb.release.publish import PublishedFile, publish
 from anondb.utility import Accuracy
 
@@ -133,17 +137,141 @@ def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
         return accuracy
 
 
-def publish_release(engine: Engine, name: str, path: str, *, replace: bool = False) -> PublishedFile:
-    """Seal a release into a file of its own, and verify the sealed rows before the file gets its name."""
+def publish_release(
+    engine: Engine,
+    name: str,
+    path: str,
+    *,
+    replace: bool = False,
+    allow_overlap: bool = False,
+    proof: str | None = None,
+    include_constraints: bool = False,
+) -> PublishedFile:
+    """Seal a release into a file of its own, and verify the sealed rows before the file gets its name.
+
+    What leaves is noted in the ledger. A second, different release of persons of whom one was published before is refused
+    unless ``allow_overlap``; then the intersection of both is measured. A run over files has no ledger to ask.
+
+    Raises:
+        InputError: ``overlap``; no such release; the path or the directory of the proof cannot be written.
+        VerificationFailed: the sealed rows do not keep the promise.
+        EngineError: disk, memory, or a lock.
+    """
+    catalog = current_catalog(engine)
     with engine.transaction():
         schema = find_release(engine, name)
-        model = model_of(read_manifest(engine, schema))
-        privacy = privacy_of_release(engine, current_catalog(engine), schema)
-        private = sensitive_of_release(engine, current_catalog(engine), schema)
+        manifest = read_manifest(engine, schema)
+        model = model_of(manifest)
+        privacy = privacy_of_release(engine, catalog, schema)
+        private = sensitive_of_release(engine, catalog, schema)
+        shown = Shown(privacy, private) if include_constraints else Shown("pgen" if privacy == "pgen" else None)
+        place = None if proof is None else proof_directory(proof, manifest, shown)
+        found: list[Intersection] = []
+        if not engine.one_shot:
+            check_writable(engine, catalog)
+            found = _overlapping(engine, name, schema, measured=allow_overlap)
+            if found and not allow_overlap:
+                raise _overlap_error(name, [i.other for i in found])
 
         def check(sealed: Engine, sealed_schema: SchemaName) -> None:
             with sealed.transaction():
                 if not verify_release(sealed, sealed_schema, model, privacy=privacy, sensitive=private).verified:
                     raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
-        return publish(engine, schema, path, replace=replace, check=check)
+        file = publish(engine, schema, path, replace=replace, check=check)
+        if not engine.one_shot:
+            smallest = [i.smallest for i in found if i.smallest is not None]
+            publications.record_publication(
+                engine,
+                catalog,
+                Publication(
+                    name=name,
+                    release_id=file.release_id,
+                    file=file.path.name,
+                    transactions=file.transactions,
+                    rows=file.rows,
+                    allowed_overlap=allow_overlap,
+                    smallest_candidates=min(smallest) if smallest else None,
+                ),
+            )
+    if place is not None:
+        write_proof(place, manifest, shown)
+    return replace_fields(file, intersections=tuple(found), proof=place)
+
+
+def check_republication(engine: Engine, name: str) -> None:
+    """Refuse to make a release anew and publish it where a person of it is in what was published before.
+
+    Raises:
+        InputError: ``overlap``.
+    """
+    catalog = current_catalog(engine)
+    entry = ledger.find(engine, catalog, name)
+    earlier = [p.name for p in publications.publications(engine, catalog) if entry and p.release_id == entry.release_id]
+    earlier += [i.other for i in _overlapping(engine, name, find_release(engine, name), measured=False)]
+    if earlier:
+        raise _overlap_error(name, earlier)
+
+
+def _overlap_error(name: str, earlier: list[str]) -> InputError:
+    return InputError(
+        f"Persons of {name!r} are in a release that was published before: {quote_list(sorted(set(earlier)))}. Joined, both"
+        " may single out persons whom each of them hides.",
+        code="overlap",
+        hint="Say --allow-overlap (a view: allow_overlap = true) if that is wanted; what the join leaves is then measured.",
+    )
+
+
+def _overlapping(engine: Engine, name: str, schema: SchemaName, *, measured: bool) -> list[Intersection]:
+    """The other releases that were published and may hold the same persons, each with what the join leaves if wanted."""
+    catalog = current_catalog(engine)
+    mine = ledger.find(engine, catalog, name)
+    by_id = {entry.release_id: entry for entry in ledger.entries(engine, catalog)}
+    gone = list(dict.fromkeys(p.release_id for p in publications.publications(engine, catalog)))
+    others = [by_id[i] for i in gone if i in by_id and (mine is None or i != mine.release_id)]
+    return [o for o in (_overlap(engine, mine, schema, other, measured) for other in others) if o is not None]
+
+
+def _overlap(
+    engine: Engine, mine: ledger.LedgerEntry | None, schema: SchemaName, other: ledger.LedgerEntry, measured: bool
+) -> Intersection | None:
+    """None where both sources can be read and share no id; sources that cannot be compared count as overlapping."""
+    unknown = Intersection(other.name, other.transactions)
+    same = mine is not None and (
+        mine.fingerprint == other.fingerprint
+        or (mine.source_reference is not None and mine.source_reference == other.source_reference)
+    )
+    if mine is None or (same and not measured):
+        return unknown
+    try:
+        theirs = None if same else _ids_of(engine, other)
+        _, dataset = load_source(engine, mine.name)
+    except InputError:
+        return unknown  # a data frame or a file, which is not kept, or a release that was dropped
+    persons = dataset.n_transactions
+    if theirs is not None:
+        persons = int(engine.scalar("release/shared_ids", {"ids": dataset.ids, "other_ids": theirs}))
+        engine.drop(theirs)
+    found = replace_fields(unknown, persons=persons) if persons else None
+    there = find_schema(engine, release_schema(current_catalog(engine), other.name))
+    if (
+        found
+        and measured
+        and there is not None
+        and read_manifest(engine, there)["release_id"] == other.release_id
+        and all(release_kind(engine, s) == GLOBAL for s in (schema, there))
+    ):
+        k = max(int(entry.parameters["k"]) for entry in (mine, other))
+        members = schema.table("released_items"), there.table("released_items")
+        data = (dataset.transactions, dataset.items)
+        found = publications.measure_intersection(engine, data, members, other, k, persons)
+    engine.drop(dataset.transactions, dataset.ids, dataset.items)
+    return found
+
+
+def _ids_of(engine: Engine, entry: ledger.LedgerEntry) -> Table:
+    """The ids of a release's source, in a work table of their own."""
+    _, dataset = load_source(engine, entry.name)
+    ids = engine.create("overlap_ids", exp.select("tid", "id").from_(dataset.ids.expression()))
+    engine.drop(dataset.transactions, dataset.ids, dataset.items)
+    return ids

@@ -8,18 +8,24 @@ with a cut of its own. A chunk in which some, but fewer than k, transactions hol
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from anondb.algorithms.apriori import Apriori, label_order, too_few
-from anondb.algorithms.postings import Postings
+from anondb.algorithms.local import incomplete_table
+from anondb.algorithms.postings import Postings, load_postings
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
 from anondb.models.km import KmAnonymity
-from anondb.recoding import Decision
+from anondb.recoding import Decision, LocalRecoding
 
 Ints = npt.NDArray[np.int64]
+
+PARTS = 2  # the fewest that make the recoding local: supports, and with them accuracy, fall with every further one
 
 
 @dataclass(frozen=True)
@@ -103,3 +109,50 @@ def recode_chunks(postings: Postings, empty: int, model: KmAnonymity, parts: int
         search = Apriori(postings.part(members), model.k, order, 0, set(leaves))
         search.run(model.m)
         yield Chunk(members, size, frozenset(search.cut), tuple(search.decisions))
+
+
+def lra(
+    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, *, parts: int = PARTS
+) -> LocalRecoding:
+    """k^m-anonymity by generalization alone, with one cut for each chunk of similar transactions.
+
+    Args:
+        engine: inside a transaction.
+        dataset: the coded transactions.
+        taxonomy: every item of the data is one of its leaves.
+        model: k and m; m above the longest transaction (or infinity) means the longest.
+        parts: how many chunks are wanted; each has at least k transactions. One chunk is AA.
+
+    Returns:
+        A recoding that suppresses nothing. A decision's cost is the total NCP of its chunk after the step, its round the
+        size of the threat.
+
+    Raises:
+        InputError: items that are no leaves of the taxonomy.
+        InfeasibleError: some, but fewer than k, transactions are not empty.
+        BudgetExceeded: more occurrences than the controller holds.
+    """
+    postings, tids = load_postings(engine, dataset, taxonomy)
+    owners, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
+    decisions: list[Decision] = []
+    chunks = list(recode_chunks(postings, dataset.n_transactions - postings.n, model, parts))
+    for chunk in chunks:
+        image = np.full(taxonomy.size, -1, dtype=np.int32)
+        for node in chunk.cut:
+            image[node : int(taxonomy.last[node]) + 1] = node
+        owner, node_shown = postings.part(chunk.members).shown(np.arange(len(chunk.members), dtype=np.int32), image)
+        owners.append(tids[chunk.members[owner]])
+        nodes.append(node_shown)
+        decisions += [replace(d, step=len(decisions) + i) for i, d in enumerate(chunk.decisions, 1)]
+    used, released = np.unique(np.concatenate(nodes), return_inverse=True)
+    below = [taxonomy.leaves(node) for node in used.tolist()]
+    columns = {"tid": np.concatenate(owners), "released": released, "copies": np.ones(len(released), dtype=np.int64)}
+    return LocalRecoding(
+        transactions=engine.put("recoded", {name: ("INTEGER", values) for name, values in columns.items()}),
+        incomplete=incomplete_table(engine, np.empty(0, dtype=np.int64)),
+        labels=tuple(taxonomy.labels[node] for node in used.tolist()),
+        member_of=np.repeat(np.arange(len(used), dtype=np.int64), [len(b) for b in below] or 0),
+        member_labels=tuple(taxonomy.labels[leaf] for b in below for leaf in b.tolist()),
+        decisions=tuple(decisions),
+        remarks=(f"The transactions were recoded in {len(chunks)} chunks, each with a cut of its own.",),
+    )

@@ -14,7 +14,7 @@ from typing import NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from anondb.cli import ask, check, files, make
+from anondb.cli import ask, audit, check, files, make
 from anondb.cli import compare as comparing
 from anondb.cli.app import app
 from anondb.cli.words import json_error
@@ -24,12 +24,10 @@ __all__ = ["app", "main"]
 
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(make.demo, files.load, make.anonymize, check.verify, ask.accuracy, files.publish),
-    *(ask.run, ask.query, ask.explain, files.releases, comparing.compare),
+    *(ask.run, ask.query, ask.explain, files.releases, audit.inspect, audit.attack, comparing.compare),
 )
 for command in COMMANDS:
     app.command()(command)
-
-PLANNED_COMMANDS = ("inspect", "attack")
 
 
 def _fail(error: AnondbError) -> NoReturn:
@@ -39,12 +37,12 @@ def _fail(error: AnondbError) -> NoReturn:
 
 
 def _planned(said: str) -> str | None:
-    """What to say of an option or command of the contract that is not there yet."""
+    """What to say of an option of the contract that is not there yet."""
     from anondb.policy import OPTIONS
 
-    known = {f"--{name.replace('_', '-')}" for name in OPTIONS} | {"--proof", "--allow-overlap"}
+    known = {f"--{name.replace('_', '-')}" for name in OPTIONS}
     for word in re.findall(r"[\w-]+", said):
-        if (word in known and "No such option" in said) or (word in PLANNED_COMMANDS and "No such command" in said):
+        if word in known and "No such option" in said:
             return f"{word} is planned, but not there yet. See anondb --help for what is."
     return None
 

@@ -41,6 +41,10 @@ ModelName = Annotated[
     typer.Option("--model", help="The promise: km (k^m-anonymity), constraints, or hkp (coherence).", metavar="NAME"),
 ]
 K = Annotated[int | None, typer.Option(help="Every known combination leaves at least k candidates (default 5).")]
+L = Annotated[
+    int | None,
+    typer.Option("--l", help="For klm: at most one in l of any candidates holds a sensitive item (default 2)."),
+]
 M = Annotated[str | None, typer.Option(help="Items that an attacker may know: an integer (default 2), or inf.")]
 PrivacyConstraints = Annotated[
     str | None,
@@ -48,7 +52,10 @@ PrivacyConstraints = Annotated[
 ]
 H = Annotated[str | None, typer.Option(help="For hkp: largest share of a private item, such as 0.8 or 4/5.")]
 P = Annotated[str | None, typer.Option(help="For hkp: public items that an attacker may know: an integer, or inf.")]
-Sensitive = Annotated[str | None, typer.Option(help="For hkp: the private items (column item).", metavar="TABLE|FILE")]
+Sensitive = Annotated[
+    str | None,
+    typer.Option(help="Private items of hkp, sensitive ones of kkm and klm (column item).", metavar="TABLE|FILE"),
+]
 Threads = Annotated[int | None, typer.Option(help="Threads of the engine.")]
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of the engine, such as 2GB.", metavar="SIZE")]
 ReleaseName = Annotated[str | None, typer.Option("--release", help="Name of the release.", metavar="NAME")]

@@ -13,6 +13,7 @@ from anondb.cli.app import (
     ItemColumn,
     Json,
     K,
+    L,
     M,
     MemoryLimit,
     ModelName,
@@ -43,6 +44,7 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    l: L = None,  # noqa: E741
     h: H = None,
     p: P = None,
     privacy_constraints: PrivacyConstraints = None,
@@ -66,7 +68,7 @@ def verify(
 
     def promised(own: Model | None) -> Model:
         """The model asked for; what is not said is that of ``own``."""
-        return model_from(model, own, k=k, m=m, h=h, p=p)
+        return model_from(model, own, k=k, m=m, l=l, h=h, p=p)
 
     default = promised(None)
     stated: dict[str, Any] = {"privacy_constraints": privacy_constraints, "sensitive": sensitive}
@@ -105,6 +107,10 @@ def verify(
         typer.echo(
             f"{promise}: holds" if found.verified else f"{promise}: does not hold, {found.violations} violations"
         )
+        if found.across_levels is not None:
+            typer.echo(
+                f"by labels: {found.violations} violations; across levels of the taxonomy: {found.across_levels}"
+            )
         print_witnesses(found)
     if not found.verified:
         raise typer.Exit(VerificationFailed.exit_code)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from anondb.cli.app import Json, Replace, ShowSql, Source, opened
-from anondb.cli.words import figure, print_json, shown
+from anondb.cli.words import figure, plain, print_json, shown
 from anondb.errors import InputError
 
 
@@ -66,21 +66,45 @@ def publish(
     source: Source,
     release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
     to: Annotated[str, typer.Option("--to", help="The new file.", metavar="FILE")],
+    proof: Annotated[
+        str | None, typer.Option(help="Also write SQL with which anybody checks the promise.", metavar="DIR")
+    ] = None,
+    allow_overlap: Annotated[
+        bool, typer.Option("--allow-overlap", help="Persons in it may be in what was published before.")
+    ] = False,
+    include_constraints: Annotated[
+        bool, typer.Option("--include-constraints", help="The proof may show your privacy constraints.")
+    ] = False,
     replace: Replace = False,
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
     """Seal a release into a DuckDB file of its own, which holds nothing else."""
     with opened(source, show_sql=show_sql) as database:
-        file = database.release(release).publish(to, replace=replace)
+        file = database.release(release).publish(
+            to,
+            replace=replace,
+            allow_overlap=allow_overlap,
+            proof=proof,
+            include_constraints=include_constraints,
+        )
     if as_json:
         print_json(
-            {"release": release, "published": str(file.path), "transactions": file.transactions, "bytes": file.size}
+            {
+                "release": release,
+                "published": str(file.path),
+                "transactions": file.transactions,
+                "bytes": file.size,
+                "proof": None if file.proof is None else str(file.proof),
+                "intersections": [{**vars(i), "smallest": i.smallest} for i in file.intersections],
+            }
         )
-    else:
-        typer.echo(
-            f"{release} is sealed in {file.path} ({file.transactions} transactions, {file.size / 2**20:.1f} MiB)"
-        )
+        return
+    typer.echo(f"{release} is sealed in {file.path} ({file.transactions} transactions, {file.size / 2**20:.1f} MiB)")
+    if file.proof is not None:
+        typer.echo(f"its proof is in {file.proof}")
+    for intersection in file.intersections:
+        typer.echo(f"note: {plain(intersection.words)}", err=True)
 
 
 def releases(source: Source, as_json: Json = False) -> None:
@@ -121,6 +145,9 @@ def _numbers(entry: Any) -> dict[str, Any]:
             "suppressed_occurrences",
             "lm",
             "ncp",
+            "ul",
+            "ul_log2",
+            "ggd",
             "verified",
             "violations",
             "parameters",

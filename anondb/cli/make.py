@@ -14,6 +14,7 @@ from anondb.cli.app import (
     ItemColumn,
     Json,
     K,
+    L,
     M,
     MemoryLimit,
     ModelName,
@@ -50,15 +51,40 @@ def anonymize(
     model: ModelName = None,
     k: K = None,
     m: M = None,
+    l: L = None,  # noqa: E741
     h: H = None,
     p: P = None,
     sensitive: Sensitive = None,
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, vpa, pcta, mm; hkp: mm; "
-            "k: partition (default), clump.",
+            help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, lra, vpa, pcta, mm; hkp: mm; "
+            "k: partition (default), clump; kkm and klm: rum_bound_rt (default), rum_bound_r|t, tum_bound_r|t|rt, rfirst, "
+            "tfirst.",
             metavar="NAME",
+        ),
+    ] = None,
+    quasi_identifiers: Annotated[
+        str | None,
+        typer.Option(
+            help="For kkm and klm: the columns of the records that attackers may know; all others are left out.",
+            metavar="A,B[:numeric|date|categorical]",
+        ),
+    ] = None,
+    hierarchies: Annotated[
+        str | None,
+        typer.Option(
+            help="Of categorical columns: (attribute, node, parent), or NAME.tree files.", metavar="TABLE|DIR"
+        ),
+    ] = None,
+    delta: Annotated[
+        str | None, typer.Option(help="Bound of rum_bound_* and tum_bound_*, 0 to 1 (default 0.65).", metavar="NUMBER")
+    ] = None,
+    infeasible: Annotated[
+        str | None,
+        typer.Option(
+            help="Clusters of records that generalizing items does not help (default suppress).",
+            metavar="suppress|merge|error",
         ),
     ] = None,
     privacy_constraints: PrivacyConstraints = None,
@@ -114,7 +140,7 @@ def anonymize(
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
         made = database.anonymize(
             transactions_of(database, source, transactions, id, item),
-            model=model_from(model, k=k, m=m, h=h, p=p),
+            model=model_from(model, k=k, m=m, l=l, h=h, p=p),
             name=release,
             queries=queries,
             size=size,
@@ -128,17 +154,21 @@ def anonymize(
             **given(
                 taxonomy=taxonomy,
                 records=records,
+                quasi_identifiers=quasi_identifiers,
+                hierarchies=hierarchies,
+                delta=delta,
+                infeasible=infeasible,
                 algorithm=algorithm,
                 privacy_constraints=privacy_constraints,
                 utility_constraints=utility_constraints,
                 weights=weights,
                 countable=countable,
                 literal=literal,
+                sensitive=sensitive,
                 empty_transactions=empty_transactions,
                 candidates=candidates,
                 objective=objective,
                 bag_input=bag_input,
-                sensitive=sensitive,
                 max_suppression=max_suppression,
             ),
         )

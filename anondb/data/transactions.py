@@ -144,7 +144,8 @@ def load_transactions(
     Args:
         engine: the engine, inside a transaction.
         source: the table, view, file or data frame.
-        id_column, item_column: its columns; the item column may be a LIST.
+        id_column, item_column: its columns; the item column may be a LIST. Several columns, separated by commas, are
+            several transaction attributes: they become one, every item with the name of its column before it.
         more_ids: a second source with the same id column; ids that only it has are empty transactions.
         bags: whether rows that repeat an item of the same transaction count (``Dataset.bags``).
 
@@ -153,6 +154,8 @@ def load_transactions(
     """
     _check_collation(engine)
     id_column = source.column(id_column, "--id")
+    stated = item_column
+    source, item_column = folded(source, item_column)
     item_column = source.column(item_column, "--item")
     element = _check_types(source, id_column, item_column)
     id_type = source.columns[id_column]
@@ -223,12 +226,52 @@ def load_transactions(
         table=source.table,
         reference=source.reference,
         id_column=id_column,
-        item_column=item_column,
+        item_column=stated if "," in stated and item_column == FOLDED else item_column,
         duplicates=duplicates,
         warnings=tuple(warnings),
         bags=counted,
         n_bag_occurrences=total if bags else 0,
     )
+
+
+FOLDED = "item"  # what the one column of several transaction attributes is called
+
+
+def folded(source: Source, item_columns: str) -> tuple[Source, str]:
+    """Several transaction attributes as one LIST column of ``column.item`` (Poulis et al., ECML/PKDD 2013, footnote 1).
+
+    Returns the source as it is where ``item_columns`` is one column. A NULL in one of several columns is no item.
+    """
+    if item_columns.lower() in {c.lower() for c in source.columns} or "," not in item_columns:
+        return source, item_columns
+    parts: list[exp.Expr] = []
+    for name in (part.strip() for part in item_columns.split(",")):
+        column = source.column(name, "--item")
+        kind = source.columns[column]
+        element = re.match(r"(.*)\[\d*\]$", kind, re.S)
+        if not ID_TYPES.match(element[1] if element else kind):
+            raise InputError(
+                f"The item column {column!r} has the type {_short(kind)}.",
+                code="bad_type",
+                hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
+            )
+        node: exp.Expr = exp.column(exp.to_identifier(column, quoted=True))
+        texts = exp.cast(node if element else exp.Array(expressions=[node]), "VARCHAR[]", dialect="duckdb")
+        prefix = exp.DPipe(this=exp.Literal.string(f"{column}."), expression=exp.column("each"))
+        parts.append(
+            exp.func("list_transform", texts, exp.Lambda(this=prefix, expressions=[exp.to_identifier("each")]))
+        )
+    whole: exp.Expr = exp.Anonymous(this="flatten", expressions=[exp.Array(expressions=parts)])
+    present = exp.Lambda(
+        this=exp.Not(this=exp.Is(this=exp.column("each"), expression=exp.null())),
+        expressions=[exp.to_identifier("each")],
+    )
+    items = exp.Anonymous(this="list_filter", expressions=[whole, present])
+    others = [c for c in source.columns if c.lower() != FOLDED]
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    query = exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in others), items.as_(FOLDED)).from_(inner)
+    columns = {c: source.columns[c] for c in others} | {FOLDED: "VARCHAR[]"}
+    return Source(query, source.name, columns, source.table, source.reference), FOLDED
 
 
 def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.Select:

@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from anondb.engine.engine import wrap
+from anondb.engine.failures import wrap
 from anondb.errors import EngineError
 
 STORAGE_VERSION = "v1.3.0"  # the oldest DuckDB that has the lambda syntax of the macros reads the file
@@ -26,6 +26,9 @@ _CONFIG = {
     "threads": "1",
 }
 _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
+_ZEROED_MEMORY = {
+    "MALLOC_PERTURB_": "255"
+}  # glibc fills what it hands out with zeros, so that gaps in blocks hold nothing
 _SCRIPT = Path(__file__).with_name("clean_writer.py")
 
 
@@ -81,7 +84,7 @@ def clean_writer(directory: Path) -> Iterator[CleanWriter]:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=directory,
-            env=kept,
+            env=_ZEROED_MEMORY | kept,
             start_new_session=True,
         )
     except OSError as error:

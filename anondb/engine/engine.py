@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
+from anondb.engine.failures import bad_unicode, open_error, transaction_open, wrap
 from anondb.engine.queries import Value, load
 from anondb.engine.tables import Table
-from anondb.errors import AnondbError, EngineError, InputError, InternalError
+from anondb.errors import AnondbError, InputError
 
 Columns = dict[str, npt.NDArray[Any]]
 _T = TypeVar("_T")
@@ -58,6 +59,7 @@ class Engine:
         self._temp_directory = temp_directory
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb")
         self._work: set[str] = set()
+        self._recorded: list[str] | None = None
 
     @classmethod
     def open(
@@ -129,9 +131,20 @@ class Engine:
             self._on_progress(words)
 
     def say(self, text: str) -> None:
-        """Show a statement that is about to run to whoever asked to see them."""
+        """Show a statement that is about to run to whoever asked to see them, and keep it where they are recorded."""
+        if self._recorded is not None:
+            self._recorded.append(text)
         if self._on_statement is not None:
             self._on_statement(text)
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[list[str]]:
+        """Keep the text of every statement that runs in the block, in the list that it gives."""
+        outer, self._recorded = self._recorded, []
+        try:
+            yield self._recorded
+        finally:
+            self._recorded = outer
 
     # ------------------------------------------------------------------ the worker thread
 
@@ -151,7 +164,7 @@ class Engine:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
-            raise _bad_unicode() from None
+            raise bad_unicode() from None
         self.say(text)
 
         def work() -> Columns:
@@ -171,7 +184,7 @@ class Engine:
         except duckdb.InterruptException:
             failure = KeyboardInterrupt()
         except UnicodeError:
-            failure = _bad_unicode()
+            failure = bad_unicode()
         except duckdb.Error as error:
             failure = describe(error)
         raise failure  # outside of the handler: the error that was handled would stay in its context
@@ -247,7 +260,7 @@ class Engine:
         try:
             self.call(lambda: self._connection.register(name, source))
         except UnicodeError:
-            raise _bad_unicode() from None
+            raise bad_unicode() from None
         except duckdb.NotImplementedException:
             raise InputError(
                 "The data passed in hold values of a type that DuckDB does not read.",
@@ -317,13 +330,13 @@ class Engine:
         """
 
         def describe(error: duckdb.Error) -> AnondbError:
-            return _transaction_open() if isinstance(error, duckdb.TransactionException) else wrap(error, "begin")
+            return transaction_open() if isinstance(error, duckdb.TransactionException) else wrap(error, "begin")
 
         def number() -> int:
             return int(self._connection.execute("SELECT txid_current()").fetchall()[0][0])
 
         if self.guarded(number, describe) == self.guarded(number, describe):
-            raise _transaction_open()
+            raise transaction_open()
         self.guarded(lambda: self._connection.execute("BEGIN TRANSACTION"), describe)
 
 
@@ -338,59 +351,6 @@ def sweep_temp_directories() -> None:
                 os.kill(owner, 0)
             except ProcessLookupError:
                 shutil.rmtree(path, ignore_errors=True)
-
-
-def open_error(error: Exception) -> AnondbError:
-    """A typed error for a database that could not be opened."""
-    text = str(error)
-    if "Could not set lock" in text:
-        return EngineError(
-            "The database file is locked by another process.", code="locked", hint="Close it there first."
-        )
-    if "not a valid DuckDB database" in text or isinstance(error, duckdb.SerializationException):
-        return InputError("The file is not a DuckDB database, or it is damaged.", code="not_a_database")
-    if "does not exist" in text or "No such file" in text:
-        return InputError("The database file does not exist.", code="no_such_file")
-    if isinstance(error, duckdb.InvalidInputException | duckdb.BinderException | duckdb.ParserException):
-        return InputError("DuckDB refused an option of the connection.", hint="Check --memory-limit and --threads.")
-    return EngineError(f"The database could not be opened ({type(error).__name__}).", code="cannot_open")
-
-
-def _transaction_open() -> InputError:
-    return InputError(
-        "The connection has a transaction open.",
-        code="transaction_open",
-        hint="COMMIT or ROLLBACK it first: anondb never ends a transaction of yours.",
-    )
-
-
-def _bad_unicode() -> InputError:
-    return InputError(
-        "A text is not valid Unicode (bytes that are not UTF-8, or a lone surrogate).", code="bad_unicode"
-    )
-
-
-def wrap(error: duckdb.Error, what: str) -> AnondbError:
-    """A typed error without the text of DuckDB's own, which may hold data values or SQL."""
-    kind = type(error).__name__
-    text = str(error)
-    if isinstance(error, duckdb.OutOfMemoryException):
-        if "max_temp_directory_size" in text or "disk" in text.lower():
-            return EngineError(f"No disk space left for temporary files ({what}).", code="disk_full")
-        return EngineError(
-            f"The memory limit was reached ({what}).", code="out_of_memory", hint="Raise --memory-limit, or lower m."
-        )
-    if isinstance(error, duckdb.IOException):
-        return EngineError(f"Reading or writing a file failed ({what}).", code="io")
-    if isinstance(error, duckdb.TransactionException):
-        return EngineError(f"The transaction could not go on ({what}).", code="transaction")
-    if "surrogate" in text or "valid UTF-8" in text or "not utf-8" in text:
-        return _bad_unicode()
-    if isinstance(error, duckdb.InternalException | duckdb.FatalException):
-        return EngineError(f"DuckDB failed internally ({what}).", code="engine_internal")
-    if what.startswith("query ") or what == "generated query":
-        return InternalError(f"DuckDB refused a statement of anondb's own ({what}: {kind}).")
-    return EngineError(f"DuckDB refused a statement ({what}: {kind}).", code="refused")
 
 
 def quote_list(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from anondb.engine.engine import open_error
+from anondb.engine.failures import open_error
 from anondb.errors import InputError
 
 _RELEASE = "release"

@@ -15,7 +15,8 @@ from typing import Any, TypeVar, cast
 import duckdb
 from sqlglot import exp
 
-from anondb.engine.engine import Engine, wrap
+from anondb.engine.engine import Engine
+from anondb.engine.failures import wrap
 from anondb.errors import AnondbError, InputError
 
 _T = TypeVar("_T")

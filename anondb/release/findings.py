@@ -31,7 +31,7 @@ HEADER_BYTES = 3 * _HEADER  # blocks follow
 _BLOCK_BYTES = 262_144
 _HEADER_TEXT = re.compile(rb"[\x20-\x7e]{4,}")
 _HEADER_ALLOWED = re.compile(rb"DUCK.?|v?\d+\.\d+\.\d+[\w.\-]*|[0-9a-f]{8,40}")
-_LITERAL = re.compile(r"'(?:[^']|'')*'")
+_LITERAL = re.compile(r"""('(?:[^']|'')*')|"(?:[^"]|"")*\"""")  # a name in quotes may hold an apostrophe
 _PLAIN_STORAGE = {"Uncompressed", "Constant", "Empty Validity"}
 RHO_LIMIT = 5.0  # |rho| < 5 / sqrt(N): of eight such figures an honest random order has one beyond it in 200,000 files
 
@@ -89,7 +89,7 @@ def catalog_findings(engine: Engine, schema: SchemaName, kind: Kind, release_id:
     found += [Finding("catalog", f"missing: {_described(one)}") for one in sorted(allowed - listed.keys())]
     ours = {literal.this for tree in definitions(schema, release_id, kind) for literal in tree.find_all(exp.Literal)}
     for one, text in sorted(listed.items()):
-        strange = len({literal[1:-1].replace("''", "'") for literal in _LITERAL.findall(text)} - ours)
+        strange = len({literal[1:-1].replace("''", "'") for literal in _LITERAL.findall(text) if literal} - ours)
         if strange and one in allowed:
             found.append(Finding("catalog", f"{strange} literals in the text of {_described(one)} are not anondb's"))
     return found
@@ -119,7 +119,7 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
     return found
 
 
-PARAMETER_KEYS = frozenset({"k", "m", "l", "h", "p", "delta", "empty_values", "private_items"})
+PARAMETER_KEYS = frozenset({"k", "m", "l", "h", "p", "delta", "empty_values", "private_items", "sensitive"})
 
 
 def order_figures(engine: Engine, schema: SchemaName) -> tuple[int, dict[str, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from sqlglot import exp
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
-from anondb.recoding import GlobalRecoding, LocalRecoding, Recoding
+from anondb.recoding import GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
 from anondb.release.objects import (
     GLOBAL,
     LOCAL,
@@ -25,9 +26,11 @@ from anondb.release.objects import (
     is_local,
     new_release_id,
     read_manifest,
+    relational_kind,
     release_kind,
     unexpected_objects,
 )
+from anondb.release.relational import shown_attributes, write_records
 from anondb.utility.loss import Cover
 
 if TYPE_CHECKING:
@@ -181,23 +184,28 @@ def freeze(
         InputError: the schema exists, or DuckDB could not tell it from its database.
         InternalError: the recoding is not one of this dataset.
     """
+    items = recoding.items if isinstance(recoding, RelationalRecoding) else recoding
     _make_room(engine, release_schema, replace)
     release_id = new_release_id() if release_id is None else release_id
     numbered = number_transactions(engine, dataset.ids, key)
-    released = engine.put(
+    labels = engine.put(
         "release_labels",
-        {"released": ("INTEGER", np.arange(len(recoding.labels))), "label": ("VARCHAR", list(recoding.labels))},
+        {"released": ("INTEGER", np.arange(len(items.labels))), "label": ("VARCHAR", list(items.labels))},
     )
-    work = {"numbered": numbered, "released": released}
-    if isinstance(recoding, LocalRecoding):
-        rows = _write_local(engine, dataset, recoding, release_schema, work)
+    work = {"numbered": numbered, "released": labels}
+    if isinstance(items, LocalRecoding):
+        rows = _write_local(engine, dataset, items, release_schema, work)
     else:
-        rows = _write_global(engine, dataset, recoding, release_schema, work)
-    engine.drop(numbered, released)
+        rows = _write_global(engine, dataset, items, release_schema, work)
+    if isinstance(recoding, RelationalRecoding):
+        write_records(
+            engine, recoding, numbered, release_schema.table("records"), release_schema.table("released_values")
+        )
+    engine.drop(numbered, labels)
 
     members = sorted(
-        (recoding.labels[r], label)
-        for r, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)
+        (items.labels[r], label)
+        for r, label in zip(items.member_of.tolist(), items.member_labels, strict=True)
         if r in rows.occurring
     )
     engine.put(
@@ -205,17 +213,24 @@ def freeze(
         {"released_item": ("VARCHAR", [r for r, _ in members]), "item": ("VARCHAR", [i for _, i in members])},
     )
     suppression = "some" if rows.suppression else "none"
-    semantics = recoding.semantics if isinstance(recoding, LocalRecoding) else "set"
+    semantics = items.semantics if isinstance(items, LocalRecoding) else "set"
     manifest = _manifest(dataset, model, release_id, suppression, semantics)
+    if isinstance(recoding, RelationalRecoding):
+        manifest["sensitive"] = json.dumps(list(recoding.sensitive), ensure_ascii=False)
     engine.put(
         release_schema.table("manifest"),
         {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
     )
-    kind = LOCAL if is_local(engine, release_schema) else GLOBAL
+    if isinstance(recoding, RelationalRecoding):
+        kind = relational_kind(shown_attributes(recoding))
+    else:
+        kind = LOCAL if is_local(engine, release_schema) else GLOBAL
     create_view_and_macro(engine, release_schema, release_id, kind)
 
-    counts = table_counts(engine, release_schema)
-    if counts["transaction_ids"] != dataset.n_transactions:
+    counts = table_counts(engine, release_schema, kind)
+    if any(
+        counts.get(name, dataset.n_transactions) != dataset.n_transactions for name in ("transaction_ids", "records")
+    ):
         raise InternalError("The frozen release lost a transaction.")
     return FrozenRelease(
         schema=release_schema,

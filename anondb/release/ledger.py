@@ -48,6 +48,9 @@ _RELEASES = {
     "lm_total": "VARCHAR",
     "lm": "DOUBLE",
     "ncp": "DOUBLE",
+    "ul": "DOUBLE",
+    "ul_log2": "DOUBLE",
+    "ggd": "VARCHAR",
     "verified": "BOOLEAN",
     "violations": "BIGINT",
     "created": "TIMESTAMP",
@@ -77,6 +80,18 @@ _ACCURACY = {
     "relative_error": "DOUBLE",
 }
 _VIEWS = dict.fromkeys(("name", "release", "release_id", "query", "options", "source_table"), "VARCHAR")
+PUBLICATIONS = {
+    "name": "VARCHAR",
+    "release_id": "VARCHAR",
+    "file": "VARCHAR",
+    "transactions": "BIGINT",
+    "rows": "BIGINT",
+    "allowed_overlap": "BOOLEAN",
+    "smallest_candidates": "BIGINT",
+    "published": "TIMESTAMP",
+    "user_name": "VARCHAR",
+}
+STATEMENTS = {"release_id": "VARCHAR", "step": "BIGINT", "statement": "VARCHAR"}
 _TAXONOMIES = {"release": "VARCHAR", "ord": "BIGINT", "node": "VARCHAR", "parent": "VARCHAR"}
 _CONSTRAINTS = {"release": "VARCHAR", "kind": "VARCHAR", "ord": "BIGINT", "set_id": "VARCHAR", "item": "VARCHAR"}
 _SENSITIVE = {"release": "VARCHAR", "item": "VARCHAR"}
@@ -90,6 +105,8 @@ _TABLES = {
     "views": _VIEWS,
     "workloads": _WORKLOADS,
     "accuracy": _ACCURACY,
+    "publications": PUBLICATIONS,
+    "statements": STATEMENTS,
 }
 
 
@@ -101,7 +118,8 @@ def system_user() -> str:
         return "unknown"
 
 
-def _now() -> datetime:
+def now() -> datetime:
+    """The time, UTC, without a time zone."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
@@ -116,7 +134,8 @@ class LedgerEntry:
         fingerprint: a digest of its data, if it was taken.
         transactions, items, released_items: N, distinct items of the data, released items that occur.
         suppressed_items, suppressed_occurrences: what was taken away.
-        lm_total, lm, ncp: information loss, the total as the text of a fraction; None where a model has none.
+        lm_total, lm, ncp, ul, ul_log2, ggd: information loss (``anondb.utility.Loss``), exact totals as the text of a
+            fraction; None where a model has none.
         verified, violations: what the verifier said of the frozen rows.
         version: of anondb.
         user_name, created: who made it, and when (UTC, without a time zone).
@@ -144,8 +163,11 @@ class LedgerEntry:
     lm_total: str | None = None
     lm: float | None = None
     ncp: float | None = None
+    ul: float | None = None
+    ul_log2: float | None = None
+    ggd: str | None = None
     user_name: str = field(default_factory=system_user)
-    created: datetime = field(default_factory=_now)
+    created: datetime = field(default_factory=now)
     status: str = PRESENT
 
     def texts(self) -> dict[str, str | None]:
@@ -176,11 +198,12 @@ class View:
     table: str
 
 
-def _table(catalog: str, name: str) -> Table:
+def ledger_table(catalog: str, name: str) -> Table:
+    """The identity of a table of the ledger."""
     return Table(catalog, LEDGER_SCHEMA, name)
 
 
-def _ensure(engine: Engine, catalog: str) -> None:
+def ensure(engine: Engine, catalog: str) -> None:
     """Create the ledger's schema and tables where they are absent."""
     schema = exp.Table(
         db=exp.to_identifier(LEDGER_SCHEMA, quoted=True), catalog=exp.to_identifier(catalog, quoted=True)
@@ -193,7 +216,7 @@ def _ensure(engine: Engine, catalog: str) -> None:
         ]
         engine.run(
             exp.Create(
-                this=exp.Schema(this=_table(catalog, name).expression(), expressions=definitions),
+                this=exp.Schema(this=ledger_table(catalog, name).expression(), expressions=definitions),
                 kind="TABLE",
                 exists=True,
             ),
@@ -201,7 +224,7 @@ def _ensure(engine: Engine, catalog: str) -> None:
         )
 
 
-def _append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[Mapping[str, str | None]]) -> None:
+def append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[Mapping[str, str | None]]) -> None:
     """Add rows of texts, cast to the columns' types."""
     texts = engine.put("ledger_rows", {c: ("VARCHAR", [row[c] for row in rows]) for c in types})
     names = {c: exp.to_identifier(c, quoted=True) for c in types}
@@ -221,9 +244,9 @@ def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence
         entry: the release.
         decisions: what the algorithm chose, in order.
     """
-    _ensure(engine, catalog)
+    ensure(engine, catalog)
     mark_dropped(engine, catalog, entry.name)
-    _append(engine, _table(catalog, "releases"), _RELEASES, [entry.texts()])
+    append(engine, ledger_table(catalog, "releases"), _RELEASES, [entry.texts()])
     rows: list[dict[str, str | None]] = [
         {
             "release": entry.release_id,
@@ -237,7 +260,7 @@ def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence
         for d in decisions
     ]
     if rows:
-        _append(engine, _table(catalog, "decisions"), _DECISIONS, rows)
+        append(engine, ledger_table(catalog, "decisions"), _DECISIONS, rows)
 
 
 def record_taxonomy(engine: Engine, catalog: str, release_id: str, taxonomy: Taxonomy | None) -> None:
@@ -251,7 +274,7 @@ def record_taxonomy(engine: Engine, catalog: str, release_id: str, taxonomy: Tax
         "node": ("VARCHAR", list(taxonomy.labels)),
         "parent": ("VARCHAR", parents),
     }
-    _insert(engine, _table(catalog, "taxonomies"), columns)
+    _insert(engine, ledger_table(catalog, "taxonomies"), columns)
 
 
 def _insert(engine: Engine, target: Table, columns: dict[str, tuple[str, Iterable[Any]]]) -> None:
@@ -264,11 +287,11 @@ def _insert(engine: Engine, target: Table, columns: dict[str, tuple[str, Iterabl
 
 def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str, str | None]]:
     """The (node, parent) pairs of the taxonomy that a release was made with, in preorder; none if it had none."""
-    table = _table(catalog, "taxonomies")
+    table = ledger_table(catalog, "taxonomies")
     if not engine.exists(table):
         return []
     found = engine.query("release/taxonomy_of", {"taxonomies": table}, release_id=release_id)
-    return [(str(n), _plain(p)) for n, p in zip(found["node"], found["parent"], strict=True)]
+    return [(str(n), plain(p)) for n, p in zip(found["node"], found["parent"], strict=True)]
 
 
 def constraint_rows(stated: Stated) -> list[ConstraintRow]:
@@ -285,7 +308,7 @@ def constraint_rows(stated: Stated) -> list[ConstraintRow]:
 
 def record_constraints(engine: Engine, catalog: str, release_id: str, stated: Stated) -> None:
     """Keep what was stated for a release, so that it can be verified again."""
-    _ensure(engine, catalog)
+    ensure(engine, catalog)
     rows = constraint_rows(stated)
     columns: dict[str, tuple[str, Iterable[Any]]] = {
         "release": ("VARCHAR", [release_id] * len(rows)),
@@ -294,16 +317,16 @@ def record_constraints(engine: Engine, catalog: str, release_id: str, stated: St
         "set_id": ("VARCHAR", [r[2] for r in rows]),
         "item": ("VARCHAR", [r[3] for r in rows]),
     }
-    _insert(engine, _table(catalog, "constraints"), columns)
+    _insert(engine, ledger_table(catalog, "constraints"), columns)
 
 
 def constraints_of(engine: Engine, catalog: str, release_id: str) -> list[ConstraintRow]:
     """What was stated for a release, as ``constraint_rows`` has it."""
-    table = _table(catalog, "constraints")
+    table = ledger_table(catalog, "constraints")
     if not engine.exists(table):
         return []
     found = engine.query("release/constraints_of", {"constraints": table}, release_id=release_id)
-    columns = [[_plain(v) for v in found[name]] for name in ("kind", "ord", "set_id", "item")]
+    columns = [[plain(v) for v in found[name]] for name in ("kind", "ord", "set_id", "item")]
     return list(zip(*columns, strict=True))
 
 
@@ -320,14 +343,14 @@ def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstrai
 
 def record_sensitive(engine: Engine, catalog: str, release_id: str, sensitive: Sequence[str]) -> None:
     """Keep the private items of a release, so that it can be verified again: the release does not list them."""
-    _ensure(engine, catalog)
+    ensure(engine, catalog)
     columns = {"release": [release_id] * len(sensitive), "item": list(sensitive)}
-    _insert(engine, _table(catalog, "sensitive_items"), {c: ("VARCHAR", values) for c, values in columns.items()})
+    _insert(engine, ledger_table(catalog, "sensitive_items"), {c: ("VARCHAR", values) for c, values in columns.items()})
 
 
 def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
     """The private items that a release was made with; none where it has none."""
-    table = _table(catalog, "sensitive_items")
+    table = ledger_table(catalog, "sensitive_items")
     if not engine.exists(table):
         return ()
     found = engine.query("release/sensitive_of", {"sensitive_items": table}, release_id=release_id)
@@ -344,12 +367,12 @@ def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> No
         "options": json.dumps(dict(view.options), ensure_ascii=False),
         "source_table": view.table,
     }
-    _append(engine, _table(catalog, "views"), _VIEWS, [row])
+    append(engine, ledger_table(catalog, "views"), _VIEWS, [row])
 
 
 def view_of(engine: Engine, catalog: str, release_id: str) -> View | None:
     """The anonymized view that a release belongs to, or None."""
-    table = _table(catalog, "views")
+    table = ledger_table(catalog, "views")
     if not engine.exists(table):
         return None
     found = engine.query("release/view_of", {"views": table}, release_id=release_id)
@@ -371,22 +394,22 @@ def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, an
         answers: the work table of answers, one row a query.
         workload: what the workload is called.
     """
-    _ensure(engine, catalog)
+    ensure(engine, catalog)
     label = f"{name}: {workload}"
     for table in ("workloads", "accuracy"):
         same = exp.column("workload").eq(exp.convert(label))
-        engine.run(exp.delete(_table(catalog, table).expression(), where=same), "writing the ledger")
+        engine.run(exp.delete(ledger_table(catalog, table).expression(), where=same), "writing the ledger")
     facts = {"release": name, "release_id": release_id, "workload": label}
     for table, columns in (("workloads", _WORKLOADS), ("accuracy", _ACCURACY)):
         values = [exp.convert(facts[c]).as_(c) if c in facts else exp.column(c) for c in columns]
         source = exp.select(*values).from_(answers.expression())
         target = exp.Schema(
-            this=_table(catalog, table).expression(), expressions=[exp.to_identifier(c) for c in columns]
+            this=ledger_table(catalog, table).expression(), expressions=[exp.to_identifier(c) for c in columns]
         )
         engine.run(exp.Insert(this=target, expression=source), "writing the ledger")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A NumPy scalar as Python's own, None where it is masked."""
     if value is None or np.ma.is_masked(value):
         return None
@@ -397,14 +420,14 @@ def _plain(value: Any) -> Any:
 
 def entries(engine: Engine, catalog: str) -> list[LedgerEntry]:
     """All releases that the ledger knows, dropped ones too, the oldest first; none where there is no ledger."""
-    table = _table(catalog, "releases")
+    table = ledger_table(catalog, "releases")
     if not engine.exists(table):
         return []
     found = engine.query("release/ledger_entries", {"releases": table})
     names = [f.name for f in fields(LedgerEntry)]
     result = []
     for i in range(len(found["name"])):
-        row = {name: _plain(found[name][i]) for name in names}
+        row = {name: plain(found[name][i]) for name in names}
         row["parameters"] = json.loads(row["parameters"])
         result.append(LedgerEntry(**row))
     return result
@@ -421,11 +444,11 @@ def decisions_of(engine: Engine, catalog: str, release_id: str) -> list[dict[str
 
     Each has step, round, action, subject, support (None where none forced it) and cost (the text of a fraction).
     """
-    table = _table(catalog, "decisions")
+    table = ledger_table(catalog, "decisions")
     if not engine.exists(table):
         return []
     found = engine.query("release/decisions", {"decisions": table}, release_id=release_id)
-    return [{c: _plain(column[i]) for c, column in found.items()} for i in range(len(found["step"]))]
+    return [{c: plain(column[i]) for c, column in found.items()} for i in range(len(found["step"]))]
 
 
 def mark_dropped(engine: Engine, catalog: str, name: str) -> None:
@@ -435,7 +458,7 @@ def mark_dropped(engine: Engine, catalog: str, name: str) -> None:
         return
     engine.run(
         exp.update(
-            _table(catalog, "releases").expression(),
+            ledger_table(catalog, "releases").expression(),
             {"status": exp.Literal.string(DROPPED)},
             where=exp.column("release_id").eq(exp.Literal.string(entry.release_id)),
         ),

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError, InternalError
+from anondb.release.conditions import (
+    VALUES,
+    ReleasedAttribute,
+    judged_records,
+    record_columns,
+    released_attributes,
+)
 
 MANIFEST_KEYS = frozenset(
     {"release_id", "model", "transactions", "semantics", "suppression", "table", "id_column", "item_column", "version"}
@@ -29,6 +36,7 @@ class Kind:
         macros: parameters of each table macro.
         numbered, number: the table and the column of the random numbers, which every sealed file has anew.
         rows: the tables whose rows are the anonymized data.
+        attributes: of releases with relational values: what is published of them.
         local: whether released items may overlap, as those of a local recoding.
     """
 
@@ -38,6 +46,7 @@ class Kind:
     numbered: str = "transaction_ids"
     number: str = "transaction_id"
     rows: tuple[str, ...] = ("transactions",)
+    attributes: tuple[ReleasedAttribute, ...] | None = None
     local: bool = False
 
 
@@ -53,6 +62,22 @@ GLOBAL = Kind(
 )
 LOCAL = replace(GLOBAL, local=True)
 KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "hkp": GLOBAL, "k": LOCAL}  # by the name of the model
+
+RELATIONAL = ("kkm", "klm")  # models whose releases have a kind of their own for each set of attributes
+
+
+def relational_kind(attributes: Sequence[ReleasedAttribute]) -> Kind:
+    """The kind of a release with these relational attributes; ``count_bounds`` takes a condition on each."""
+    values = {"records": record_columns(attributes), "released_values": VALUES}
+    return Kind(
+        tables={name: GLOBAL.tables.get(name, values.get(name, {})) for name in _WITH_RECORDS},
+        views=GLOBAL.views,
+        macros={"count_bounds": ("items", *(a.name for a in attributes))},
+        attributes=tuple(attributes),
+    )
+
+
+_WITH_RECORDS = ("transactions", "transaction_ids", "released_items", "records", "released_values", "manifest")
 
 
 @dataclass(frozen=True)
@@ -111,11 +136,13 @@ def new_release_id() -> str:
     return secrets.token_hex(16)
 
 
-def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Query:
+def _body(
+    name: str, schema: str, values: Mapping[str, exp.Expression], made: Mapping[str, exp.Query] | None = None
+) -> exp.Query:
     """The named query as the body of a view or macro of ``schema``, without a catalog: the file may be attached anyhow.
 
     Names are qualified by the schema even where it is ``main``, since a CTE of the analyst's query would capture an
-    unqualified name in a macro.
+    unqualified name in a macro. ``made`` are the tables that are queries themselves.
     """
     query = load(name)
     tree = query.tree.copy()
@@ -123,6 +150,11 @@ def _body(name: str, schema: str, values: Mapping[str, exp.Expression]) -> exp.Q
         node.comments = None
     for table in list(tree.find_all(exp.Table)):
         if isinstance(table.this, exp.Identifier) and table.name in query.reads:
+            if table.name in (made or {}):
+                fresh = (made or {})[table.name].subquery(table.alias or table.name)
+                fresh.set("joins", table.args.get("joins"))
+                table.replace(fresh)
+                continue
             if not table.alias:
                 table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
             table.set("this", exp.to_identifier(table.name, quoted=True))
@@ -153,6 +185,9 @@ def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tup
     * lower: the same number if all those released items stand for one item each, else 0;
     * an item that no released item stands for may be anywhere if something was suppressed (it forces lower = 0 and
       leaves upper as it is), and is nowhere if nothing was.
+
+    With relational attributes it takes a condition on each besides, and judges record by record (proof in
+    ``sql/release/count_bounds_relational.sql``).
     """
     texts = {"schema_name": exp.Literal.string(schema.name), "release_id": exp.Literal.string(release_id)}
     view = exp.Create(
@@ -160,13 +195,22 @@ def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tup
         kind="VIEW",
         expression=_body("release/baskets", schema.name, {"schema_name": texts["schema_name"]}),
     )
-    name = "release/count_bounds_local" if kind.local else "release/count_bounds"
+    parameters: list[exp.Expr] = [exp.to_identifier("items")]
+    values = {**texts, "items": exp.column("items")}
+    if kind.attributes is None:
+        body = _body("release/count_bounds_local" if kind.local else "release/count_bounds", schema.name, values)
+    else:
+        for attribute in kind.attributes:
+            name = exp.to_identifier(attribute.name, quoted=True)
+            parameters.append(exp.PropertyEQ(this=name, expression=exp.null()))
+        made = {"judged_records": judged_records(schema.name, kind.attributes)}
+        body = _body("release/count_bounds_relational", schema.name, values, made)
     macro = exp.Create(
         this=exp.UserDefinedFunction(
-            this=schema.table("count_bounds").expression(), expressions=[exp.to_identifier("items")], wrapped=True
+            this=schema.table("count_bounds").expression(), expressions=parameters, wrapped=True
         ),
         kind="MACRO",
-        expression=_body(name, schema.name, {**texts, "items": exp.column("items")}),
+        expression=body,
         properties=exp.Properties(
             expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
         ),
@@ -189,7 +233,11 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
         columns.setdefault(table, {})[column] = of_type
     if columns.get("manifest") != MANIFEST:
         return None
-    kind = KINDS.get(read_manifest(engine, schema).get("model", ""))
+    model = read_manifest(engine, schema).get("model", "")
+    if model in RELATIONAL:
+        kind: Kind | None = relational_kind(released_attributes(columns.get("records", {})))
+    else:
+        kind = KINDS.get(model)
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
     if kind == GLOBAL and is_local(engine, schema):

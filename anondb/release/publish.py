@@ -24,6 +24,7 @@ from anondb.release.objects import (
     release_kind,
 )
 from anondb.release.paths import build_directory, check_target, described, sweep_builds, sync
+from anondb.release.publications import Intersection
 
 BUILD_NAME = "release.duckdb"
 Check = Callable[[Engine, SchemaName], None]
@@ -31,13 +32,22 @@ Check = Callable[[Engine, SchemaName], None]
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A sealed file: where it is, the release in it, its transactions and rows, and its size in bytes."""
+    """A sealed file.
+
+    Attributes:
+        path, size: where it is, and its bytes.
+        release_id, transactions, rows: what is in it.
+        intersections: what joining it with releases that were published before leaves.
+        proof: the directory of its proof pack, if one was asked for.
+    """
 
     path: Path
     release_id: str
     transactions: int
     rows: int
     size: int
+    intersections: tuple[Intersection, ...] = ()
+    proof: Path | None = None
 
 
 def publish(

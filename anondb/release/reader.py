@@ -10,6 +10,7 @@ import duckdb
 from anondb.engine import Engine
 from anondb.engine.locked import open_locked
 from anondb.errors import InputError
+from anondb.models import check_count
 from anondb.release.findings import catalog_findings
 from anondb.release.objects import (
     MANIFEST_KEYS,
@@ -76,5 +77,7 @@ def open_release(
         InputError: ``no_such_file``, ``not_a_database`` or ``not_a_release``.
         EngineError: the file is locked by a process that writes it.
     """
+    if threads is not None:
+        check_count("threads", threads)
     read_sealed_manifest(path)
     return open_locked(valid_path(path), memory_limit=memory_limit, max_seconds=max_seconds, threads=threads)

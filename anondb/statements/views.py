@@ -26,6 +26,7 @@ from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
 from anondb.release.objects import SchemaName, find_schema, is_local, read_manifest, release_schema
 from anondb.release.paths import check_target
+from anondb.release.publish import PublishedFile
 from anondb.statements.parser import plain_table
 from anondb.statements.results import Check, Created, Dropped, Refreshed, Shown
 from anondb.statements.statement import CreateView, Value
@@ -52,7 +53,7 @@ def create(engine: Engine, statement: CreateView) -> Created:
     if path is not None:
         check_target(engine, path, statement.replace)
     report = pipeline.anonymize(engine, policy, view=view)
-    return Created(view.name, _published(engine, report, path, statement.replace))
+    return Created(view.name, _published(engine, report, path, view, statement.replace))
 
 
 def refresh(engine: Engine, name: str) -> Refreshed:
@@ -74,6 +75,8 @@ def refresh(engine: Engine, name: str) -> Refreshed:
             path = None
         if path is not None:
             check_target(engine, path, replace=True)
+            if causes and not view.options.get("allow_overlap", False):
+                stored.check_republication(engine, name)
         check, changed = None, None
         if causes and is_local(engine, schema):  # an item has no image of its own that could be compared
             report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
@@ -83,9 +86,9 @@ def refresh(engine: Engine, name: str) -> Refreshed:
             report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
             changed = int((old != _images(engine, loaded.dataset, schema)).sum())
     if not causes:
-        file = None if path is None else stored.publish_release(engine, view.name, path, replace=True)
+        file = None if path is None else _sealed(engine, view, path, replace=True)
         return Refreshed(view.name, (), published=None if file is None else str(file.path))
-    report = _published(engine, report, path, replacing=True)
+    report = _published(engine, report, path, view, replacing=True)
     return Refreshed(view.name, causes, (entry.lm, entry.ncp), check, changed, report, report.published)
 
 
@@ -248,11 +251,16 @@ def _sealed_id(path: str) -> str | None:
         sealed.close()
 
 
-def _published(engine: Engine, report: Report, path: str | None, replacing: bool) -> Report:
+def _published(engine: Engine, report: Report, path: str | None, view: ledger.View, replacing: bool) -> Report:
     if path is None:
         return report
-    file = stored.publish_release(engine, report.release, path, replace=replacing)
-    return pipeline.published(report, file, 0.0)
+    return pipeline.published(report, _sealed(engine, view, path, replacing), 0.0)
+
+
+def _sealed(engine: Engine, view: ledger.View, path: str, replace: bool) -> PublishedFile:
+    """The release of a view in its file; the view says whether it may overlap with what was published before."""
+    allowed = bool(view.options.get("allow_overlap", False))
+    return stored.publish_release(engine, view.name, path, replace=replace, allow_overlap=allowed)
 
 
 def _images(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:

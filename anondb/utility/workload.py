@@ -19,7 +19,7 @@ from anondb.data.transactions import ID_TYPES, Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
-from anondb.recoding import LocalRecoding, Recoding
+from anondb.recoding import GlobalRecoding, LocalRecoding
 from anondb.utility.counting import count_itemsets
 from anondb.utility.loss import Cover
 
@@ -62,7 +62,7 @@ class Workload:
 # ---------------------------------------------------------------------- drawn queries
 
 
-def generalized_items(recoding: Recoding, cover: Cover | None = None) -> Ints:
+def generalized_items(recoding: GlobalRecoding | LocalRecoding, cover: Cover | None = None) -> Ints:
     """The items that a released item of several members stands for: the pool that papers measure with.
 
     For a local recoding its ``cover`` says where; one transaction is enough.

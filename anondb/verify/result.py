@@ -18,6 +18,21 @@ class Witness:
     items: tuple[str, ...]
     support: int
 
+    def to_json(self) -> dict[str, Any]:
+        """The witness as JSON values."""
+        return {"items": list(self.items), "support": self.support}
+
+
+@dataclass(frozen=True)
+class SensitiveWitness(Witness):
+    """A set of nonsensitive items whose holders are too sure of a sensitive item: ``support`` is of both together."""
+
+    sensitive: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The witness as JSON values."""
+        return {**super().to_json(), "sensitive": self.sensitive}
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -29,6 +44,8 @@ class Verification:
         violations: how many violations there are; what is counted depends on the model (k^m with finite m: minimal
             threats; m infinite: distinct published transactions with fewer than k supersets; transactional k-anonymity:
             classes of equal transactions with fewer than k members).
+        across_levels: violations against an attacker who reads released items of all levels together, where the promise
+            was checked for that as well (k^m-anonymity of local recodings, see ``verify_levels``); else None.
         witnesses: the first violations by size and labels, at most as many as asked for.
     """
 
@@ -36,6 +53,7 @@ class Verification:
     verified: bool
     violations: int
     witnesses: tuple[Witness, ...] = ()
+    across_levels: int | None = None
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The verification as JSON values; with the key ``witnesses`` only when they are asked for."""
@@ -44,6 +62,8 @@ class Verification:
             "verified": self.verified,
             "violations": self.violations,
         }
+        if self.across_levels is not None:
+            found["across_levels"] = self.across_levels
         if witnesses:
-            found["witnesses"] = [{"items": list(w.items), "support": w.support} for w in self.witnesses]
+            found["witnesses"] = [w.to_json() for w in self.witnesses]
         return found

@@ -11,9 +11,10 @@ import reference as ref
 import reference_baselines as naive
 from properties.test_apriori import Case, check_members, run
 from properties.trees import coded, released, taxonomy_of
+from sqlglot import exp
 from verify.published import verified_hkp
 
-from anondb.algorithms.lra import gray_order, recode_chunks
+from anondb.algorithms.lra import gray_order, lra, recode_chunks
 from anondb.algorithms.mm import mm
 from anondb.algorithms.pcta import pcta
 from anondb.algorithms.postings import load_postings
@@ -22,6 +23,7 @@ from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
+from anondb.recoding import LocalRecoding
 
 
 def check_vpa(engine: Engine, case: Case) -> None:
@@ -192,3 +194,44 @@ def test_lra_chunks(engine: Engine, batch: int) -> None:
 def test_lra_chunks_many(engine: Engine, batch: int) -> None:
     for n in range(100):
         check_lra_chunks(engine, Case(600_000 + 1000 * batch + n, max_leaves=6 + batch % 6), 1 + n % 6)
+
+
+def published_locally(engine: Engine, result: LocalRecoding, n: int) -> list[set[str]]:
+    """The transactions as a local recoding publishes them, by labels."""
+    rows = engine.select(exp.select("tid", "released", "copies").from_(result.transactions.expression()))
+    published: list[set[str]] = [set() for _ in range(n)]
+    for tid, released_item, copies in zip(*(rows[c].tolist() for c in ("tid", "released", "copies")), strict=True):
+        assert copies == 1 and result.labels[released_item] not in published[tid - 1]
+        published[tid - 1].add(result.labels[released_item])
+    return published
+
+
+def check_lra(engine: Engine, case: Case, parts: int) -> None:
+    """What is published, against the chunks of the reference; the promise by labels and across levels."""
+    k, m = case.model.k, case.model.m
+    if 0 < sum(bool(t) for t in case.transactions) < k or not case.transactions:
+        return
+    with engine.transaction():
+        data = coded(engine, case.transactions)
+        result = lra(engine, data, taxonomy_of(case.children, case.root), case.model, parts=parts)
+        published = published_locally(engine, result, len(case.transactions))
+        assert engine.select(exp.select("tid").from_(result.incomplete.expression()))["tid"].tolist() == []
+    for members, cut in naive.lra(case.children, case.root, case.transactions, k, m, parts):
+        chunk = [case.transactions[n] for n in members]
+        assert [published[n] for n in members] == ref.generalize(case.children, chunk, cut)
+    assert ref.is_km_anonymous(published, k, m)
+    assert not naive.itemsets_across_levels(case.children, case.root, published, k, m)
+    assert result.semantics == "set" and [d.step for d in result.decisions] == list(range(1, len(result.decisions) + 1))
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_lra(engine: Engine, batch: int) -> None:
+    for n in range(40):
+        check_lra(engine, Case(700_000 + 1000 * batch + n), 1 + n % 5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(20))
+def test_lra_many(engine: Engine, batch: int) -> None:
+    for n in range(100):
+        check_lra(engine, Case(800_000 + 1000 * batch + n, max_leaves=6 + batch % 4), 1 + n % 5)

@@ -21,6 +21,7 @@ from cli.shop import baskets, fill, state_of
 
 import anondb
 from anondb import AnondbError, KmAnonymity
+from anondb.available import ALGORITHMS, make_model
 
 C = "CANARY"  # in every label and text id: no message may have it
 Check = Callable[["Done"], bool]
@@ -396,6 +397,45 @@ def test_bad_input(
             done.release._database.close()
         assert not case.publishes or baskets(sealed) == found
     assert len(set(outcomes)) <= 1  # whatever the number of threads
+
+
+OF_ALL = {  # an algorithm, and a model that it keeps; which options go with it is its own business
+    **dict.fromkeys(("hghs", "coat", "apriori", "lra", "vpa", "pcta", "mm"), KmAnonymity(2, 2)),
+    **dict.fromkeys(("partition", "clump"), "k"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", OF_ALL)
+@pytest.mark.parametrize("case", [pytest.param(c, id=c.id) for c in CASES if not c.slow])
+def test_bad_input_of_every_algorithm(
+    case: Case, algorithm: str, template: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One typed error without a data value, and nothing changed; or a verified release."""
+    if algorithm not in ALGORITHMS:
+        pytest.skip("not there")
+    caplog.set_level(logging.DEBUG)
+    path = shutil.copy(template, tmp_path / "shop.duckdb")
+    with duckdb.connect(str(path)) as connection:
+        for statement in case.sql:
+            connection.execute(statement)
+    before = state_of(path)
+    kept = OF_ALL[algorithm]
+    options: dict[str, Any] = {"algorithm": algorithm, **case.options}
+    if isinstance(kept, str):
+        options["model"] = lambda: make_model(kept, k=2)
+    given = Case(case.id, case.sql, case.data, case.tree, options)
+    try:
+        done = attempt(given, path, tmp_path / "sealed.duckdb", 2)
+    except AnondbError as error:
+        check_error(error, Case(case.id, codes=(error.code,)), caplog.text)
+        assert not isinstance(error, anondb.InternalError)
+        assert state_of(path) == before
+        return
+    try:
+        assert done.report["verified"] and done.report["violations"] == 0
+    finally:
+        done.release._database.close()
 
 
 @pytest.mark.parametrize("kind", ["setting", "column"])

@@ -224,6 +224,12 @@ EXAMPLES = [
     Example("itemsets/total_support", [(5,)], {"frequent": ("support BIGINT", [(2,), (3,)])}),
     Example("itemsets/total_support", [(0,)], {"frequent": ("support BIGINT", [])}),
     Example(
+        "transactions/occurrences",
+        [(0, 0), (0, 1), (1, 0), (1, 1), (2, 1), (3, 2)],
+        {"transactions": TRANSACTIONS},
+        ordered=True,
+    ),
+    Example(
         "transactions/own_items",
         [("a", "a"), ("b", "b")],
         {"items": ("item INTEGER, label VARCHAR", [(0, "a"), (1, "b")])},
@@ -314,9 +320,10 @@ def test_fingerprint(engine: Engine) -> None:
 
 TEXT = {"label", "content", "name", "key", "value", "member", "released_item", "parameters", "subject", "action"}
 TEXT |= {"release", "release_id", "model", "algorithm", "source_table", "id_column", "item_column", "fingerprint"}
-TEXT |= {"workload", "lm_total", "user_name", "version", "status", "cost"}
+TEXT |= {"workload", "ggd", "lm_total", "user_name", "version", "status", "cost"}
 OTHER = {"complete": "BOOLEAN", "verified": "BOOLEAN", "suppressed": "BOOLEAN", "created": "TIMESTAMP"}
-OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "relative_error": "DOUBLE"}
+OTHER |= {"has_null": "BOOLEAN", "low_number": "DOUBLE", "high_number": "DOUBLE", "must": "BOOLEAN", "may": "BOOLEAN"}
+OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "ul": "DOUBLE", "ul_log2": "DOUBLE", "relative_error": "DOUBLE"}
 TEXT_ITEMS = {"released_items", "source", "baskets"}  # tables whose item or id is a label
 VALUES = {
     "items": None,
@@ -325,12 +332,17 @@ VALUES = {
     "wanted": "x",
     "release_id": "r",
     "text": "SELECT 1",
+    "asked": [1, 2],
+    "numbers": [1.0, 2.0],
+    "counts": True,
     "prefix": "x",
 }
 
 
 def kind_of(query: NamedQuery, table: str, column: str) -> str:
     """A type for a column of a table that a query reads, by the conventions of the package's names."""
+    if query.name.startswith("proof/") and column in ("item", "items"):  # it reads a sealed file
+        return "VARCHAR" if column == "item" else "VARCHAR[]"
     if column == "items":
         return "VARCHAR[]" if table in ("source", "baskets") else "INTEGER[]"
     if table == "lists":

@@ -180,7 +180,7 @@ def test_refresh_after_a_change_of_the_taxonomy(db: anondb.Database) -> None:
 def test_refresh_publishes_what_was_not_published(db: anondb.Database, tmp_path: Path) -> None:
     place = tmp_path / "out" / "sealed.duckdb"
     place.parent.mkdir()
-    made(db, CREATE.replace("queries = 5", f"queries = 5, publish = '{place}'"))
+    made(db, CREATE.replace("queries = 5", f"queries = 5, publish = '{place}', allow_overlap = true"))
     found = refreshed(db)
     assert not found.changed and found.published is None and "nothing was done" in found.words
     old = place.read_bytes()
@@ -202,10 +202,19 @@ def test_refresh_publishes_what_was_not_published(db: anondb.Database, tmp_path:
     assert refreshed(db).published == str(place)
 
 
+def test_refresh_publishes_overlapping_releases_only_if_allowed(db: anondb.Database, tmp_path: Path) -> None:
+    place = tmp_path / "sealed.duckdb"
+    made(db, CREATE.replace("queries = 5", f"queries = 5, publish = '{place}'"))
+    old, content = release_id(db), place.read_bytes()
+    db.sql("INSERT INTO sales VALUES (9, 'a')")
+    assert failure(db, "REFRESH ANONYMIZED VIEW spring").code == "overlap"  # said before the long work
+    assert release_id(db) == old and place.read_bytes() == content
+
+
 def test_paths_of_a_view_are_absolute(db: anondb.Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     db.sql("COPY food TO 'food.csv'")
-    made(db, CREATE.replace("'food'", "'food.csv', publish = 'sealed.duckdb'"))
+    made(db, CREATE.replace("'food'", "'food.csv', publish = 'sealed.duckdb', allow_overlap = true"))
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert not refreshed(db).changed

@@ -12,7 +12,7 @@ from anondb.algorithms import threats
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_ranges(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rnd = random.Random(seed)
     limit = rnd.randint(1, 30)
     monkeypatch.setattr(threats, "CHUNK_ROWS", limit)

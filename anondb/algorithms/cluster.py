@@ -1,0 +1,68 @@
+"""CLUSTER: k-anonymous groups of records of low NCP (Poulis et al., ECML/PKDD 2013, section 5; spec 4.2).
+
+The printed loop adds records to clusters while it iterates over them, and its last step lets a cluster be extended with
+itself; here both are read as meant. The seed is the lowest remaining record instead of a random one, so that the result is
+determined.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.data.generalization import Generalization
+from anondb.errors import InfeasibleError
+
+Ints = npt.NDArray[np.int64]
+
+
+def cluster(measure: Generalization, k: int) -> list[Ints]:
+    """Partition records into groups of at least k that cost little NCP.
+
+    Args:
+        measure: the records and their NCP.
+        k: the least size.
+
+    Returns:
+        The records of each cluster, ascending; clusters in the order of their first records.
+
+    Raises:
+        InfeasibleError: there are fewer than k records.
+    """
+    n = measure.records.n
+    if n < k:
+        raise InfeasibleError(f"There are {n} records, fewer than k = {k}.", hint="Lower k.")
+    left = np.arange(n)
+    clusters: list[Ints] = []
+    while len(left) >= k:  # steps 2 to 5
+        seed, others = int(left[0]), left[1:]
+        near = _smallest(measure.pair_costs(seed, others), k - 1)
+        clusters.append(np.append(seed, others[near]))
+        left = others[~near]
+    groups = measure.groups(clusters)
+    for record in left.tolist():  # steps 6 and 7
+        one = measure.groups([np.array([record])])
+        united = groups.union(one)
+        best = int(np.argmin(measure.costs(united)))
+        clusters[best] = np.append(clusters[best], record)
+        groups.put(best, united.take([best]))
+    return fused(measure, clusters)  # steps 8 to 11
+
+
+def _smallest(costs: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.bool_]:
+    """Marks the ``count`` smallest, the first ones of equal costs."""
+    chosen = np.zeros(len(costs), dtype=np.bool_)
+    if count:
+        limit = np.partition(costs, count - 1)[count - 1]
+        chosen = np.asarray(costs < limit)
+        ties = np.flatnonzero(costs == limit)
+        chosen[ties[: count - int(chosen.sum())]] = True
+    return chosen
+
+
+def fused(measure: Generalization, clusters: list[Ints]) -> list[Ints]:
+    """Clusters with the same generalized values become one (steps 9 to 11)."""
+    same: dict[tuple[object, ...], list[Ints]] = {}
+    for key, members in zip(measure.published(measure.groups(clusters)), clusters, strict=True):
+        same.setdefault(key, []).append(members)
+    return sorted((np.sort(np.concatenate(parts)) for parts in same.values()), key=lambda c: int(c[0]))

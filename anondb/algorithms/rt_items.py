@@ -1,0 +1,154 @@
+"""Item sets of records for the (k,k^m) algorithms: a cluster's transactions, how they are recoded, and what that loses.
+
+UL is version B (Poulis et al., section 5; spec 2.5): a generalized item of a items loses 2^a - 1, an untouched one nothing,
+and a record the sum over 2^s - 1, s being the sizes of its generalized items together. So a record's loss depends on pairs
+(s, a) alone, and a profile that counts them gives the loss of any number of records, as a float or exactly.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Profile = Counter[tuple[int, int]]
+ALL_LOST = (0, 0)  # counts records that lost all their items: their UL is 1, the largest there is
+
+
+@dataclass(frozen=True)
+class ItemSets:
+    """The items of every record, split into nonsensitive and sensitive ones.
+
+    Attributes:
+        n: records, numbered from 0 in the order of the transactions.
+        n_items: items, numbered in code-point order of their labels.
+        start, item: nonsensitive items of record r are ``item[start[r]:start[r + 1]]``, ascending.
+        sensitive_start, sensitive: the sensitive ones likewise.
+    """
+
+    n: int
+    n_items: int
+    start: Ints
+    item: Ints
+    sensitive_start: Ints
+    sensitive: Ints
+
+    @classmethod
+    def of(cls, n: int, n_items: int, record: Ints, item: Ints, is_sensitive: Bools) -> ItemSets:
+        """From the occurrences, sorted by record and item."""
+        parts = []
+        for wanted in (~is_sensitive[item], is_sensitive[item]):
+            counts = np.bincount(record[wanted], minlength=n)
+            parts += [np.append(0, np.cumsum(counts)), item[wanted]]
+        return cls(n, n_items, *parts)
+
+    @classmethod
+    def load(cls, engine: Engine, dataset: Dataset, is_sensitive: Bools) -> ItemSets:
+        """The occurrences of a dataset, in one query."""
+        found = engine.query("transactions/occurrences", {"transactions": dataset.transactions})
+        record, item = (found[c].astype(np.int64) for c in ("record", "item"))
+        return cls.of(dataset.n_transactions, dataset.n_items, record, item, is_sensitive)
+
+    def marks(self, records: Ints) -> tuple[Ints, Bools]:
+        """The nonsensitive items of some records, and a row of marks for each item: which of the records hold it."""
+        return _marks(self.start, self.item, records)
+
+    def sensitive_marks(self, records: Ints) -> tuple[Ints, Bools]:
+        """The same for sensitive items."""
+        return _marks(self.sensitive_start, self.sensitive, records)
+
+
+def slices(start: Ints, records: Ints) -> tuple[Ints, Ints]:
+    """Where the occurrences of some records lie, and to which of the records each belongs."""
+    length = start[records + 1] - start[records]
+    ends = np.cumsum(length)
+    place = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start[records] - (ends - length), length)
+    return place, np.repeat(np.arange(len(records)), length)
+
+
+def _marks(start: Ints, item: Ints, records: Ints) -> tuple[Ints, Bools]:
+    place, owner = slices(start, records)
+    items, row = np.unique(item[place], return_inverse=True)
+    marks = np.zeros((len(items), len(records)), dtype=np.bool_)
+    marks[row, owner] = True
+    return items, marks
+
+
+@dataclass(frozen=True)
+class ClusterRecoding:
+    """How the items of one cluster are published.
+
+    Attributes:
+        items: its nonsensitive items, ascending.
+        block: for each of them, the number of its generalized item in ``keys``; -1 if suppressed.
+        keys: the generalized items: tuples of item numbers, or nodes of a taxonomy.
+        sizes: how many items each stands for.
+        profile: the UL of its records.
+        lost: sensitive items that are suppressed in this cluster.
+    """
+
+    items: Ints
+    block: Ints
+    keys: tuple[tuple[int, ...] | int, ...]
+    sizes: Ints
+    profile: Profile
+    lost: frozenset[int] = field(default=frozenset())
+
+    @property
+    def suppresses(self) -> bool:
+        """Whether generalization alone did not do."""
+        return bool(self.lost) or bool((self.block < 0).any())
+
+
+Recoder = Callable[[Ints], ClusterRecoding]
+"""T: the records of a cluster (ascending) to how their items are published."""
+
+
+def recoding(
+    items: Ints,
+    marks: Bools,
+    block: Ints,
+    keys: tuple[tuple[int, ...] | int, ...],
+    sizes: Ints,
+    lost: Iterable[int] = (),
+) -> ClusterRecoding:
+    """A cluster's recoding with its UL; ``marks`` are the rows of the items."""
+    held = np.zeros((len(keys), marks.shape[1]), dtype=np.bool_)
+    kept = block >= 0
+    np.logical_or.at(held, block[kept], marks[kept])
+    total = sizes @ held if len(keys) else np.zeros(marks.shape[1], dtype=np.int64)
+    which, record = np.nonzero(held & (sizes > 1)[:, None])
+    pairs, counts = np.unique(total[record] * (2**20) + sizes[which], return_counts=True)
+    profile: Profile = Counter(
+        {(int(p) >> 20, int(p) & (2**20 - 1)): int(c) for p, c in zip(pairs.tolist(), counts.tolist(), strict=True)}
+    )
+    if len(items) and not kept.all():
+        gone = int((marks.any(axis=0) & ~held.any(axis=0)).sum())
+        if gone:
+            profile[ALL_LOST] += gone
+    return ClusterRecoding(items, block, keys, sizes, profile, frozenset(lost))
+
+
+def ul(profile: Profile) -> float:
+    """The sum of UL over the records of a profile, to about 15 digits."""
+    total = 0.0
+    for (s, a), count in profile.items():
+        total += count if (s, a) == ALL_LOST else count * 2.0 ** (a - s) * (1 - 2.0**-a) / (1 - 2.0**-s)
+    return total
+
+
+def ul_exact(profile: Profile) -> Fraction:
+    """The same, exact."""
+    numerators: Counter[int] = Counter()
+    for (s, a), count in profile.items():
+        numerators[s] += count if (s, a) == ALL_LOST else count * ((1 << a) - 1)
+    return sum((Fraction(n, (1 << s) - 1) if s else Fraction(n) for s, n in numerators.items()), Fraction(0))

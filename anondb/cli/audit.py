@@ -1,0 +1,68 @@
+"""Commands that look for leaks: the leak check of a sealed file, and simulated attackers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from anondb.cli.app import Json, ShowSql, Source, opened
+from anondb.cli.words import print_json, print_table
+from anondb.errors import VerificationFailed
+
+
+def inspect(
+    file: Annotated[str, typer.Argument(help="The sealed file.", metavar="FILE")], as_json: Json = False
+) -> None:
+    """The leak check of a sealed file: what it holds, byte for byte; exit 4 on anything that must not be there."""
+    from anondb.release.inspect import inspect as inspect_file
+
+    found = inspect_file(file)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        state = "holds the release and nothing else" if found.clean else f"{len(found.findings)} findings"
+        print_table(f"{found.path.name}: {state}", list(found.figures.items()))
+        for finding in found.findings:
+            typer.echo(f"{finding.check}: {finding.what}")
+    if not found.clean:
+        raise typer.Exit(VerificationFailed.exit_code)
+
+
+def attack(
+    source: Source,
+    release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
+    individuals: Annotated[int, typer.Option(help="Persons to draw from the source.")] = 1000,
+    known: Annotated[int, typer.Option(help="Items that the attacker knows of each.")] = 2,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    invert: Annotated[
+        bool, typer.Option("--invert", help="Also run the algorithm on every possible original; small releases only.")
+    ] = False,
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+) -> None:
+    """A simulated attacker: who fits what is known of real persons, in the source and in the release."""
+    from anondb.attack import invert_release
+
+    with opened(source, show_sql=show_sql, read_only=True) as database:
+        found = database.release(release).attack(individuals=individuals, known=known, seed=seed)
+        inversion = invert_release(database.engine, release) if invert else None
+    if as_json:
+        print_json({**found.to_json(), "inversion": None if inversion is None else inversion.to_json()})
+        return
+    rows: list[tuple[str, Any]] = [("persons drawn", f"{found.individuals:,}"), ("items known of each", found.known)]
+    for name, sizes in (("source", found.before), ("release", found.after)):
+        quartiles = ", ".join(f"{q:,.0f}" for q in sizes.quartiles)
+        rows += [
+            (f"candidates in the {name}", f"{sizes.smallest:,} to {sizes.largest:,}, quartiles {quartiles}"),
+            ("  singled out", f"{sizes.of_one:,}"),
+            (f"  fewer than {found.k} candidates", f"{sizes.below_k:,}"),
+            ("  with the fewest", f"{sizes.at_smallest:,}"),
+        ]
+    if inversion is not None:
+        rows += [
+            ("possible originals", f"{inversion.originals:,}, of which the algorithm leaves {inversion.consistent:,}"),
+            ("largest probability of an item", f"{float(inversion.naive):.3f}, {float(inversion.posterior):.3f} then"),
+            ("settled by the algorithm", f"{inversion.certain:,} pairs of a person and an item"),
+        ]
+    print_table(f"an attacker against {release}", rows)

@@ -1,0 +1,364 @@
+"""Relational records beside the transactions: one row for each id, its quasi-identifiers coded as exact integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.data.sources import Source, open_source, reading
+from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+
+Ints = npt.NDArray[np.int64]
+KINDS = ("numeric", "date", "categorical")
+HIERARCHY_SUFFIXES = (".tree", ".csv", ".txt")
+MAX_DIGITS = 18  # of a number, decimals included: BIGINT holds them
+DAY = 86_400_000_000  # microseconds
+RESERVED = ("transaction_id", "items")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One quasi-identifier.
+
+    Attributes:
+        name: its column.
+        kind: ``numeric``, ``date`` or ``categorical``.
+        codes: its value in each record, in the order of the transactions. Numeric: the value in ``unit``; date:
+            microseconds since 1970; categorical: a number of ``values``, in hierarchy order where there is one.
+        null: which records have no value; there the code is 0 unless categorical, where NULL is one of ``values``.
+        weight: w of the attribute in the NCP.
+        length: length of the domain (numeric, date), or number of its values (categorical), NULL included.
+        unit: what 1 in ``codes`` stands for: a power of ten for numbers, a day or a microsecond for dates.
+        values: the values of a categorical attribute by code; None is NULL. Leaves of the hierarchy that never occur are
+            among them.
+        hierarchy: its tree, or None. NULL lies beside the root, under a root of its own.
+        sql_type: the type of the bounds of ranges in a release.
+    """
+
+    name: str
+    kind: str
+    codes: Ints
+    null: npt.NDArray[np.bool_]
+    weight: Fraction
+    length: int
+    unit: Fraction = Fraction(1)
+    values: tuple[str | None, ...] = ()
+    hierarchy: Taxonomy | None = None
+    sql_type: str = "VARCHAR"
+
+    @property
+    def is_range(self) -> bool:
+        """Whether groups are generalized to ranges."""
+        return self.kind != "categorical"
+
+    @property
+    def has_null(self) -> bool:
+        """Whether NULL is a value."""
+        return bool(self.null.any())
+
+
+@dataclass(frozen=True)
+class Records:
+    """The quasi-identifiers of every transaction's person.
+
+    Attributes:
+        attributes: in the stated order.
+        n: how many records.
+        warnings: remarks for the owner, such as how each attribute is read.
+    """
+
+    attributes: tuple[Attribute, ...]
+    n: int
+    warnings: tuple[str, ...] = ()
+
+
+def parse_quasi_identifiers(given: str | Sequence[str] | None) -> list[tuple[str, str | None]]:
+    """``A,B:categorical`` or a list of such texts: names of columns, each with a stated kind or None.
+
+    Raises:
+        InputError: nothing was named, or a column twice.
+    """
+    if given is None:
+        raise InputError(
+            "It is not said which columns of the records are quasi-identifiers.",
+            code="no_quasi_identifiers",
+            hint="Name them with --quasi-identifiers A,B; all other columns are left out of the release.",
+        )
+    parts = [p for p in given.split(",") if p.strip()] if isinstance(given, str) else list(given)
+    wanted: list[tuple[str, str | None]] = []
+    for part in parts:
+        name, colon, kind = part.strip().rpartition(":")
+        known = bool(colon) and kind.strip() in KINDS
+        wanted.append((name.strip(), kind.strip()) if known else (part.strip(), None))
+    names = [name.lower() for name, _ in wanted]
+    if len(set(names)) < len(names) or "" in names:
+        raise InputError("The quasi-identifiers name a column twice, or none.", code="bad_usage")
+    return wanted
+
+
+def load_records(
+    engine: Engine,
+    given: Any,
+    dataset: Dataset,
+    *,
+    quasi_identifiers: str | Sequence[str] | None,
+    hierarchies: Any = None,
+    weights: Mapping[str, Fraction] | None = None,
+    domains: Mapping[str, tuple[Any, Any]] | None = None,
+) -> Records:
+    """Read the records of a dataset, whose ids must be the same.
+
+    A column of numbers is numeric, one of dates or timestamps a date, any other, or one with a hierarchy, categorical;
+    a text column whose values are all plain numbers is numeric. ``NAME:numeric|date|categorical`` states it.
+
+    Args:
+        engine: inside a transaction.
+        given: a table, view, file or data frame with the dataset's id column.
+        dataset: loaded with ``more_ids`` from the same records, so that persons without items are there.
+        quasi_identifiers: names of columns, see ``parse_quasi_identifiers``. Other columns are not read.
+        hierarchies: a table (attribute, node, parent[, ord]), a directory of ``NAME.tree`` path files, or a mapping of
+            names to whatever ``load_taxonomy`` reads.
+        weights: w of attributes in the NCP; 1/v by default.
+        domains: declared domains [low, high] of numeric attributes; the data's range by default.
+
+    Raises:
+        InputError: missing columns; NULL or repeated ids; ids of the transactions that the records lack; NaN, infinite,
+            negative-zero or too long numbers; a value that its hierarchy misses; a direct identifier.
+    """
+    wanted = parse_quasi_identifiers(quasi_identifiers)
+    with open_source(engine, given, "records") as source:
+        id_column = source.column(dataset.id_column, "--id")
+        columns = {source.column(name, "--quasi-identifiers"): kind for name, kind in wanted}
+        _check_names(list(columns), id_column)
+        trees = _hierarchies(engine, hierarchies, list(columns))
+        table, types = _snapshot(engine, source, id_column, list(columns), dataset)
+    share = Fraction(1, max(len(columns), 1))
+    attributes, warnings = [], []
+    for i, (name, kind) in enumerate(columns.items()):
+        weight = Fraction((weights or {}).get(name, share))
+        if not 0 <= weight <= 1:
+            raise InputError(f"The weight of {name!r} must be from 0 to 1.", code="bad_parameter")
+        column = _Column(engine, table, f"c{i}", name, types[name], weight)
+        attribute = column.read(kind, trees.get(name.lower()), (domains or {}).get(name))
+        if kind is None and types[name] == "VARCHAR" and attribute.is_range:
+            warnings.append(f"{name!r} is read as numbers; write {name}:categorical if its values are codes.")
+        if len(np.unique(attribute.codes)) == dataset.n_transactions > 1:
+            if kind is None and not attribute.is_range and attribute.hierarchy is None:
+                raise InputError(
+                    f"{name!r} has another value in every record, as a direct identifier has.",
+                    code="direct_identifier",
+                    hint=f"Leave it out, or confirm it as {name}:categorical.",
+                )
+            warnings.append(f"{name!r} has another value in every record: is it a direct identifier?")
+        attributes.append(attribute)
+    engine.drop(table)
+    return Records(tuple(attributes), dataset.n_transactions, tuple(warnings))
+
+
+def _check_names(columns: list[str], id_column: str) -> None:
+    """Refuse columns whose names the tables of a release have for something else."""
+    lowered = {c.lower() for c in columns}
+    if id_column.lower() in lowered:
+        raise InputError(
+            f"{id_column!r} is the id of the records, a direct identifier.",
+            code="direct_identifier",
+            hint="Leave it out.",
+        )
+    made = {c.lower() + end for c in columns for end in ("_lo", "_hi", "_null")}
+    clashing = sorted(lowered & (made | set(RESERVED)))
+    if clashing:
+        raise InputError(
+            f"The release needs the column name {clashing[0]!r} itself.", code="column_clash", hint="Rename the column."
+        )
+
+
+def _snapshot(
+    engine: Engine, source: Source, id_column: str, columns: list[str], dataset: Dataset
+) -> tuple[Table, dict[str, str]]:
+    """The wanted columns under the dataset's numbers, as a work table (tid, c0, c1, ...); and the columns' types."""
+
+    def text(column: str) -> exp.Expr:
+        node = exp.column(exp.to_identifier(column, quoted=True))
+        if source.columns[column] == "VARCHAR":
+            return exp.Anonymous(this="decode", expressions=[exp.Anonymous(this="encode", expressions=[node])])
+        return exp.cast(node, "VARCHAR")
+
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    id_type = source.columns[id_column]
+    key = text(id_column) if id_type.startswith(("VARCHAR", "ENUM")) else exp.column(id_column, quoted=True)
+    texts = [text(c).as_(f"c{i}") for i, c in enumerate(columns)]
+    with reading(source.name):
+        rows = engine.create("records_source", exp.select(key.as_("id"), *texts).from_(inner))
+    found = engine.query("records/counts", {"source": rows, "ids": dataset.ids})
+    total, nulls, distinct, matched = (int(column[0]) for column in found.values())
+    if nulls:
+        raise InputError(f"{nulls} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
+    if distinct < total:
+        raise InputError(
+            f"{total - distinct} rows of {source.name} repeat an id: a person has one record.",
+            code="repeated_id",
+            hint="Keep one row for each id.",
+        )
+    if matched < dataset.n_transactions or matched < total:
+        raise InputError(
+            f"{dataset.n_transactions - matched} ids of the transactions are not in {source.name}.",
+            code="no_record",
+            hint="Give each of them a record, or leave their transactions out.",
+        )
+    number = exp.select(exp.column("tid", "ids"), *(exp.column(f"c{i}", "rows") for i in range(len(columns))))
+    joined = number.from_(exp.alias_(dataset.ids.expression(), "ids", table=True)).join(
+        exp.alias_(rows.expression(), "rows", table=True), on=exp.column("id", "ids").eq(exp.column("id", "rows"))
+    )
+    table = engine.create("records", joined)
+    engine.drop(rows)
+    return table, {c: source.columns[c] for c in columns}
+
+
+class _Column:
+    """One column of the snapshot, as text, and how it becomes an attribute."""
+
+    def __init__(self, engine: Engine, table: Table, column: str, name: str, kind: str, weight: Fraction) -> None:
+        self.engine, self.name, self.kind, self.weight = engine, name, kind.partition("(")[0], weight
+        self.source = exp.select("tid", exp.column(column).as_("value")).from_(table.expression())
+
+    def read(self, kind: str | None, tree: Taxonomy | None, domain: tuple[Any, Any] | None) -> Attribute:
+        """The attribute, of the stated kind or of the kind that its type and values suggest."""
+        if tree is not None:
+            if kind not in (None, "categorical"):
+                raise InputError(f"{self.name!r} has a hierarchy, so it is categorical.", code="bad_usage")
+            return self._categorical(tree)
+        numbers = {n: int(v[0]) for n, v in self.engine.query("records/numbers", {"source": self.source}).items()}
+        if kind is None:
+            typed = "INT" in self.kind or self.kind in ("DECIMAL", "DOUBLE", "FLOAT")
+            plain = self.kind == "VARCHAR" and numbers["present"] and numbers["plain"] == numbers["present"]
+            dated = self.kind == "DATE" or self.kind.startswith("TIMESTAMP")
+            kind = "numeric" if typed or plain else "date" if dated else "categorical"
+        if kind == "numeric":
+            return self._numeric(numbers, domain)
+        return self._date() if kind == "date" else self._categorical(None)
+
+    def _numeric(self, numbers: dict[str, int], domain: tuple[Any, Any] | None) -> Attribute:
+        if numbers["odd"]:
+            raise InputError(
+                f"{numbers['odd']} values of {self.name!r} are NaN, infinite or a negative zero.",
+                code="bad_number",
+                hint="Make them NULL, or numbers.",
+            )
+        if numbers["plain"] < numbers["present"] or numbers["digits"] + numbers["decimals"] > MAX_DIGITS:
+            raise InputError(
+                f"{self.name!r} has values that are no plain decimal numbers of at most {MAX_DIGITS} digits.",
+                code="bad_number",
+                hint=f"Cast it to DECIMAL first, or read it as {self.name}:categorical.",
+            )
+        decimals = numbers["decimals"]
+        found = self.engine.query("records/scaled", {"source": self.source}, decimals=decimals)["value"]
+        kind = "BIGINT" if not decimals else f"DECIMAL(18,{decimals})"
+        stated = None if domain is None else tuple(Fraction(str(x)) * 10**decimals for x in domain)
+        return self._range("numeric", found, Fraction(1, 10**decimals), kind, stated)
+
+    def _date(self) -> Attribute:
+        with reading(f"column {self.name!r}"):
+            found = self.engine.query("records/dates", {"source": self.source})
+        if not found["finite"].all():
+            raise InputError(f"{self.name!r} has infinite dates.", code="bad_number", hint="Make them NULL.")
+        days = not np.any(np.ma.filled(found["value"], 0) % DAY)
+        return self._range("date", found["value"], Fraction(1), "DATE" if days else "TIMESTAMP", None)
+
+    def _range(
+        self, kind: str, found: npt.NDArray[Any], unit: Fraction, sql_type: str, domain: tuple[Any, ...] | None
+    ) -> Attribute:
+        null = np.ma.getmaskarray(found)
+        codes = np.ma.filled(found, 0).astype(np.int64)
+        codes[null] = 0
+        values = codes[~null]
+        low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+        if domain is not None:
+            if domain[0] > low or domain[1] < high:
+                raise InputError(f"The domain of {self.name!r} does not hold its values.", code="bad_domain")
+            low, high = int(domain[0]), int(domain[1])
+        return Attribute(self.name, kind, codes, null, self.weight, high - low, unit, sql_type=sql_type)
+
+    def _categorical(self, tree: Taxonomy | None) -> Attribute:
+        values = exp.select("value").from_(self.source.subquery("rows"))
+        occurring = _with_none(self.engine.query("records/domain", {"source": values})["value"])
+        if tree is None:
+            ordered: list[str | None] = occurring
+        else:
+            leaves = [tree.labels[v] for v in tree.leaves(0).tolist()]
+            missing = len({v for v in occurring if v is not None} - set(leaves))
+            if missing:
+                raise InputError(
+                    f"The hierarchy of {self.name!r} misses {missing} of its values as leaves.",
+                    code="unknown_value",
+                    hint="Add them as leaves.",
+                )
+            ordered = [*leaves, *([None] if None in occurring else [])]
+        domain = self.engine.put(
+            "records_domain", {"code": ("INTEGER", np.arange(len(ordered))), "value": ("VARCHAR", ordered)}
+        )
+        codes = self.engine.query("records/coded", {"source": self.source, "domain": domain})["code"].astype(np.int64)
+        self.engine.drop(domain)
+        null = codes == ordered.index(None) if None in ordered else np.zeros(len(codes), dtype=np.bool_)
+        return Attribute(
+            self.name, "categorical", codes, null, self.weight, len(ordered), values=tuple(ordered), hierarchy=tree
+        )
+
+
+def _with_none(column: npt.NDArray[Any]) -> list[str | None]:
+    masked = np.ma.getmaskarray(column)
+    return [None if m else str(v) for v, m in zip(np.ma.getdata(column).tolist(), masked.tolist(), strict=True)]
+
+
+def _hierarchies(engine: Engine, given: Any, columns: list[str]) -> dict[str, Taxonomy]:
+    """The hierarchies of attributes, by the lower-case name.
+
+    Raises:
+        InputError: none where some were given; a hierarchy for a column that is no quasi-identifier.
+    """
+    if given is None:
+        return {}
+    names = {c.lower() for c in columns}
+    if isinstance(given, Mapping):
+        found = {str(name).lower(): load_taxonomy(engine, tree) for name, tree in given.items()}
+    elif isinstance(given, str | Path) and Path(given).is_dir():
+        files = sorted(p for p in Path(given).iterdir() if p.suffix.lower() in HIERARCHY_SUFFIXES)
+        found = {p.stem.lower(): load_taxonomy(engine, p) for p in files if p.stem.lower() in names}
+    else:
+        with open_source(engine, given, "hierarchies") as source:
+            found = _hierarchy_table(engine, source)
+    unknown = len(set(found) - names)
+    if unknown and not set(found) & names:
+        raise InputError(
+            f"None of the {unknown} hierarchies is called like a quasi-identifier.",
+            code="unknown_hierarchy",
+            hint="Give a table (attribute, node, parent), or a directory with one NAME.tree file for each.",
+        )
+    return {name: tree for name, tree in found.items() if name in names}
+
+
+def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Taxonomy]:
+    """Edge lists (attribute, node, parent[, ord]) of several hierarchies."""
+    columns = [source.column(c, "--hierarchies") for c in ("attribute", "node", "parent")]
+    order = [c for c in source.columns if c.lower() == "ord"]
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    texts = [exp.cast(exp.column(c, quoted=True), "VARCHAR").as_(f"c{i}") for i, c in enumerate(columns)]
+    query = exp.select(*texts).from_(inner).order_by(*(exp.column(c, quoted=True) for c in order), "c0", "c1", "c2")
+    with reading(source.name):
+        rows = engine.select(query, f"reading {source.name}")
+    names, nodes, parents = (_with_none(rows[f"c{i}"]) for i in range(3))
+    if None in names or None in nodes:
+        raise InputError(f"{source.name} has rows without an attribute or a node.", code="null_node")
+    edges: dict[str, list[tuple[str, str | None]]] = {}
+    for name, node, parent in zip(names, nodes, parents, strict=True):
+        edges.setdefault(str(name).lower(), []).append((str(node), parent))
+    return {name: from_edges(pairs) for name, pairs in edges.items()}

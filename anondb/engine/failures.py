@@ -1,0 +1,62 @@
+"""Typed errors without the text of DuckDB's own, which may hold data values or SQL."""
+
+from __future__ import annotations
+
+import duckdb
+
+from anondb.errors import AnondbError, EngineError, InputError, InternalError
+
+
+def open_error(error: Exception) -> AnondbError:
+    """A typed error for a database that could not be opened."""
+    text = str(error)
+    if "Could not set lock" in text:
+        return EngineError(
+            "The database file is locked by another process.", code="locked", hint="Close it there first."
+        )
+    if "not a valid DuckDB database" in text or isinstance(error, duckdb.SerializationException):
+        return InputError("The file is not a DuckDB database, or it is damaged.", code="not_a_database")
+    if "does not exist" in text or "No such file" in text:
+        return InputError("The database file does not exist.", code="no_such_file")
+    if isinstance(error, duckdb.InvalidInputException | duckdb.BinderException | duckdb.ParserException):
+        return InputError("DuckDB refused an option of the connection.", hint="Check --memory-limit and --threads.")
+    return EngineError(f"The database could not be opened ({type(error).__name__}).", code="cannot_open")
+
+
+def transaction_open() -> InputError:
+    """The connection has a transaction of the user's open."""
+    return InputError(
+        "The connection has a transaction open.",
+        code="transaction_open",
+        hint="COMMIT or ROLLBACK it first: anondb never ends a transaction of yours.",
+    )
+
+
+def bad_unicode() -> InputError:
+    """A text that no database holds."""
+    return InputError(
+        "A text is not valid Unicode (bytes that are not UTF-8, or a lone surrogate).", code="bad_unicode"
+    )
+
+
+def wrap(error: duckdb.Error, what: str) -> AnondbError:
+    """A typed error without the text of DuckDB's own, which may hold data values or SQL."""
+    kind = type(error).__name__
+    text = str(error)
+    if isinstance(error, duckdb.OutOfMemoryException):
+        if "max_temp_directory_size" in text or "disk" in text.lower():
+            return EngineError(f"No disk space left for temporary files ({what}).", code="disk_full")
+        return EngineError(
+            f"The memory limit was reached ({what}).", code="out_of_memory", hint="Raise --memory-limit, or lower m."
+        )
+    if isinstance(error, duckdb.IOException):
+        return EngineError(f"Reading or writing a file failed ({what}).", code="io")
+    if isinstance(error, duckdb.TransactionException):
+        return EngineError(f"The transaction could not go on ({what}).", code="transaction")
+    if "surrogate" in text or "valid UTF-8" in text or "not utf-8" in text:
+        return bad_unicode()
+    if isinstance(error, duckdb.InternalException | duckdb.FatalException):
+        return EngineError(f"DuckDB failed internally ({what}).", code="engine_internal")
+    if what.startswith("query ") or what == "generated query":
+        return InternalError(f"DuckDB refused a statement of anondb's own ({what}: {kind}).")
+    return EngineError(f"DuckDB refused a statement ({what}: {kind}).", code="refused")

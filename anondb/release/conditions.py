@@ -1,0 +1,136 @@
+"""Conditions on relational values in ``count_bounds``: what a release's ``records`` table shows, and how it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.engine import load
+
+VALUES = {"attribute": "VARCHAR", "released_value": "VARCHAR", "value": "VARCHAR"}
+_NUMBERS = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly
+
+
+@dataclass(frozen=True)
+class ReleasedAttribute:
+    """A published attribute: its name, the type of its ends where it is published in ranges, and whether a column says
+    where NULL is a value."""
+
+    name: str
+    ends: str | None
+    has_null: bool
+
+
+def released_attributes(columns: Mapping[str, str]) -> tuple[ReleasedAttribute, ...]:
+    """The attributes of a ``records`` table, from its columns and their types."""
+    made = {name + end for name in columns for end in ("_lo", "_hi", "_null")}
+    return tuple(
+        ReleasedAttribute(name, columns.get(name + "_lo"), name + "_null" in columns)
+        for name in columns
+        if name != "transaction_id" and name not in made
+    )
+
+
+def record_columns(attributes: Sequence[ReleasedAttribute]) -> dict[str, str]:
+    """The columns of ``records`` and their types."""
+    columns = {"transaction_id": "INTEGER"}
+    for attribute in attributes:
+        columns[attribute.name] = "VARCHAR"
+        if attribute.ends is not None:
+            columns |= {attribute.name + "_lo": attribute.ends, attribute.name + "_hi": attribute.ends}
+            if attribute.has_null:
+                columns[attribute.name + "_null"] = "BOOLEAN"
+    return columns
+
+
+def judged_records(schema: str, attributes: Sequence[ReleasedAttribute]) -> exp.Query:
+    """The query (transaction_id, must, may, chance) over the conditions on all attributes, for the macro's body.
+
+    Its shape depends on the attributes. A condition is a parameter of the macro that is called like its attribute; all
+    columns are qualified, since a parameter takes the place of a plain column of its name.
+    """
+    if not attributes:
+        ids = exp.alias_(_stored(schema, "transaction_ids"), "stored", table=True)
+        yes = [exp.true().as_("must"), exp.true().as_("may"), exp.cast(exp.convert(1), "DOUBLE").as_("chance")]
+        return exp.select(exp.column("transaction_id", "stored"), *yes).from_(ids)
+    parts = [_judged(schema, attribute).subquery(f"judged{i}") for i, attribute in enumerate(attributes)]
+    query = exp.select(exp.column("transaction_id", "judged0")).from_(parts[0])
+    for i, part in enumerate(parts[1:], 1):
+        same = exp.column("transaction_id", f"judged{i}").eq(exp.column("transaction_id", "judged0"))
+        query = query.join(part, on=same)
+    places = [f"judged{i}" for i in range(len(parts))]
+    chance: exp.Expr = exp.column("chance", places[0])
+    for place in places[1:]:
+        chance = exp.Mul(this=chance, expression=exp.column("chance", place))
+    return query.select(
+        exp.and_(*(exp.column("must", place) for place in places)).as_("must"),
+        exp.and_(*(exp.column("may", place) for place in places)).as_("may"),
+        chance.as_("chance"),
+    )
+
+
+def _stored(schema: str, table: str) -> exp.Table:
+    return exp.Table(this=exp.to_identifier(table, quoted=True), db=exp.to_identifier(schema, quoted=True))
+
+
+def _judged(schema: str, attribute: ReleasedAttribute) -> exp.Query:
+    """The condition on one attribute: the query of its kind, over its columns."""
+    asked = exp.column(exp.to_identifier(attribute.name, quoted=True))
+    values: dict[str, exp.Expr]
+    columns: dict[str, exp.Expr]
+    if attribute.ends is None:
+        name = "release/judged_category"
+        values = {"asked": asked, "attribute": exp.Literal.string(attribute.name)}
+        columns = {"shown": _column(attribute.name)}
+    else:
+        name = "release/judged_range"
+        of_type = "TIMESTAMP" if attribute.ends in ("DATE", "TIMESTAMP") else _NUMBERS
+        typed = exp.cast(asked, f"{of_type}[]", dialect="duckdb")
+        ends = [exp.cast(_column(attribute.name + end), of_type, dialect="duckdb") for end in ("_lo", "_hi")]
+        values = {
+            "asked": typed,
+            "numbers": exp.Array(
+                expressions=[
+                    _number(exp.Bracket(this=typed.copy(), expressions=[exp.convert(i)]), of_type) for i in (0, 1)
+                ]
+            ),
+            "counts": exp.convert(attribute.ends in ("BIGINT", "DATE")),
+        }
+        columns = {
+            "low": ends[0],
+            "high": ends[1],
+            "low_number": _number(ends[0], of_type),
+            "high_number": _number(ends[1], of_type),
+            "has_null": _column(attribute.name + "_null") if attribute.has_null else exp.false(),
+        }
+    records = exp.select(
+        exp.column("transaction_id", "stored"), *(value.as_(column) for column, value in columns.items())
+    ).from_(exp.alias_(_stored(schema, "records"), "stored", table=True))
+    tree = load(name).tree.copy()
+    for node in list(tree.walk()):
+        node.comments = None
+    for table in list(tree.find_all(exp.Table)):
+        if table.name == "records":
+            fresh = records.subquery("records")
+            fresh.set("joins", table.args.get("joins"))
+            table.replace(fresh)
+        elif table.name == "released_values":
+            table.replace(exp.alias_(_stored(schema, "released_values"), "released_values", table=True))
+    for call in list(tree.find_all(exp.Anonymous)):
+        if call.name.lower() == "getvariable":
+            call.replace(values[call.expressions[0].name].copy())
+    return tree
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), "stored")
+
+
+def _number(value: exp.Expr, of_type: str) -> exp.Expr:
+    """A value as a double; points in time in days."""
+    if of_type == _NUMBERS:
+        return exp.cast(value.copy(), "DOUBLE")
+    microseconds = exp.Anonymous(this="epoch_us", expressions=[value.copy()])
+    return exp.Div(this=microseconds, expression=exp.cast(exp.convert(86_400_000_000), "DOUBLE"), typed=False)

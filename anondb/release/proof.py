@@ -1,0 +1,235 @@
+"""The proof pack: plain SQL with which anybody checks the promise of a sealed file, and a page on what that shows.
+
+Each model has one function in ``PROOFS`` and one text in ``CLAIMS``: from the manifest, and from privacy constraints that
+may leave the house, the function makes the query whose rows are the violations.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from sqlglot import exp
+
+from anondb.data.constraints import PrivacyConstraints
+from anondb.engine import Table, load
+from anondb.errors import EngineError, InputError
+from anondb.release.objects import SEALED_SCHEMA
+
+Manifest = Mapping[str, str]
+PAGE = "README.md"
+_TRANSACTIONS = Table("", SEALED_SCHEMA, "transactions")
+_MANIFEST = Table("", SEALED_SCHEMA, "manifest")
+_IDS = Table("", SEALED_SCHEMA, "transaction_ids")
+_MEMBERS = Table("", SEALED_SCHEMA, "released_items")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What of the owner's may be in the proof: privacy constraints (``pgen`` for those of Pgen), and private items."""
+
+    privacy: PrivacyConstraints | str | None = None
+    private: tuple[str, ...] = ()
+
+
+def _km(manifest: Manifest, _: Shown) -> exp.Query:
+    """Every combination of at most m items that occurs, occurs in at least k transactions (the definition, word for word).
+
+    The shape depends on m: one SELECT for each size. For m = inf it is enough to look at whole transactions.
+    """
+    k, m = int(manifest["k"]), manifest["m"]
+    if m == "inf":
+        return load("proof/km_inf").bind({"transactions": _TRANSACTIONS}, {"k": k})
+    parts = [_rare_combinations(size, k) for size in range(1, int(m) + 1)]
+    return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+
+
+def _rare_combinations(size: int, k: int) -> exp.Select:
+    """The combinations of ``size`` items that occur in 1 to k-1 transactions."""
+    query = _combinations(size)
+    items = query.selects[1].this.expressions
+    words = exp.Literal.string(f"a combination of {size} occurs in too few transactions").as_("violation")
+    rare = exp.LT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(k))
+    columns = words, query.selects[1].copy(), exp.Count(this=exp.Star()).as_("support")
+    return query.select(*columns, append=False).group_by(*(i.copy() for i in items)).having(rare)
+
+
+def _combinations(size: int, kept: exp.Expr | None = None) -> exp.Select:
+    """Each transaction with each combination of ``size`` of its items, of those that are ``kept``."""
+    held = exp.select("transaction_id", "item").distinct().from_(_TRANSACTIONS.expression())
+    held = held if kept is None else held.where(kept)
+    items = [exp.column("item", f"held_{n}") for n in range(1, size + 1)]
+    query = exp.select(exp.column("transaction_id", "held_1"), exp.Array(expressions=items).as_("items"))
+    query = query.from_(held.subquery("held_1"))
+    for n in range(2, size + 1):
+        same = exp.column("transaction_id", f"held_{n}").eq(exp.column("transaction_id", f"held_{n - 1}"))
+        later = exp.GT(this=items[n - 1].copy(), expression=items[n - 2].copy())
+        query = query.join(held.copy().subquery(f"held_{n}"), on=exp.and_(same, later))
+    return query
+
+
+def _constraints(manifest: Manifest, shown: Shown) -> exp.Query:
+    """The constraints that the owner wrote; those of Pgen hold if the k^m query for every m returns nothing (spec 6.9)."""
+    privacy = shown.privacy
+    if isinstance(privacy, str):
+        return _km({**manifest, "m": "inf"}, shown)
+    if privacy is None:
+        raise InputError(
+            "The proof of this release needs the privacy constraints, which say what the owner thinks can be known.",
+            code="no_proof",
+            hint="Say --include-constraints if they may leave the house.",
+        )
+    pairs = [(privacy.ids[n], item) for n in range(len(privacy)) for item in privacy.items(n)]
+    listed = exp.select("set_id", "item").from_(exp.values(pairs, alias="listed", columns=["set_id", "item"]))
+    tables: dict[str, Table | exp.Query] = {"listed": listed, "released_items": _MEMBERS, "transactions": _TRANSACTIONS}
+    return load("proof/constraints").bind(tables, {"k": int(manifest["k"])})
+
+
+def _hkp(manifest: Manifest, shown: Shown) -> exp.Query:
+    """Every combination of up to p public items, its support, and the share of each private item (Xu et al. 2008)."""
+    if not shown.private or manifest["p"] == "inf":
+        raise InputError(
+            "The proof of this release needs the private items, and a finite p.",
+            code="no_proof",
+            hint="Say --include-constraints if the names of the private items may leave the house.",
+        )
+    private = exp.select("item").from_(exp.values([(i,) for i in shown.private], alias="private", columns=["item"]))
+    public = exp.column("item").isin(query=private.copy()).not_()
+    parts = [_combinations(size, public) for size in range(1, int(manifest["p"]) + 1)]
+    combinations = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+    h = Fraction(manifest["h"])
+    tables: dict[str, Table | exp.Query] = {
+        "combinations": combinations,
+        "transactions": _TRANSACTIONS,
+        "private": private,
+    }
+    values = {"k": int(manifest["k"]), "numerator": h.numerator, "denominator": h.denominator}
+    return load("proof/hkp").bind(tables, values)
+
+
+def _k(manifest: Manifest, _: Shown) -> exp.Query:
+    """Classes of equal published transactions with fewer than k members (He and Naughton 2009)."""
+    tables = {"transaction_ids": _IDS, "transactions": _TRANSACTIONS}
+    return load("proof/k").bind(tables, {"k": int(manifest["k"])})
+
+
+PROOFS: Mapping[str, Callable[[Manifest, Shown], exp.Query]] = {
+    "km": _km,
+    "k": _k,
+    "constraints": _constraints,
+    "hkp": _hkp,
+}
+
+CLAIMS: Mapping[str, str] = {
+    "km": """\
+* **Needs only the release**: whoever knows up to m items of a person finds at least k transactions that fit, or none.
+  `verify_km.sql` looks at every combination of up to m released items that occurs, and returns those that occur in fewer
+  than k transactions.
+* **Needs the taxonomy** (or the owner's groups of items): that a released item stands for the right items. The release
+  says what it stands for (`released_items`), and a node of a taxonomy can be compared with that.
+""",
+    "k": """\
+* **Needs only the release**: every published transaction equals at least k - 1 others. `verify_k.sql` compares whole
+  transactions, empty ones and the copies of items included, and returns the classes that are too small.
+* **Needs the taxonomy**: that a released item stands for the right items (`released_items` says what it stands for).
+""",
+    "constraints": """\
+* **Needs only the release**: constraints of Pgen, which are transactions of the source and never leave the house. They hold
+  if every published transaction is contained in at least k transactions, which `verify_constraints.sql` then looks at.
+* **Needs the constraints**: those that the owner wrote. They are in `verify_constraints.sql` only if the owner let them out.
+""",
+    "hkp": """\
+* **Needs the list of private items**, which is in `verify_hkp.sql`: whoever knows up to p public items of a person finds at
+  least k transactions that fit, and no private item is in more than the share h of them.
+""",
+}
+
+_PAGE = """\
+# Checking a sealed release without anondb
+
+`verify_{model}.sql` is plain DuckDB SQL. It reads the sealed file and returns the violations of the promise: **no row
+means that the promise holds**. A row "this is another release" means that script and file do not belong together.
+
+    duckdb -readonly RELEASE.duckdb < verify_{model}.sql
+
+The file was made by {model} with {parameters}, and its release_id is `{release_id}`.
+
+## What is shown, and from what
+
+{claims}
+## What is not shown
+
+* **Truthfulness**: that each published transaction is the image of an original one. Only the owner can check this.
+* **Coverage**: that every person of the source is in the release, and that nobody was added.
+* What the promise does not promise: sensitive facts that all k candidates share, knowledge of absence, and two releases
+  of the same persons that are joined. See docs/promise.md of anondb.
+"""
+
+
+def script(manifest: Manifest, shown: Shown = Shown()) -> str:
+    """The SQL of a release's proof.
+
+    Raises:
+        InputError: ``no_proof``: there is none for this model, or not without the owner's constraints.
+    """
+    model = manifest["model"]
+    if model not in PROOFS:
+        raise InputError(
+            f"There is no proof in SQL for the model {model}; there are {', '.join(PROOFS)}.", code="no_proof"
+        )
+    other = load("proof/other_release").bind({"manifest": _MANIFEST}, {"release_id": manifest["release_id"]})
+    violations = PROOFS[model](manifest, shown).subquery("violations")
+    union = exp.union(other, exp.select("violation", "items", "support").from_(violations), distinct=False)
+    for node in union.walk():
+        node.comments = None
+        if isinstance(node, exp.Table):
+            node.set("catalog", None)  # the file may be attached under any name
+    head = f"-- Violations of the promise of release {manifest['release_id']} ({_words(manifest)}). No row: it holds.\n"
+    return head + union.sql(dialect="duckdb", pretty=True) + "\nORDER BY ALL;\n"
+
+
+def _words(manifest: Manifest) -> str:
+    named = (f"{key} = {manifest[key]}" for key in ("h", "k", "m", "l", "p") if key in manifest)
+    return f"{manifest['model']}, {', '.join(named)}"
+
+
+def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, shown: Shown = Shown()) -> Path:
+    """Where a proof pack is to be written, refused before the long work if that is not possible.
+
+    Raises:
+        InputError: it is a file, its parent does not exist, or there is no proof.
+    """
+    script(manifest, shown)
+    place = Path(os.path.abspath(directory))
+    if place.exists() and not place.is_dir():
+        raise InputError(f"{place.name!r} is a file.", code="bad_path", hint="Name a directory for --proof.")
+    if not place.parent.is_dir():
+        raise InputError(f"The directory for {place.name!r} does not exist.", code="no_such_directory")
+    return place
+
+
+def write_proof(directory: Path, manifest: Manifest, shown: Shown = Shown()) -> list[Path]:
+    """Write ``verify_<model>.sql`` and its page into a directory, which is made if need be; files of those names give way.
+
+    Raises:
+        InputError: no proof for the model.
+        EngineError: it cannot be written.
+    """
+    model = manifest["model"]
+    page = _PAGE.format(
+        model=model,
+        parameters=_words(manifest).partition(", ")[2],
+        release_id=manifest["release_id"],
+        claims=CLAIMS[model],
+    )
+    files = {directory / f"verify_{model}.sql": script(manifest, shown), directory / PAGE: page}
+    try:
+        directory.mkdir(exist_ok=True)
+        for path, text in files.items():
+            path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EngineError(f"The proof could not be written ({type(error).__name__}).", code="io") from None
+    return list(files)

@@ -1,0 +1,152 @@
+"""The relational part of a release: the values of each record, written when it is frozen and read when it is verified."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+from anondb.recoding import PublishedAttribute, RelationalRecoding
+from anondb.release.conditions import VALUES, ReleasedAttribute
+from anondb.release.objects import SchemaName, read_manifest, release_kind
+
+
+def shown_attributes(recoding: RelationalRecoding) -> list[ReleasedAttribute]:
+    """The attributes of a recoding, as ``records`` shows them."""
+    return [_released(attribute) for attribute in recoding.attributes]
+
+
+def _released(attribute: PublishedAttribute) -> ReleasedAttribute:
+    if attribute.low is None:
+        return ReleasedAttribute(attribute.name, None, False)
+    return ReleasedAttribute(attribute.name, attribute.sql_type, attribute.has_null)
+
+
+def write_records(
+    engine: Engine, recoding: RelationalRecoding, numbered: Table, records: Table, released_values: Table
+) -> None:
+    """Write the relational tables of a release.
+
+    Args:
+        engine: inside a transaction.
+        recoding: the values of each class.
+        numbered: ``(tid, transaction_id)``.
+        records, released_values: the tables to make.
+    """
+    columns: dict[str, tuple[str, Any]] = {}
+    wanted: list[exp.Expr] = []
+    for i, attribute in enumerate(recoding.attributes):
+        if attribute.low is None:
+            columns[f"label{i}"] = ("VARCHAR", list(attribute.label))
+            wanted.append(exp.column(f"label{i}", "values").as_(attribute.name, quoted=True))
+            continue
+        assert attribute.high is not None and attribute.empty is not None and attribute.null is not None
+        known = ~attribute.empty
+        columns[f"low{i}"] = ("BIGINT", np.where(known, attribute.low, 0))
+        columns[f"high{i}"] = ("BIGINT", np.where(known, attribute.high, 0))
+        columns[f"known{i}"] = ("BOOLEAN", known)
+        columns[f"null{i}"] = ("BOOLEAN", attribute.null)
+        wanted += _range_columns(i, attribute)
+    columns["class"] = ("INTEGER", np.arange(_classes(recoding)))
+    values = engine.put("rt_values", columns)
+    rows = exp.select(exp.column("transaction_id", "numbered"), *wanted)
+    rows = rows.from_(exp.alias_(numbered.expression(), "numbered", table=True))
+    rows = rows.join(
+        exp.alias_(recoding.classes.expression(), "classes", table=True),
+        on=exp.column("tid", "classes").eq(exp.column("tid", "numbered")),
+    ).join(
+        exp.alias_(values.expression(), "values", table=True),
+        on=exp.column("class", "values").eq(exp.column("class", "classes")),
+    )
+    engine.create(records, rows.order_by(exp.column("transaction_id", "numbered")))
+    engine.drop(values)
+    stood_for = sorted(
+        {
+            (a.name, label, value)
+            for a in recoding.attributes
+            for label, value in zip(a.value_of, a.values, strict=True)
+        },
+        key=lambda row: (row[0], row[1], row[2] is not None, row[2] or ""),
+    )
+    engine.put(released_values, {name: ("VARCHAR", [row[i] for row in stood_for]) for i, name in enumerate(VALUES)})
+
+
+def _classes(recoding: RelationalRecoding) -> int:
+    first = recoding.attributes[0] if recoding.attributes else None
+    if first is None:
+        return 1
+    return len(first.label) if first.low is None else len(first.low)
+
+
+def _range_columns(i: int, attribute: PublishedAttribute) -> list[exp.Expr]:
+    """``[low:high]``, its ends, and whether there is a NULL among the values."""
+    ends = []
+    for end in ("low", "high"):
+        value = exp.column(f"{end}{i}", "values")
+        typed = _typed(value, attribute)
+        ends.append(exp.If(this=exp.column(f"known{i}", "values"), true=typed))
+    low, high = (exp.Case(ifs=[end]) for end in ends)
+    texts = [exp.cast(end.copy(), "VARCHAR") for end in (low, high)]
+    parts = [exp.Literal.string("["), texts[0], exp.Literal.string(":"), texts[1], exp.Literal.string("]")]
+    shown: exp.Expr = parts[0]
+    for part in parts[1:]:
+        shown = exp.DPipe(this=shown, expression=part)
+    found: list[exp.Expr] = [
+        shown.as_(attribute.name, quoted=True),
+        low.as_(attribute.name + "_lo", quoted=True),
+        high.as_(attribute.name + "_hi", quoted=True),
+    ]
+    if attribute.has_null:
+        found.append(exp.column(f"null{i}", "values").as_(attribute.name + "_null", quoted=True))
+    return found
+
+
+def _typed(value: exp.Expr, attribute: PublishedAttribute) -> exp.Expr:
+    """An end of a range, from the integer that stands for it."""
+    if attribute.sql_type in ("DATE", "TIMESTAMP"):
+        return exp.cast(exp.Anonymous(this="make_timestamp", expressions=[value]), attribute.sql_type)
+    if attribute.scale == 1:
+        return value
+    # Digits are moved, not divided: the number's text without its point is the integer's.
+    decimals = len(str(attribute.scale)) - 1
+    whole = exp.cast(value, f"DECIMAL({18},0)")
+    unit = exp.cast(exp.Literal.string(f"0.{'0' * (decimals - 1)}1"), f"DECIMAL({18},{decimals})")
+    return exp.cast(exp.Mul(this=whole, expression=unit), attribute.sql_type, dialect="duckdb")
+
+
+def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Table, Table]:
+    """The relational classes and the sensitive items of frozen rows, for a verifier: ``(tid, class)`` and ``(item)``.
+
+    Args:
+        engine: inside a transaction.
+        schema: the release; ``main`` in a sealed file.
+        items: ``(item, label)`` of ``freeze.coded_release``.
+
+    Raises:
+        InputError: it is no release with relational values, or its list of sensitive items cannot be read.
+    """
+    kind = release_kind(engine, schema)
+    if kind is None or kind.attributes is None:
+        raise InputError("The release has no relational values.", code="not_a_release", hint="Name another model.")
+    try:
+        sensitive = [str(label) for label in json.loads(read_manifest(engine, schema)["sensitive"])]
+    except (KeyError, ValueError, TypeError):
+        raise InputError("The manifest of the release is incomplete.", code="not_a_release") from None
+    columns: list[exp.Expr] = [
+        exp.column(exp.to_identifier(c, quoted=True)) for c in kind.tables["records"] if c != kind.number
+    ]
+    number = exp.Window(
+        this=exp.Anonymous(this="dense_rank"),
+        order=exp.Order(expressions=[exp.Ordered(this=c) for c in columns or [exp.convert(1)]]),
+    )
+    rows = exp.select(exp.column("transaction_id").as_("tid"), exp.cast(number, "INTEGER").as_("class")).from_(
+        schema.table("records").expression()
+    )
+    labels = engine.put("frozen_sensitive_labels", {"label": ("VARCHAR", sensitive)})
+    found = engine.create("frozen_sensitive", "release/sensitive", {"items": items, "sensitive": labels})
+    engine.drop(labels)
+    return engine.create("frozen_classes", rows), found

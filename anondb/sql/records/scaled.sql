@@ -1,0 +1,13 @@
+-- reads: source(tid, value)
+-- params: decimals
+-- returns: value
+-- grain: tid
+-- Plain decimal texts as exact integers in the order of the transactions, the value times 10^decimals: digits are moved,
+-- nothing passes through a float.
+SELECT
+    CAST(
+        regexp_replace(value, '\..*$', '') || rpad(regexp_extract(value, '\.([0-9]+)$', 1), getvariable('decimals'), '0')
+        AS BIGINT
+    ) AS value
+FROM source
+ORDER BY tid ASC

@@ -1,0 +1,117 @@
+-- reads: manifest(key, value), transaction_ids(transaction_id, complete), transactions(transaction_id, item), released_items(released_item, item), judged_records(transaction_id, must, may, chance)
+-- params: items, release_id, schema_name
+-- returns: lower_bound, estimate, upper_bound
+-- grain: one row
+-- The body of the macro count_bounds(items, <attribute> := ..., ...) of relational and transaction data: of how many original
+-- records the relational values satisfy the conditions and the transaction holds all of the items Q, at least, as expected,
+-- and at most. judged_records, which is made for the release's attributes, says of each record whether its values must and
+-- may satisfy the conditions, and how likely that is.
+--
+-- Why these bounds always hold. A published value stands for exactly one original value out of those that it covers: it
+-- must satisfy a condition if all of them do, and may if any of them does. The released items of a record are disjoint, each
+-- stands for a non-empty set of its members, and where the record is complete the original holds nothing else. So a record
+-- must hold Q if for every x of Q it has a released item that stands for x alone; a complete one cannot hold Q unless
+-- something stands for every x; and where a record is not complete, anything may have been suppressed besides. A record
+-- that must (may) do both counts in the lower (upper) bound, and the bounds of records add up.
+--
+-- The estimate takes records, attributes and released items as independent, suppressed items as absent, the values that a
+-- published value covers as equally likely, and so the 2^s - 1 non-empty sets of s members: j given ones are all present with
+-- probability 2^-j / (1 - 2^-s).
+--
+-- DuckDB looks the names of a macro up where it is called, not where it is stored. So the macro first makes sure that the
+-- current schema is this release: that its six tables lie there, that no temporary table or view hides them, and that
+-- the manifest has the release's own number. Every column is qualified: a parameter of the macro is called like an attribute,
+-- and DuckDB would put it in the place of a plain column of that name.
+WITH asked AS (
+    SELECT CAST(getvariable('items') AS TEXT[]) AS labels
+),
+visible AS (
+    SELECT
+        count(*) FILTER (WHERE everything.place = current_database() AND everything.kind = 'table') AS own,
+        count(*) FILTER (WHERE everything.place = 'temp') AS hiding
+    FROM (
+        SELECT t.database_name AS place, t.schema_name AS folder, lower(t.table_name) AS called, 'table' AS kind FROM duckdb_tables() AS t
+        UNION ALL
+        SELECT v.database_name AS place, v.schema_name AS folder, lower(v.view_name) AS called, 'view' AS kind FROM duckdb_views() AS v
+    ) AS everything
+    WHERE
+        everything.folder = getvariable('schema_name')
+        AND everything.called IN ('manifest', 'transaction_ids', 'transactions', 'released_items', 'records', 'released_values')
+),
+checked AS (
+    SELECT
+        CASE
+            WHEN visible.hiding > 0
+                THEN error('count_bounds: a temporary table or view hides a table of the release. Drop it, and USE the release first.')
+            WHEN visible.own < 6
+                OR coalesce((SELECT max(manifest.value) FROM manifest WHERE manifest.key = 'release_id'), '') <> getvariable('release_id')
+                THEN error('count_bounds: this is not the current database. USE the release first.')
+            WHEN coalesce(current_setting('default_collation'), '') <> ''
+                THEN error('count_bounds: items are compared by code points. RESET default_collation first.')
+            WHEN asked.labels IS NULL
+                THEN error('count_bounds: the list of items is NULL. Give a list, [] for all transactions.')
+            WHEN list_count(asked.labels) < len(asked.labels)
+                THEN error('count_bounds: the list of items has a NULL in it. Leave it out.')
+            ELSE true
+        END AS passed
+    FROM asked CROSS JOIN visible
+),
+wanted AS (
+    SELECT DISTINCT decode(encode(listed.wanted_label)) AS wanted_item
+    FROM (SELECT unnest(asked.labels) AS wanted_label FROM asked) AS listed
+),
+covers AS (
+    SELECT
+        members.released_item AS covering,
+        count(*) AS n_members,
+        count(wanted.wanted_item) AS n_wanted
+    FROM released_items AS members
+    LEFT JOIN wanted ON members.item = wanted.wanted_item
+    GROUP BY members.released_item
+    HAVING count(wanted.wanted_item) > 0
+),
+settings AS (
+    SELECT (SELECT count(*) FROM wanted) AS n_items
+),
+held AS (
+    SELECT
+        transactions.transaction_id AS held_by,
+        sum(covers.n_wanted) AS covered,
+        coalesce(sum(covers.n_wanted) FILTER (WHERE covers.n_members = 1), 0) AS certain,
+        product(
+            pow(CAST(2 AS DOUBLE), -covers.n_wanted) / (1 - pow(CAST(2 AS DOUBLE), -covers.n_members))
+            ORDER BY covers.n_members ASC, covers.n_wanted ASC
+        ) AS held_chance
+    FROM transactions
+    JOIN covers ON transactions.item = covers.covering
+    GROUP BY transactions.transaction_id
+),
+judged AS (
+    SELECT
+        judged_records.must AND coalesce(held.certain, 0) = settings.n_items AS surely,
+        judged_records.may AND (coalesce(held.covered, 0) = settings.n_items OR NOT transaction_ids.complete) AS possibly,
+        judged_records.chance
+        * CASE
+            WHEN settings.n_items = 0 THEN 1
+            WHEN coalesce(held.covered, 0) = settings.n_items THEN held.held_chance
+            ELSE 0
+        END AS likely
+    FROM transaction_ids
+    CROSS JOIN settings
+    JOIN judged_records ON transaction_ids.transaction_id = judged_records.transaction_id
+    LEFT JOIN held ON transaction_ids.transaction_id = held.held_by
+),
+counted AS (
+    SELECT
+        count(*) FILTER (WHERE judged.surely) AS least_count,
+        coalesce(sum(judged.likely ORDER BY judged.likely ASC) FILTER (WHERE judged.possibly), 0) AS expected,
+        count(*) FILTER (WHERE judged.possibly) AS most_count
+    FROM judged
+)
+SELECT
+    CAST(counted.least_count AS BIGINT) AS lower_bound,
+    CAST(counted.expected AS DOUBLE) AS estimate,
+    CAST(counted.most_count AS BIGINT) AS upper_bound
+FROM counted
+CROSS JOIN checked
+WHERE checked.passed

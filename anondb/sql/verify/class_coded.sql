@@ -1,0 +1,9 @@
+-- reads: rows(tid, class, item), codes(code, class, item)
+-- params: none
+-- returns: tid, item
+-- grain: tid, item
+-- The records of the classes with an item's code in its class.
+SELECT rows.tid, codes.code AS item
+FROM rows
+JOIN codes ON rows.class = codes.class AND rows.item = codes.item
+ORDER BY 1, 2

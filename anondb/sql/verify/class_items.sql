@@ -1,0 +1,12 @@
+-- reads: rows(tid, class, item), items(item, label)
+-- params: none
+-- returns: code, class, item, label
+-- grain: code
+-- An item in one class and the same item in another are two: sets of such codes are the itemsets of single classes.
+SELECT
+    CAST(row_number() OVER (ORDER BY held.class ASC, held.item ASC) - 1 AS INTEGER) AS code,
+    held.class,
+    held.item,
+    items.label
+FROM (SELECT DISTINCT rows.class, rows.item FROM rows) AS held
+JOIN items ON held.item = items.item

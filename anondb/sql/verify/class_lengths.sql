@@ -1,0 +1,9 @@
+-- reads: coded(tid, item)
+-- params: none
+-- returns: length, transactions
+-- grain: length
+-- How many transactions have how many items.
+SELECT length, count(*) AS transactions
+FROM (SELECT tid, count(*) AS length FROM coded GROUP BY tid) AS lengths
+GROUP BY length
+ORDER BY length ASC

@@ -1,0 +1,10 @@
+-- reads: classes(tid, class)
+-- params: k
+-- returns: class, records
+-- grain: class
+-- The classes of equal published relational values that have fewer than k records: in them, the empty set violates.
+SELECT class, count(*) AS records
+FROM classes
+GROUP BY class
+HAVING count(*) < getvariable('k')
+ORDER BY records ASC, class ASC

@@ -1,0 +1,151 @@
+"""ARE of COUNT queries over relational values and items (Poulis et al., section 6; spec 2.6).
+
+A query of kind (x, y) asks how many records have x given relational values and hold y given items. It is answered from the
+recoding as ``count_bounds`` answers it from a release: the probability of each class's values times that of each record's
+items. Records of a class share their relational values, so only the items are looked up record by record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.data.records import Records
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.errors import InputError
+from anondb.recoding import PublishedAttribute, RelationalRecoding
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RtQuery:
+    """A COUNT query: values as (number of the attribute, its code), and numbers of items."""
+
+    values: tuple[tuple[int, int], ...]
+    items: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Original:
+    """The original data by record: codes of the attributes, and the records that hold each item."""
+
+    records: Records
+    holders: Sequence[Ints]
+    held: Sequence[Ints]
+
+    @classmethod
+    def load(cls, engine: Engine, dataset: Dataset, records: Records) -> Original:
+        """From a dataset and its records."""
+        found = engine.query("transactions/occurrences", {"transactions": dataset.transactions})
+        record, item = found["record"].astype(np.int64), found["item"].astype(np.int64)
+        by_item = np.argsort(item, kind="stable")
+        ends = np.cumsum(np.bincount(item, minlength=dataset.n_items))[:-1]
+        of_record = np.cumsum(np.bincount(record, minlength=records.n))[:-1]
+        return cls(records, np.split(record[by_item], ends), np.split(item, of_record))
+
+    def count(self, query: RtQuery) -> int:
+        """The true answer."""
+        fits = np.ones(self.records.n, dtype=np.bool_)
+        for i, code in query.values:
+            attribute = self.records.attributes[i]
+            fits &= (attribute.codes == code) & ~attribute.null
+        for item in query.items:
+            holding = np.zeros(self.records.n, dtype=np.bool_)
+            holding[self.holders[item]] = True
+            fits &= holding
+        return int(fits.sum())
+
+    def draw(self, x: int, y: int, queries: int, seed: int) -> list[RtQuery]:
+        """Random queries: x values and y items of a random record that has as many. None has the answer 0.
+
+        Raises:
+            InputError: no record has y items, or there are fewer than x attributes.
+        """
+        rng = np.random.default_rng(seed)
+        attributes = self.records.attributes
+        able = np.array([r for r, held in enumerate(self.held) if len(held) >= y], dtype=np.int64)
+        if x > len(attributes) or not len(able) or x + y == 0:
+            raise InputError("No record has so many values and items.", code="bad_parameter")
+        found: list[RtQuery] = []
+        while len(found) < queries:
+            record = int(rng.choice(able))
+            chosen = sorted(rng.choice(len(attributes), size=x, replace=False).tolist())
+            if any(attributes[i].null[record] for i in chosen):
+                continue
+            items = sorted(rng.choice(self.held[record], size=y, replace=False).tolist())
+            found.append(RtQuery(tuple((i, int(attributes[i].codes[record])) for i in chosen), tuple(items)))
+        return found
+
+
+class RtEstimator:
+    """Answers queries from a recoding."""
+
+    def __init__(self, engine: Engine, dataset: Dataset, records: Records, recoding: RelationalRecoding) -> None:
+        self._records = records
+        self._attributes = recoding.attributes
+        classes = engine.query("utility/classes", {"classes": recoding.classes})
+        self._class = classes["class"].astype(np.int64)
+        rows = engine.query("utility/local_rows", {"transactions": recoding.items.transactions})
+        record, released = rows["record"].astype(np.int64), rows["released"].astype(np.int64)
+        order = np.argsort(released, kind="stable")
+        ends = np.cumsum(np.bincount(released, minlength=len(recoding.items.labels)))[:-1]
+        self._holding = np.split(record[order], ends)
+        number = {label: i for i, label in enumerate(dataset.labels)}
+        self._sizes = recoding.items.sizes
+        self._covering: dict[int, list[int]] = {}
+        for r, label in zip(recoding.items.member_of.tolist(), recoding.items.member_labels, strict=True):
+            if label in number:
+                self._covering.setdefault(number[label], []).append(r)
+
+    def estimate(self, query: RtQuery) -> float:
+        """The expected number of records."""
+        chance = np.ones(self._records.n)
+        for i, code in query.values:
+            chance *= _chance(self._attributes[i], self._records.attributes[i].values, code)[self._class]
+        if not query.items:
+            return float(chance.sum())
+        covered = np.zeros(self._records.n, dtype=np.int64)
+        wanted: dict[int, int] = {}
+        for item in query.items:
+            for released in self._covering.get(item, ()):
+                wanted[released] = wanted.get(released, 0) + 1
+        for released, queried in wanted.items():
+            holding = self._holding[released]
+            covered[holding] += queried
+            chance[holding] *= 2.0**-queried / (1 - 2.0 ** -int(self._sizes[released]))
+        return float(chance[covered == len(query.items)].sum())
+
+
+def _chance(attribute: PublishedAttribute, values: Sequence[str | None], code: int) -> Floats:
+    """The probability, by class, that the original value is the one asked for."""
+    if attribute.low is None or attribute.high is None or attribute.empty is None or attribute.null is None:
+        sizes: dict[str, int] = {}
+        holding: set[str] = set()
+        for label, value in zip(attribute.value_of, attribute.values, strict=True):
+            sizes[label] = sizes.get(label, 0) + 1
+            if value == values[code]:
+                holding.add(label)
+        return np.array([1 / sizes[label] if label in holding else 0.0 for label in attribute.label])
+    unit = 86_400_000_000 if attribute.sql_type == "DATE" else 1
+    inside = ~attribute.empty & (attribute.low <= code) & (code <= attribute.high)
+    width = (attribute.high - attribute.low) / unit
+    if attribute.sql_type in ("BIGINT", "DATE"):
+        share = 1 / np.where(inside, width + 1 + attribute.null, 1)
+    else:
+        share = np.where(width == 0, 1 / (1 + attribute.null), 0.0)
+    return np.where(inside, share, 0.0)
+
+
+def average_relative_error(original: Original, estimator: RtEstimator, queries: Sequence[RtQuery]) -> float:
+    """ARE: the mean of |truth - estimate| / truth; the queries of ``Original.draw`` have no answer 0."""
+    errors = []
+    for query in queries:
+        truth = original.count(query)
+        errors.append(abs(truth - estimator.estimate(query)) / truth)
+    return float(np.mean(errors))

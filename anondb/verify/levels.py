@@ -1,0 +1,59 @@
+"""k^m-anonymity of a local recoding against an attacker who reads released items of all levels together (spec 5.2, 8).
+
+In a local recoding an item may be published as itself in one transaction and as a node above it in another. By labels, an
+attacker is taken to know released items. Here he knows up to m original items, and a transaction is a candidate if for each
+of them it shows some released item that stands for it, of whatever level: a threat is a set of 1 to m original items that at
+least one and fewer than k transactions may hold. If there is no threat by labels, there is none of these: the released items
+that a candidate shows for the known items are at most m, so at least k transactions show them all. The opposite is not
+true, so that the two checks may differ.
+"""
+
+from __future__ import annotations
+
+from anondb.engine import Engine, Table
+from anondb.models.km import KmAnonymity
+from anondb.verify.km import verify_km
+from anondb.verify.result import Verification
+from anondb.verify.work import work
+
+
+def verify_levels(
+    engine: Engine, transactions: Table, items: Table, released_items: Table, model: KmAnonymity, *, witnesses: int = 0
+) -> Verification:
+    """Check published transactions against knowledge of original items.
+
+    Args:
+        engine: the engine, inside a transaction; work tables are dropped before the return.
+        transactions: ``(tid INTEGER, item INTEGER)``.
+        items: ``(item INTEGER, label VARCHAR)``, the released items.
+        released_items: ``(released_item VARCHAR, item VARCHAR)``, the original items that each stands for.
+        model: k and m.
+        witnesses: how many violations to return at most; of original items that the same released items stand for, the
+            first by label speaks for all.
+
+    Returns:
+        ``violations`` counts as ``verify_km`` does; original items that the same released items stand for count once,
+        since knowing several of them tells no more than knowing one.
+
+    Raises:
+        BudgetExceeded: the check would need too much memory or time.
+    """
+    found = engine.query("verify/level_covers", {"items": items, "released_items": released_items})
+    covers: dict[str, list[int]] = {}
+    for label, released in zip(found["label"].tolist(), found["released"].tolist(), strict=True):
+        covers.setdefault(label, []).append(released)
+    kinds: dict[tuple[int, ...], str] = {}
+    for label in sorted(covers):
+        kinds.setdefault(tuple(covers[label]), label)
+    pairs = [(kind, released) for kind, cover in enumerate(kinds) for released in cover]
+    with work(engine) as place:
+        columns = {"kind": [k for k, _ in pairs], "released": [r for _, r in pairs]}
+        by_kind = engine.put("verify_kinds", {name: ("INTEGER", values) for name, values in columns.items()})
+        rows = place.table("level_rows", "level_rows", {"transactions": transactions, "covers": by_kind})
+        engine.drop(by_kind)
+        names = engine.put(
+            "verify_kind_names", {"item": ("INTEGER", range(len(kinds))), "label": ("VARCHAR", list(kinds.values()))}
+        )
+        result = verify_km(engine, rows, names, model, witnesses=witnesses)
+        engine.drop(names)
+    return result

@@ -1,0 +1,164 @@
+"""(k,k^m)-anonymity and (k,l^m)-diversity, from their definitions on published rows (spec 1.7, 1.8).
+
+An item in one class of equal relational values and the same item in another are given two codes. A set of codes that any
+record holds then lies in one class, so the itemsets of all classes are checked at once, and k^m-anonymity of the coded
+records is k^m-anonymity of every class. What is left is the empty set: the sizes of the classes.
+"""
+
+from __future__ import annotations
+
+from math import comb, inf
+
+from sqlglot import exp
+
+from anondb.engine import Table
+from anondb.engine.engine import Engine
+from anondb.models.km import KmAnonymity
+from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.verify import work as limits
+from anondb.verify.km import verify_km
+from anondb.verify.result import SensitiveWitness, Verification, Witness
+from anondb.verify.work import Work, check_budget, work
+
+
+def verify_kkm(
+    engine: Engine,
+    transactions: Table,
+    classes: Table,
+    items: Table,
+    sensitive: Table,
+    model: KkmAnonymity | KlmDiversity,
+    *,
+    witnesses: int = 0,
+) -> Verification:
+    """Check (k,k^m)-anonymity of published records on their nonsensitive items; for ``KlmDiversity`` also l^m-diversity.
+
+    Args:
+        engine: inside a transaction; work tables are dropped before the return.
+        transactions: ``(tid, item)``, each pair once.
+        classes: ``(tid, class)`` of every record: equal numbers for equal published relational values.
+        items: ``(item, label)``.
+        sensitive: ``(item)``.
+        model: the promise.
+        witnesses: how many violations to return at most, by size and labels.
+
+    Returns:
+        ``violations`` is the number of minimal itemsets that are held by fewer than k records, summed over the classes: a
+        class with fewer than k records counts once, for the empty set (m infinite: the distinct transactions with fewer
+        than k supersets). (k,l^m) adds each (class, itemset, sensitive item) of which more than one in l is too sure.
+
+    Raises:
+        BudgetExceeded: the check would need too much memory or time.
+    """
+    with work(engine) as place:
+        small = place.table("few_records", "few_records", {"classes": classes}, k=model.k)
+        found: list[Witness] = [
+            Witness((), int(n)) for n in engine.query("verify/record_counts", {"small": small})["records"]
+        ]
+        violations = len(found)
+        codes, coded = _coded(place, "class", transactions, classes, items, sensitive, small)
+        labels = place.table("class_labels", "class_labels", {"codes": codes})
+        inner = verify_km(engine, coded, labels, KmAnonymity(model.k, model.m), witnesses=witnesses)
+        violations += inner.violations
+        found += inner.witnesses
+        if isinstance(model, KlmDiversity):
+            holding = place.table(
+                "holding",
+                "class_sensitive",
+                {"transactions": transactions, "classes": classes, "sensitive": sensitive, "items": items},
+            )
+            none = exp.select("class").from_(small.expression()).where(exp.false())
+            codes, coded = _coded(place, "exposed", transactions, classes, items, sensitive, none)
+            labels = place.table("exposed_labels", "class_labels", {"codes": codes})
+            more = _exposed(place, coded, labels, classes, holding, model, witnesses)
+            violations += more[0]
+            found += more[1]
+    found.sort(key=lambda w: (len(w.items), w.items, w.sensitive if isinstance(w, SensitiveWitness) else ""))
+    return Verification(model, violations == 0, violations, tuple(found[:witnesses]))
+
+
+def _coded(
+    place: Work,
+    name: str,
+    transactions: Table,
+    classes: Table,
+    items: Table,
+    sensitive: Table,
+    small: Table | exp.Query,
+) -> tuple[Table, Table]:
+    """The codes of nonsensitive items in classes, and the records in codes, but for the classes in ``small``."""
+    tables = {"transactions": transactions, "classes": classes, "sensitive": sensitive, "small": small}
+    rows = place.table(f"{name}_rows", "class_rows", tables)
+    codes = place.table(f"{name}_items", "class_items", {"rows": rows, "items": items})
+    coded = place.table(f"{name}_coded", "class_coded", {"rows": rows, "codes": codes})
+    place.drop(rows)
+    return codes, coded
+
+
+def _exposed(
+    place: Work, coded: Table, labels: Table, classes: Table, holding: Table, model: KlmDiversity, wanted: int
+) -> tuple[int, list[Witness]]:
+    """Every set of at most m nonsensitive items, the empty one too, that makes a sensitive item surer than 1/l.
+
+    The condition is not monotone, so all sizes are counted.
+    """
+    found = place.engine.query("verify/exposed_by_class", {"classes": classes, "holding": holding}, ell=model.l)
+    columns = (found[c].tolist() for c in ("sensitive", "support"))
+    exposed: list[Witness] = [SensitiveWitness((), int(n), str(z)) for z, n in zip(*columns, strict=True)]
+    count = len(exposed)
+    lengths = place.engine.query("verify/class_lengths", {"coded": coded})
+    pairs = list(zip(lengths["length"].tolist(), lengths["transactions"].tolist(), strict=True))
+    longest = max((n for n, _ in pairs), default=0)
+    for size in range(1, longest + 1 if model.m == inf else int(min(model.m, longest)) + 1):
+        sets = sum(comb(int(length), size) * int(n) for length, n in pairs)
+        check_budget(sets, limits.MAX_JOINED_ROWS, f"itemsets of {size} items")
+        table = place.table("exposed", _exposed_sets(coded, labels, holding, size, model.l))
+        number = place.count(table)
+        if number and len(exposed) < wanted:
+            shown = exp.select("*").from_(table.expression()).order_by("labels", "sensitive").limit(wanted)
+            rows = place.engine.select(shown, "witnesses")
+            for items, z, n in zip(rows["labels"], rows["sensitive"], rows["support"], strict=True):
+                exposed.append(SensitiveWitness(tuple(sorted(str(i) for i in items)), int(n), str(z)))
+        count += number
+        place.drop(table)
+    return count, exposed[: max(wanted, 0)]
+
+
+def _exposed_sets(coded: Table, labels: Table, holding: Table, size: int, ell: int) -> exp.Query:
+    """The sets of one size that make a sensitive item too sure; the shape depends on the size: one join for each item."""
+    columns = [f"item{i}" for i in range(1, size + 1)]
+
+    def sets(*more: exp.Expr) -> exp.Select:
+        first = exp.alias_(coded.expression(), "t1", table=True)
+        query = exp.select(*(exp.column("item", f"t{i}").as_(c) for i, c in enumerate(columns, 1)), *more).from_(first)
+        for i in range(2, size + 1):
+            query = query.join(
+                exp.alias_(coded.expression(), f"t{i}", table=True),
+                on=exp.and_(
+                    exp.column("tid", f"t{i}").eq(exp.column("tid", "t1")),
+                    exp.GT(this=exp.column("item", f"t{i}"), expression=exp.column("item", f"t{i - 1}")),
+                ),
+            )
+        return query.group_by(*(exp.column("item", f"t{i}") for i in range(1, size + 1)))
+
+    number = exp.func("count", exp.Star())
+    whole = sets(number.copy().as_("whole"))
+    sensitive = exp.column("label", "holding")
+    part = sets(sensitive.as_("sensitive"), number.copy().as_("support")).join(
+        exp.alias_(holding.expression(), "holding", table=True),
+        on=exp.column("tid", "holding").eq(exp.column("tid", "t1")),
+    )
+    part = part.group_by(sensitive.copy())
+    same = exp.and_(*(exp.column(c, "part").eq(exp.column(c, "whole")) for c in columns))
+    query = exp.select(exp.column("sensitive", "part"), exp.column("support", "part"), exp.column("whole", "whole"))
+    query = query.from_(part.subquery("part")).join(whole.subquery("whole"), on=same)
+    names = []
+    for i, column in enumerate(columns, 1):
+        query = query.join(
+            exp.alias_(labels.expression(), f"name{i}", table=True),
+            on=exp.column("item", f"name{i}").eq(exp.column(column, "part")),
+        )
+        names.append(exp.column("label", f"name{i}"))
+    sure = exp.Mul(this=exp.column("support", "part"), expression=exp.convert(ell))
+    query = query.where(exp.GT(this=sure, expression=exp.column("whole", "whole")))
+    return query.select(exp.func("list_sort", exp.Array(expressions=names)).as_("labels"))

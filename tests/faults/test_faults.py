@@ -1,0 +1,304 @@
+"""Faults while a release is sealed: the old file or the new one is there, whole, and nothing raw beside it."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import anondb
+from anondb.errors import EngineError, InputError
+from anondb.release.paths import sweep_builds
+from anondb.release.reader import read_sealed_manifest
+
+SCRIPT = Path(__file__).with_name("run_publish.py")
+ROOT = SCRIPT.parents[2]
+
+
+@pytest.fixture
+def place(template: Path, tmp_path: Path) -> Path:
+    """A copy of the owner's database, and the directory ``out`` with the release ``one`` in it."""
+    shutil.copy(template, tmp_path / "shop.duckdb")
+    (tmp_path / "out").mkdir()
+    with anondb.connect(tmp_path / "shop.duckdb") as database:
+        database.release("one").publish(tmp_path / "out" / "spring.duckdb")
+    return tmp_path
+
+
+def start(place: Path, *more: str, target: Path | None = None, **options: object) -> subprocess.Popen[str]:
+    """The publishing process, ready to begin."""
+    words = [
+        sys.executable,
+        str(SCRIPT),
+        str(place / "shop.duckdb"),
+        str(target or place / "out" / "spring.duckdb"),
+        *more,
+    ]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env, **options
+    )  # type: ignore[call-overload]
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    return process
+
+
+def go(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def ids(place: Path) -> dict[str, str]:
+    with duckdb.connect(str(place / "shop.duckdb")) as owner:
+        return {
+            n: owner.execute(f"SELECT value FROM release_{n}.manifest WHERE key = 'release_id'").fetchall()[0][0]
+            for n in ("one", "two")
+        }
+
+
+def check_whole(place: Path, releases: dict[str, str]) -> str:
+    """The file is one of the releases, whole; returns which."""
+    manifest = read_sealed_manifest(place / "out" / "spring.duckdb")
+    which = {i: n for n, i in releases.items()}[manifest["release_id"]]
+    with duckdb.connect(str(place / "out" / "spring.duckdb"), read_only=True) as reader:
+        assert reader.execute("SELECT count(*) FROM baskets").fetchall() == [(int(manifest["transactions"]),)]
+        assert reader.execute("SELECT upper_bound FROM count_bounds([])").fetchall() == [
+            (int(manifest["transactions"]),)
+        ]
+    return which
+
+
+def wait_for(process: subprocess.Popen[str]) -> tuple[int, str]:
+    out, err = process.communicate(timeout=60)
+    assert "Traceback" not in err, err
+    return process.returncode, out
+
+
+def test_nothing_goes_wrong_without_a_fault(place: Path) -> None:
+    releases = ids(place)
+    process = start(place)
+    go(process)
+    assert wait_for(process) == (0, "done\n")
+    assert check_whole(place, releases) == "two"
+
+
+def _kill(place: Path, seed: int, repeats: int) -> set[str]:
+    releases, seen, rng = ids(place), set(), random.Random(seed)
+    raw = b"zq0007raw"  # an item of the source; the release has it only among its members, in the finished file
+    for _ in range(repeats):
+        process = start(place)
+        go(process)
+        time.sleep(rng.uniform(0.0, 0.7))
+        process.kill()
+        process.communicate()
+        time.sleep(0.05)
+        seen.add(check_whole(place, releases))
+        for build in (place / "out").glob(".anondb-build-*"):
+            assert build.stat().st_mode & 0o777 == 0o700
+            for file in build.iterdir():
+                if file.stem in ("transactions", "transaction_ids", "manifest"):
+                    assert raw not in file.read_bytes()
+        with anondb.connect(place / "shop.duckdb") as database:  # the ledger is whole, and the next publication works
+            database.release("one").publish(place / "out" / "spring.duckdb", replace=True, allow_overlap=True)
+        assert sorted(p.name for p in (place / "out").iterdir()) == ["spring.duckdb"]
+    return seen
+
+
+def test_kill_9_leaves_the_old_release_or_the_new_one(place: Path) -> None:
+    _kill(place, 1, 4)
+
+
+@pytest.mark.nightly
+def test_kill_9_a_hundred_times(place: Path) -> None:
+    assert _kill(place, 2, 100) == {"one", "two"}
+
+
+def _interrupt(place: Path, seed: int, repeats: int) -> None:
+    releases, rng = ids(place), random.Random(seed)
+    for _ in range(repeats):
+        process = start(place, start_new_session=True)
+        go(process)
+        time.sleep(rng.uniform(0.0, 0.5))
+        begun = time.perf_counter()
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=30)
+        assert time.perf_counter() - begun < 2.0
+        assert process.returncode in (130, 0, -signal.SIGINT, 1)
+        assert check_whole(place, releases) in releases
+        sweep_builds(place / "out")
+        assert sorted(p.name for p in (place / "out").iterdir()) == ["spring.duckdb"]
+
+
+def test_ctrl_c_ends_soon(place: Path) -> None:
+    _interrupt(place, 3, 2)
+
+
+@pytest.mark.nightly
+def test_ctrl_c_twenty_times(place: Path) -> None:
+    _interrupt(place, 4, 20)
+
+
+def test_ctrl_c_in_the_main_job_ends_soon(place: Path) -> None:
+    """The owner's file is as it was."""
+    words = [
+        "anonymize",
+        str(place / "shop.duckdb"),
+        "--transactions",
+        "sales",
+        "--taxonomy",
+        "food",
+        "--release",
+        "three",
+    ]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "anondb", *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(1.0)
+    begun = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert time.perf_counter() - begun < 2.0
+    with anondb.connect(place / "shop.duckdb") as database:
+        names = {e.name for e in database.releases()}
+    assert names == {"one", "two"} or process.returncode == 0
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of a few blocks, where one can be mounted."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)], capture_output=True, check=False
+    )
+    if done.returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_full_disk(place: Path, small_disk: Path) -> None:
+    target = small_disk / "spring.duckdb"
+    target.write_bytes(b"the old file")
+    with anondb.connect(place / "shop.duckdb") as database, pytest.raises(EngineError) as caught:
+        database.release("two").publish(target, replace=True, allow_overlap=True)
+    assert caught.value.code in ("disk_full", "io") and "zq" not in str(caught.value)
+    assert target.read_bytes() == b"the old file"
+    assert [p.name for p in small_disk.iterdir()] == ["spring.duckdb"]
+
+
+def test_a_limit_of_file_size(place: Path) -> None:
+    """What a full quota looks like from inside, without one."""
+    releases = ids(place)
+    process = start(place, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000)))
+    go(process)
+    code, said = wait_for(process)
+    if code:
+        assert code == 5 and said.strip() in ("disk_full", "io", "transaction")
+    assert check_whole(place, releases) == ("one" if code else "two")
+
+
+def test_the_memory_limit(place: Path) -> None:
+    releases = ids(place)
+    process = start(place, "4MB")
+    go(process)
+    code, said = wait_for(process)
+    assert (code == 0 and said == "done\n") or (code == 5 and said.strip() in ("out_of_memory", "disk_full"))
+    check_whole(place, releases)
+
+
+def test_a_writer_process_that_dies(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anondb.engine import clean
+
+    releases = ids(place)
+    dying = place / "dying.py"
+    dying.write_text("import os, signal, sys\nsys.stdin.buffer.read()\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    monkeypatch.setattr(clean, "_SCRIPT", dying)
+    with anondb.connect(place / "shop.duckdb") as database, pytest.raises(EngineError) as caught:
+        database.release("two").publish(place / "out" / "spring.duckdb", replace=True, allow_overlap=True)
+    assert caught.value.code == "writer_failed"
+    assert check_whole(place, releases) == "one"
+    assert [p.name for p in (place / "out").iterdir()] == ["spring.duckdb"]
+
+
+@pytest.mark.parametrize("executable", ["", None, "/usr/sbin/uwsgi-like"])
+def test_an_odd_sys_executable(place: Path, monkeypatch: pytest.MonkeyPatch, executable: str | None) -> None:
+    """Embedded in another program, which must not be started as if it were Python."""
+    monkeypatch.setattr(sys, "executable", executable)
+    with anondb.connect(place / "shop.duckdb") as database:
+        database.release("one").publish(place / "out" / "again.duckdb")
+    assert read_sealed_manifest(place / "out" / "again.duckdb")["model"] == "km"
+    monkeypatch.setattr(sys, "_base_executable", None)
+    monkeypatch.setattr(sys, "prefix", "/nowhere")
+    monkeypatch.setattr(sys, "base_prefix", "/nowhere")
+    with anondb.connect(place / "shop.duckdb") as database, pytest.raises(EngineError) as caught:
+        database.release("one").publish(place / "out" / "third.duckdb")
+    assert caught.value.code == "no_interpreter"
+
+
+def test_publishing_in_a_process_with_threads(place: Path) -> None:
+    stop = threading.Event()
+    busy = [threading.Thread(target=lambda: [None for _ in iter(stop.is_set, True)]) for _ in range(3)]
+    for thread in busy:
+        thread.start()
+    try:
+        with anondb.connect(place / "shop.duckdb") as database:
+            database.release("one").publish(place / "out" / "threads.duckdb")
+    finally:
+        stop.set()
+    assert read_sealed_manifest(place / "out" / "threads.duckdb")["model"] == "km"
+
+
+def test_a_second_writer(place: Path) -> None:
+    with anondb.connect(place / "shop.duckdb"):
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        words = [
+            sys.executable,
+            "-m",
+            "anondb",
+            "publish",
+            str(place / "shop.duckdb"),
+            "--release",
+            "one",
+            "--to",
+            "x.duckdb",
+        ]
+        done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 5 and "locked" in done.stderr
+
+
+def test_corrupt_and_cut_files(place: Path) -> None:
+    whole = (place / "out" / "spring.duckdb").read_bytes()
+    rng = random.Random(9)
+    for n in range(12):
+        broken = bytearray(whole)
+        if n % 3 == 0:
+            broken = broken[: rng.randrange(len(broken))]
+        else:
+            for _ in range(1 + n):
+                broken[rng.randrange(len(broken))] ^= 1 << rng.randrange(8)
+        path = place / "out" / f"broken{n}.duckdb"
+        path.write_bytes(broken)
+        try:
+            manifest = read_sealed_manifest(path)
+            with anondb.open_release(path) as reader:
+                reader.sql("FROM baskets").fetchall()
+            assert manifest["model"] == "km"
+        except (InputError, EngineError, anondb.InternalError) as error:
+            assert "zq" not in str(error)
+        except duckdb.Error:
+            pass  # the analyst's own query, on the analyst's connection

@@ -1,0 +1,280 @@
+"""Relational and transaction data: random cases against the naive references, step by step and end to end."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+import pytest
+import reference
+import rt_reference as naive
+from rt_cases import item_sets, published, records_of, taxonomy_of
+from rt_reference import Itemset, Schema
+
+from anondb.algorithms.btd import BtdOrder, TumOrder
+from anondb.algorithms.cluster import cluster
+from anondb.algorithms.rt_bounds import VARIANTS, BoundViolated, rum_bound, tum_bound
+from anondb.algorithms.rt_greedy import diversity_recoder, taxonomy_recoder
+from anondb.algorithms.rt_items import ClusterRecoding, Recoder, ul, ul_exact
+from anondb.algorithms.rt_sets import set_recoder
+from anondb.data.generalization import Generalization
+from anondb.engine import Engine
+from anondb.errors import InfeasibleError
+from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.verify import verify_kkm
+from anondb.verify.result import SensitiveWitness
+
+PLACES = {"all": ["north", "south", "far"], "north": ["a", "b"], "south": ["c"], "far": ["d", "e", "f"]}
+FOOD = {"food": ["fruit", "drink", "u"], "fruit": ["p", "q", "r"], "drink": ["s", "t"]}
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    engine = Engine.open(threads=2)
+    yield engine
+    engine.close()
+
+
+def draw(rng: random.Random, n: int) -> tuple[Schema, list[dict[str, object]], list[Itemset]]:
+    """Records with a number, a place, a color, NULLs now and then; and their items, the last of which may be sensitive."""
+    nulls = rng.random() < 0.5
+
+    def value(known: list[object]) -> object:
+        return None if nulls and rng.random() < 0.15 else rng.choice(known)
+
+    ages: list[object] = [rng.randint(0, 12) for _ in range(rng.choice([1, 4, 9]))]
+    rows = [
+        {"age": value(ages), "place": value(["a", "b", "c", "d", "e", "f"]), "color": value(["red", "green", "blue"])}
+        for _ in range(n)
+    ]
+    known = [a for r in rows if isinstance(a := r["age"], int)] or [0]
+    colors = {r["color"] for r in rows}
+    weights = rng.choice([None, {"age": Fraction(1, 2), "place": Fraction(1), "color": Fraction(0)}])
+    low, high = min(known), max(known)
+    schema = Schema(
+        {"age": ("numeric", (low, max(high, low + 1))), "place": ("tree", PLACES, "all"), "color": ("set", colors)},
+        weights,
+    )
+    if low == high and None not in [r["age"] for r in rows]:
+        schema.attributes["age"] = ("numeric", (low, low + 1))
+    items = ["p", "q", "r", "s", "t", "u"]
+    share = rng.choice([0.2, 0.4, 0.6])
+    return schema, rows, [frozenset(i for i in [*items, "y", "z"] if rng.random() < share) for _ in range(n)]
+
+
+def as_lists(clusters: list[np.ndarray]) -> list[list[int]]:
+    return sorted(c.tolist() for c in clusters)
+
+
+def check_cluster(rng: random.Random) -> None:
+    schema, rows, _ = draw(rng, rng.randint(1, 14))
+    k = rng.randint(1, 5)
+    measure = Generalization(records_of(schema, rows))
+    if rng.random() < 0.2:
+        measure.dtype = object  # what large denominators fall back to
+    if len(rows) < k:
+        with pytest.raises(InfeasibleError):
+            cluster(measure, k)
+        return
+    found = cluster(measure, k)
+    assert as_lists(found) == naive.cluster(schema, rows, k)
+    costs = measure.costs(measure.groups(found)).tolist()
+    assert [Fraction(c, measure.denominator) for c in costs] == [schema.group_ncp(rows, c.tolist()) for c in found]
+    keys = measure.published(measure.groups(found))
+    assert len(set(keys)) == len({schema.published(rows, c.tolist()) for c in found}) == len(found)
+
+
+def recoders(
+    rng: random.Random, transactions: list[Itemset], k: int, m: float, ell: int
+) -> tuple[str, Recoder, list[str]]:
+    """A recoder by any name, and the sensitive items that it keeps apart."""
+    kind = rng.choice(["sets", "taxonomy", "diverse sets", "diverse taxonomy"])
+    sensitive = ["y", "z"]
+    items, labels = item_sets(transactions, sensitive)
+    tree = taxonomy_of(FOOD, "food")
+    leaf = np.array([tree.node_of.get(label, -1) for label in labels], dtype=np.int64)
+    if kind == "sets":
+        return kind, set_recoder(items, k, m), sensitive
+    if kind == "taxonomy":
+        return kind, taxonomy_recoder(items, k, m, tree, leaf), sensitive
+    if kind == "diverse sets":
+        return kind, diversity_recoder(items, k, ell, m), sensitive
+    return kind, diversity_recoder(items, k, ell, m, tree, leaf), sensitive
+
+
+def members_of(recoding: ClusterRecoding, labels: list[str], by_taxonomy: bool) -> dict[str, set[str]]:
+    """The items that each generalized item stands for."""
+    tree = taxonomy_of(FOOD, "food")
+    found = {}
+    for key in recoding.keys:
+        if by_taxonomy:
+            assert isinstance(key, int)
+            found[str(key)] = {tree.labels[v] for v in tree.leaves(key).tolist()}
+        else:
+            assert isinstance(key, tuple)
+            found[str(key)] = {labels[i] for i in key}
+    return found
+
+
+def check_recoders(rng: random.Random) -> None:
+    _, _, transactions = draw(rng, rng.randint(1, 12))
+    n = len(transactions)
+    k, m, ell = rng.randint(1, 4), rng.choice([1, 2, 2, 3, inf]), rng.randint(1, 4)
+    kind, recode, sensitive = recoders(rng, transactions, k, m, ell)
+    _, labels = item_sets(transactions, sensitive)
+    members = sorted(rng.sample(range(n), rng.randint(1, n)))
+    recoding = recode(np.array(members))
+    rows = [((), t) for t in published(recoding, members, transactions, labels, sensitive)]
+    inside = [((), t) for _, t in rows]
+    known = [t - set(sensitive) for _, t in inside]
+    assert naive.km_holds(known, k, m)
+    stands_for = members_of(recoding, labels, "taxonomy" in kind)
+    assert sum(map(len, stands_for.values())) == len(set().union(*stands_for.values()))  # no item in two of them
+    for r, (_, t) in zip(members, rows, strict=True):
+        plain = transactions[r] - set(sensitive)
+        suppressed = {labels[i] for i, b in zip(recoding.items.tolist(), recoding.block.tolist(), strict=True) if b < 0}
+        assert plain - suppressed <= set().union(*(stands_for[g] for g in t - set(sensitive)))
+        assert all(stands_for[g] & plain for g in t - set(sensitive))
+    if "diverse" in kind:
+        assert not naive.klm_violations(inside, ell, m, sensitive)
+    else:
+        assert not recoding.lost
+    sizes = [[len(stands_for[g]) for g in t] for t in known]
+    lost = sum(bool(transactions[r] - set(sensitive)) and not t for r, t in zip(members, known, strict=True))
+    assert ul_exact(recoding.profile) == sum(map(naive.ul_record, sizes), Fraction(lost))
+    assert abs(ul(recoding.profile) - float(ul_exact(recoding.profile))) < 1e-9
+
+
+def check_pcta(rng: random.Random) -> None:
+    _, _, transactions = draw(rng, rng.randint(1, 12))
+    k, m = rng.randint(1, 4), rng.choice([1, 2, 2, 3])
+    items, labels = item_sets(transactions)
+    if not labels or 0 < sum(map(bool, transactions)) < k or m >= max(map(len, transactions)):
+        return
+    recoding = set_recoder(items, k, m)(np.arange(len(transactions)))
+    constraints = reference.implicit_constraints(labels, min(m, len(labels)))
+    wanted = reference.coat([sorted(t) for t in transactions], k, constraints, [labels])
+    image = {i: b for b in wanted.blocks for i in b}
+    found = {}
+    for i, b in zip(recoding.items.tolist(), recoding.block.tolist(), strict=True):
+        if b >= 0:
+            found[labels[i]] = tuple(labels[j] for j in recoding.keys[b])  # type: ignore[union-attr]
+    assert found == {i: tuple(sorted(b)) for i, b in image.items()}
+
+
+def check_bounds(rng: random.Random) -> None:
+    schema, rows, transactions = draw(rng, rng.randint(4, 14))
+    k, m, delta = rng.randint(1, 3), rng.choice([1, 2]), Fraction(rng.randint(0, 20), 20)
+    measure = Generalization(records_of(schema, rows))
+    if len(rows) < k:
+        return
+    start = cluster(measure, k)
+    items, labels = item_sets(transactions)
+    recode = set_recoder(items, k, m)
+    by, exact = rng.choice(VARIANTS), rng.random() < 0.5
+    order = TumOrder(recode, start) if exact else BtdOrder(items, start)
+
+    def near(members: list[int]) -> Fraction:
+        if exact:
+            return ul_exact(recode(np.array(sorted(members))).profile) / len(members)
+        return naive.btd([transactions[r] for r in members])
+
+    def tum(members: list[int]) -> Fraction:
+        return ul_exact(recode(np.array(members)).profile)
+
+    lists = [c.tolist() for c in start]
+    for relational in (True, False):
+        order = TumOrder(recode, start) if exact else BtdOrder(items, start)
+        try:
+            if relational:
+                found = as_lists(rum_bound(measure, start, delta, by, order))
+            else:
+                found = as_lists(tum_bound(measure, start, delta, by, recode, order))
+        except BoundViolated as error:
+            found = None
+            if relational:
+                assert error.smallest == naive.rum(schema, rows, lists)
+        if relational:
+            assert found == naive.rum_bound(schema, rows, lists, delta, by, near)
+        else:
+            assert found == naive.tum_bound(schema, rows, lists, delta, by, near, tum)
+        if found is not None:
+            released: list[tuple[object, Itemset]] = []
+            for members in found:
+                sets = published(recode(np.array(members)), members, transactions, labels, [])
+                released += [(schema.published(rows, members), s) for s in sets]
+            assert not naive.kkm_violations(released, k, m)
+
+
+@pytest.mark.parametrize("check", [check_cluster, check_recoders, check_pcta, check_bounds])
+@pytest.mark.parametrize("number", [250, pytest.param(4000, marks=pytest.mark.slow)])
+def test_steps(check: object, number: int) -> None:
+    assert callable(check)
+    for seed in range(number):
+        try:
+            check(random.Random(seed))
+        except AssertionError as error:
+            raise AssertionError(f"case {seed}: {error}") from error
+
+
+def test_btd_of_one_record_is_one_at_most() -> None:
+    items, _ = item_sets([frozenset("ab"), frozenset("ab"), frozenset("c")])
+    order = BtdOrder(items, [np.array([0]), np.array([1]), np.array([2])])
+    assert order.distances(0, np.array([1, 2])).tolist() == [1 / 3, 4.0]
+
+
+def test_not_monotone() -> None:
+    """Spec 4.8: raising a and b to one node breaks what was 2-diverse; nothing need be raised."""
+    sets = [frozenset(t) for t in ("az", "az", "ab", "ab", "bz", "bz", "", "")]
+    tree = taxonomy_of({"root": ["a", "b"]}, "root")
+    for m in (1, 2, inf):
+        items, labels = item_sets(sets, ["z"])
+        leaf = np.array([tree.node_of.get(x, -1) for x in labels])
+        for recode in (diversity_recoder(items, 2, 2, m), diversity_recoder(items, 2, 2, m, tree, leaf)):
+            found = recode(np.arange(8))
+            assert len(found.keys) == 2 if naive.klm_violations([((), s) for s in sets], 2, m, ["z"]) == set() else True
+
+
+@pytest.mark.parametrize("number", [15, pytest.param(400, marks=pytest.mark.slow)])
+def test_verifier(engine: Engine, number: int) -> None:
+    for seed in range(number):
+        rng = random.Random(seed)
+        _, _, transactions = draw(rng, rng.randint(1, 12))
+        classes = rng.randint(1, 3)
+        rows: list[tuple[object, Itemset]] = [(rng.randrange(classes), t) for t in transactions]
+        k, m, ell = rng.randint(1, 4), rng.choice([1, 2, 3]), rng.randint(1, 3)
+        sensitive = rng.choice([[], ["y"], ["y", "z"]])
+        with engine.transaction():
+            kept = put_rows(engine, rows, sensitive)
+            found = verify_kkm(engine, *kept, KkmAnonymity(k, m), witnesses=1000)
+            wanted = naive.minimal_kkm(rows, k, m, sensitive)
+            assert found.violations == len(wanted), seed
+            assert sorted((w.items, w.support) for w in found.witnesses) == sorted(
+                (tuple(sorted(x)), naive.class_support(rows, v, x)) for v, x in wanted
+            ), seed
+            without = verify_kkm(engine, *kept, KkmAnonymity(k, inf))
+            assert without.verified == (not naive.kkm_violations(rows, k, inf, sensitive)), seed
+            diverse = verify_kkm(engine, *kept, KlmDiversity(k, ell, m), witnesses=1000)
+            exposed = naive.klm_violations(rows, ell, m, sensitive)
+            assert diverse.violations == len(wanted) + len(exposed), seed
+            assert sorted(
+                (w.items, w.sensitive) for w in diverse.witnesses if isinstance(w, SensitiveWitness)
+            ) == sorted((tuple(sorted(x)), z) for _, x, z in exposed), seed
+
+
+def put_rows(engine: Engine, rows: list[tuple[object, Itemset]], sensitive: list[str]) -> tuple:
+    labels = sorted({i for _, t in rows for i in t})
+    pairs = [(r, labels.index(i)) for r, (_, t) in enumerate(rows, 1) for i in sorted(t)]
+    return (
+        engine.put(
+            "case_rows", {"tid": ("INTEGER", [p[0] for p in pairs]), "item": ("INTEGER", [p[1] for p in pairs])}
+        ),
+        engine.put(
+            "case_classes", {"tid": ("INTEGER", range(1, len(rows) + 1)), "class": ("INTEGER", [v for v, _ in rows])}
+        ),
+        engine.put("case_items", {"item": ("INTEGER", range(len(labels))), "label": ("VARCHAR", labels)}),
+        engine.put("case_sensitive", {"item": ("INTEGER", [labels.index(z) for z in sensitive if z in labels])}),
+    )

@@ -1,0 +1,110 @@
+"""What an analyst can do with an opened release: read it, and nothing else."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+from release.cases import frozen
+
+import anondb
+from anondb.engine import Engine
+from anondb.errors import InputError
+from anondb.release.publish import publish
+
+
+@pytest.fixture
+def sealed(owner: Engine, tmp_path: Path) -> Path:
+    (tmp_path / "raw.csv").write_text("tid,item\n1,secret\n")
+    return publish(owner, frozen(owner).schema, tmp_path / "spring.duckdb").path
+
+
+PROBES = {
+    "attach": "ATTACH '{place}/shop.duckdb' AS raw",
+    "attach read only": "ATTACH '{place}/shop.duckdb' AS raw (READ_ONLY)",
+    "csv": "SELECT * FROM read_csv('{place}/raw.csv')",
+    "csv by name": "SELECT * FROM '{place}/raw.csv'",
+    "text": "SELECT * FROM read_text('{place}/raw.csv')",
+    "blob": "SELECT * FROM read_blob('{place}/raw.csv')",
+    "parquet": "SELECT * FROM read_parquet('{place}/raw.csv')",
+    "glob": "SELECT * FROM glob('{place}/*')",
+    "copy out": "COPY transactions TO '{place}/out.csv'",
+    "copy in": "CREATE TEMP TABLE x (a VARCHAR); COPY x FROM '{place}/raw.csv'",
+    "export": "EXPORT DATABASE '{place}/out'",
+    "install": "INSTALL httpfs",
+    "load": "LOAD httpfs",
+    "external access": "SET enable_external_access = true",
+    "a setting": "SET memory_limit = '100GB'",
+    "a pragma": "PRAGMA threads = 64",
+    "the time limit": "SET max_execution_time = 0",
+    "reset": "RESET lock_configuration",
+    "insert": "INSERT INTO transactions VALUES (1, 'x', 1)",
+    "drop": "DROP TABLE transactions",
+    "update": "UPDATE manifest SET value = 'x'",
+    "secret": "CREATE PERSISTENT SECRET s (TYPE s3, KEY_ID 'a', SECRET 'b')",
+    "python variable": "SELECT * FROM a_frame",
+    "checkpoint to file": "ATTACH '{place}/new.duckdb'",
+    "environment": "SELECT getenv('HOME')",
+}
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_escapes_are_blocked(sealed: Path, tmp_path: Path, probe: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    a_frame = pandas.DataFrame({"secret": [1]})
+    before = {p.name for p in tmp_path.iterdir()}
+    with anondb.open_release(sealed) as analyst, pytest.raises(duckdb.Error):
+        analyst.sql(PROBES[probe].format(place=tmp_path)).fetchall()
+    assert len(a_frame) == 1 and {p.name for p in tmp_path.iterdir()} == before
+
+
+def test_the_release_can_be_asked(sealed: Path) -> None:
+    with anondb.open_release(sealed, threads=1) as analyst:
+        assert analyst.sql("FROM count_bounds([])").fetchall() == [(6, 6.0, 6)]
+        assert analyst.sql("SELECT count(*) FROM baskets").fetchall() == [(6,)]
+        assert analyst.sql("SELECT upper_bound FROM count_bounds(['apple'])").fetchall() == [(4,)]
+
+
+def test_a_query_without_end_ends(sealed: Path) -> None:
+    begun = time.perf_counter()
+    with anondb.open_release(sealed, max_seconds=0.2) as analyst, pytest.raises(duckdb.Error):
+        analyst.sql(
+            "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE (a.range * b.range) % 7 = 3"
+        ).fetchall()
+    assert time.perf_counter() - begun < 20
+
+
+def test_memory_is_limited(sealed: Path) -> None:
+    with anondb.open_release(sealed, memory_limit="20MB") as analyst, pytest.raises(duckdb.Error):
+        analyst.sql("SELECT list(range::VARCHAR || 'x') FROM range(20000000)").fetchall()
+
+
+def test_readers_of_a_replaced_file(owner: Engine, sealed: Path) -> None:
+    """The old handle keeps the old release; the next open sees the new one, in this very process."""
+    text = "SELECT value FROM manifest WHERE key = 'release_id'"
+    old = anondb.open_release(sealed)
+    first = old.sql(text).fetchall()
+    publish(owner, frozen(owner, name="second").schema, sealed, replace=True)
+    with anondb.open_release(sealed) as new:
+        second = new.sql(text).fetchall()
+        assert first != second and old.sql(text).fetchall() == first
+        assert old.sql("FROM count_bounds([])").fetchall() == new.sql("FROM count_bounds([])").fetchall()
+    old.close()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_seconds": 0}, {"max_seconds": True}, {"memory_limit": "a lot"}, {"threads": 0}]
+)
+def test_bad_limits(sealed: Path, wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        anondb.open_release(sealed, **wrong)  # type: ignore[arg-type]
+
+
+def test_what_is_no_release_is_refused(owner: Engine, tmp_path: Path) -> None:
+    frozen(owner)
+    owner.close()
+    with pytest.raises(InputError) as caught:
+        anondb.open_release(tmp_path / "shop.duckdb")
+    assert caught.value.code == "not_a_release"

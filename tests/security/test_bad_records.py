@@ -1,0 +1,166 @@
+"""Bad records, hierarchies and sensitive items (bad inputs 84-86, 110-117): one typed error, no data value in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anondb
+from anondb.database import Database
+from anondb.errors import AnondbError, InfeasibleError, InputError
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with duckdb.connect(str(tmp_path / "own.duckdb")) as own:
+        own.execute(
+            "CREATE TABLE held AS SELECT * FROM (VALUES (1,'aa'),(1,'bb'),(2,'aa'),(2,'bb'),(3,'aa'),(4,'bb')) t(tid, item)"
+        )
+        own.execute(
+            "CREATE TABLE people AS SELECT * FROM (VALUES (1,30,'secretx','m'),(2,31,'secrety','m'),(3,50,'secretx','f'),"
+            "(4,52,'secrety','f')) t(tid, age, place, sex)"
+        )
+    with anondb.connect(tmp_path / "own.duckdb") as made:
+        yield made
+
+
+def run(database: Database, **options: Any) -> Any:
+    given = {
+        "model": anondb.KkmAnonymity(2, 2),
+        "records": "people",
+        "quasi_identifiers": "age,place,sex",
+        "delta": 1,
+        "name": "r",
+        "replace": True,
+    }
+    return database.anonymize("held", **(given | options))
+
+
+def refused(database: Database, code: str, kind: type[AnondbError] = InputError, **options: Any) -> None:
+    with pytest.raises(kind) as found:
+        run(database, **options)
+    assert found.value.code == code
+    assert "secret" not in str(found.value)
+    assert "aa" not in str(found.value)
+
+
+def sql(database: Database, text: str) -> None:
+    database.engine.call(lambda: database.engine.connection.execute(text))
+
+
+def test_good(database: Database) -> None:
+    release = run(database)
+    assert release.verification.verified
+    report = release.report.to_json()
+    assert report["relational"]["clusters"] >= 1
+    assert report["loss"]["ncp"] <= 1
+
+
+def test_ids(database: Database) -> None:
+    sql(database, "CREATE TABLE few AS SELECT * FROM people WHERE tid > 1")
+    refused(database, "no_record", records="few")
+    sql(database, "CREATE TABLE twice AS SELECT * FROM people UNION ALL SELECT * FROM people WHERE tid = 1")
+    refused(database, "repeated_id", records="twice")
+    sql(database, "CREATE TABLE nulls AS SELECT * FROM people UNION ALL SELECT NULL, 1, 'a', 'b'")
+    refused(database, "null_id", records="nulls")
+    sql(database, "CREATE TABLE more AS SELECT * FROM people UNION ALL SELECT 9, 60, 'secretx', 'f'")
+    assert run(database, records="more").report.transactions == 5  # a person without items
+
+
+def test_columns(database: Database) -> None:
+    refused(database, "no_quasi_identifiers", quasi_identifiers=None)
+    refused(database, "no_such_column", quasi_identifiers="age,nothing")
+    refused(database, "bad_usage", quasi_identifiers="age,age")
+    refused(database, "direct_identifier", quasi_identifiers="tid,age")
+    sql(database, "CREATE TABLE named AS SELECT *, 'secret' || tid AS name, age AS age_lo FROM people")
+    refused(database, "direct_identifier", records="named", quasi_identifiers="name")
+    assert run(database, records="named", quasi_identifiers="name:categorical").report.warnings
+    refused(database, "column_clash", records="named", quasi_identifiers="age,age_lo")
+    assert run(database, quasi_identifiers="").verification.verified  # no relational knowledge: k^m-anonymity
+
+
+@pytest.mark.parametrize("value", ["'NaN'::DOUBLE", "'inf'::DOUBLE", "-0.0::DOUBLE", "1e300"])
+def test_numbers(database: Database, value: str) -> None:
+    sql(database, f"CREATE TABLE odd AS SELECT tid, CASE WHEN tid = 1 THEN {value} ELSE age END AS age FROM people")
+    refused(database, "bad_number", records="odd", quasi_identifiers="age")
+
+
+def test_nulls_decimals_and_dates(database: Database) -> None:
+    sql(
+        database,
+        "CREATE TABLE odd AS SELECT tid, CASE WHEN tid < 3 THEN NULL ELSE age / 10 END::DECIMAL(9,3) AS age,"
+        " DATE '2020-01-01' + age::INTEGER AS born, 'same' AS same FROM people",
+    )
+    assert run(database, records="odd", quasi_identifiers="age,born,same").verification.verified
+
+
+def test_hierarchies(database: Database, tmp_path: Path) -> None:
+    sql(
+        database,
+        "CREATE TABLE trees AS SELECT * FROM (VALUES ('place','secretx','all'),('place','all',NULL))"
+        " t(attribute, node, parent)",
+    )
+    refused(database, "unknown_value", hierarchies="trees")
+    (tmp_path / "h").mkdir()
+    (tmp_path / "h" / "place.tree").write_text("secretx;all\nsecrety;all\n")
+    assert run(database, hierarchies=str(tmp_path / "h")).verification.verified
+    refused(database, "bad_usage", hierarchies=str(tmp_path / "h"), quasi_identifiers="place:numeric,age")
+    (tmp_path / "h" / "place.tree").rename(tmp_path / "h" / "elsewhere.tree")
+    assert run(database, hierarchies=str(tmp_path / "h")).verification.verified  # other files are not of this release
+
+
+def test_sensitive(database: Database) -> None:
+    klm = anondb.KlmDiversity(2, 2, 2)
+    refused(database, "no_sensitive", model=klm)
+    assert run(database, model=klm, sensitive=["unheard"]).report.warnings
+    refused(database, "all_sensitive", model=klm, sensitive=["aa", "bb"])
+    assert run(database, model=klm, sensitive=["bb"], quasi_identifiers="age").verification.verified
+
+
+def test_delta(database: Database) -> None:
+    for delta in (-0.1, 1.5, "much", float("nan")):
+        refused(database, "bad_parameter", delta=delta)
+    with pytest.raises(InfeasibleError, match="smallest feasible delta is") as found:
+        run(database, delta=0)
+    assert found.value.exit_code == 3
+    refused(database, "bad_usage", delta=0.5, algorithm="rfirst")
+    refused(database, "bad_parameter", infeasible="hope")
+    refused(database, "infeasible", InfeasibleError, model=anondb.KkmAnonymity(9, 2))
+
+
+def test_infeasible_clusters(database: Database) -> None:
+    sql(database, "CREATE TABLE lone AS SELECT * FROM held WHERE tid = 1")
+    report = run(database).report
+    assert report.frozen.suppressed_occurrences == 0
+
+    def of(infeasible: str) -> Any:
+        options = {"model": anondb.KkmAnonymity(2, 2), "records": "people", "quasi_identifiers": "age", "delta": 1}
+        return database.anonymize("lone", **options, infeasible=infeasible, name="s", replace=True, max_suppression=100)
+
+    found = of("suppress").report
+    assert found.to_json()["relational"]["suppressed_clusters"] == 1
+    assert found.frozen.suppressed_occurrences == 2
+    for infeasible in ("merge", "error"):
+        with pytest.raises(InfeasibleError):
+            of(infeasible)
+
+
+def test_several_transaction_attributes(database: Database) -> None:
+    sql(
+        database,
+        "CREATE TABLE wide AS SELECT * FROM (VALUES (1,'x',['u','v']),(2,'x',['u']),(3,NULL,['u']),(4,'x',NULL))"
+        " t(tid, drug, codes)",
+    )
+    release = database.anonymize("wide", model=anondb.KmAnonymity(1, 2), item="drug,codes", name="wide")
+    assert release.report.items == 3
+    assert release.report.transactions == 4
+    rows = database.engine.call(
+        lambda: database.engine.connection.execute(
+            "SELECT DISTINCT item FROM release_wide.transactions ORDER BY 1"
+        ).fetchall()
+    )
+    assert [r[0] for r in rows] == ["codes.u", "codes.v", "drug.x"]
