@@ -37,6 +37,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/queries.py
 	$(BIN)/python benchmarks/main_job.py
 	$(BIN)/python benchmarks/coat.py
+	$(BIN)/python benchmarks/multi_anatomy_paper.py
 	$(BIN)/python benchmarks/local.py
 	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/rt_paper.py

@@ -48,6 +48,7 @@ __all__ = [
 
 _LAZY = {
     **dict.fromkeys(("Database", "Release", "connect"), "database"),
+    "Anatomy": "models.anatomy",
     "HkpCoherence": "models.hkp",
     "KmAnonymity": "models.km",
     **dict.fromkeys(("KkmAnonymity", "KlmDiversity"), "models.relational"),

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sqlglot import exp
 
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, Table
 from anondb.errors import InternalError
+from anondb.models.anatomy import Anatomy
 from anondb.policy import Workload
-from anondb.release.objects import SchemaName, is_local, read_manifest
+from anondb.recoding import BucketRecoding
+from anondb.release.objects import ANATOMY, SchemaName, is_local, read_manifest, release_kind
 from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
+from anondb.utility.anatomy import BucketFigures, figures, measure_buckets
+from anondb.utility.rules import RuleAccuracy, RuleThresholds, default_thresholds, has_mlxtend, rule_accuracy
 
 
 def queries_of(engine: Engine, dataset: Dataset, workload: Workload, pool: Any) -> Queries:
@@ -62,6 +68,8 @@ def measure_on(
     Raises:
         InternalError: a true count lies outside of its bounds: a bug; nothing is kept.
     """
+    if release_kind(engine, schema) is ANATOMY:
+        return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
     if is_local(engine, schema):
         accuracy = measure_local(
             engine,
@@ -83,3 +91,53 @@ def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:
     if must_hold and accuracy.outside:
         raise InternalError(f"{accuracy.outside} true counts lie outside their bounds; nothing was kept.")
     return accuracy
+
+
+@dataclass(frozen=True)
+class AnatomyFigures:
+    """What the owner of an anatomy learns besides: figures of its buckets, and how rules survive in a reconstruction.
+
+    ``rules`` is None where mlxtend is not installed.
+    """
+
+    buckets: BucketFigures
+    rules: RuleAccuracy | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+        return {**self.buckets.to_json(), "rules": None if self.rules is None else self.rules.to_json()}
+
+
+def anatomy_figures(
+    engine: Engine, dataset: Dataset, recoding: BucketRecoding, schema: SchemaName, model: Anatomy, seed: int = 0
+) -> AnatomyFigures:
+    """The figures of a frozen anatomy, for its owner.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset, recoding, model: how the release came about.
+        schema: where it is frozen.
+        seed: of the reconstruction that is mined.
+    """
+    found = figures(engine, dataset, recoding, schema.table("buckets"), count_empty=model.empty_values == "count")
+    if not has_mlxtend():
+        return AnatomyFigures(found, None)
+    engine.progress("mining rules")
+    thresholds = default_thresholds(engine, dataset.transactions)
+    return AnatomyFigures(found, measure_rules(engine, dataset, schema, thresholds, seed))
+
+
+def measure_rules(
+    engine: Engine, dataset: Dataset, schema: SchemaName, thresholds: RuleThresholds, seed: int = 0
+) -> RuleAccuracy:
+    """The rules of one reconstruction of an anatomy beside those of its data."""
+    call = exp.Anonymous(this="reconstruct", expressions=[exp.convert(seed)])
+    macro = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
+    tables: dict[str, Table | exp.Query] = {
+        "reconstruction": exp.select("transaction_id", "items").from_(macro),
+        "items": dataset.items,
+    }
+    rows = engine.create("reconstructed", "utility/reconstructed", tables)
+    rules = rule_accuracy(engine, dataset.transactions, rows, thresholds)
+    engine.drop(rows)
+    return rules

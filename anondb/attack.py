@@ -134,7 +134,7 @@ def _global_release(engine: Engine, name: str) -> SchemaName:
     schema = find_release(engine, name)
     if release_kind(engine, schema) != GLOBAL:
         raise InputError(
-            f"The release {name!r} replaces an item by different ones in different transactions, which is not attacked here.",
+            f"The release {name!r} is not one of a global recoding, which are the ones attacked here.",
             code="bad_usage",
         )
     return schema

@@ -16,6 +16,7 @@ from typing import Any
 
 from anondb.errors import InputError
 from anondb.models import Model
+from anondb.models.anatomy import Anatomy
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
@@ -29,9 +30,10 @@ MODELS: Mapping[str, Callable[..., Model]] = {
     "hkp": HkpCoherence,
     "kkm": KkmAnonymity,
     "klm": KlmDiversity,
+    "anatomy": Anatomy,
 }
-PLANNED_MODELS = ("anatomy",)
-PLANNED_ALGORITHMS = ("multi_anatomy",)
+PLANNED_MODELS: tuple[str, ...] = ()
+PLANNED_ALGORITHMS: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "vpa": Algorithm(("km",), needs=("taxonomy",)),
     "pcta": Algorithm(("km", "constraints"), options=("taxonomy", "privacy_constraints", "weights")),
     "mm": Algorithm(("hkp", "km"), options=("taxonomy", "sensitive", "max_suppression")),
+    "multi_anatomy": Algorithm(("anatomy",), options=("columns", "empty_values", "correlation", "spread")),
 }
 # Options that state a model's promise together with its parameters; other models do not take them.
 OF_MODEL: Mapping[str, tuple[str, ...]] = {
@@ -120,8 +123,13 @@ def _parse(name: str, text: str | int | float) -> int | float:
     return text
 
 
+def parse_l(text: Any) -> Any:
+    """l from a flag or an option: a text of digits is an integer; models say what else they take."""
+    return int(text) if isinstance(text, str) and re.fullmatch(r"\s*\d{1,30}\s*", text) else text
+
+
 # Parameters that flags and options may give as text.
-_FROM_TEXT: Mapping[str, Callable[[Any], Any]] = {"m": parse_m, "p": parse_p}
+_FROM_TEXT: Mapping[str, Callable[[Any], Any]] = {"l": parse_l, "m": parse_m, "p": parse_p}
 
 
 def make_model(name: str = "km", **parameters: Any) -> Model:

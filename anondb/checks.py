@@ -18,6 +18,7 @@ from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
+from anondb.models.anatomy import Anatomy
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
@@ -25,9 +26,10 @@ from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import TransactionalK
 from anondb.release import ledger
 from anondb.release.freeze import coded_release
-from anondb.release.objects import SchemaName, is_local, read_manifest
+from anondb.release.objects import ANATOMY, SchemaName, is_local, read_manifest, release_kind
 from anondb.release.relational import coded_records
 from anondb.verify import Verification, verify_hkp, verify_k, verify_kkm, verify_km, verify_levels
+from anondb.verify.anatomy import AnatomyVerification, Original, verify_anatomy
 from anondb.verify.constraints import verify_constraints
 
 
@@ -105,8 +107,26 @@ def verify_release(
     *,
     privacy: PrivacyConstraints | str | None = None,
     sensitive: Collection[str] | None = None,
+    original: Dataset | None = None,
 ) -> Verification:
-    """Check the frozen or sealed rows of a release against a model; ``privacy``, ``sensitive`` as in ``verify_rows``."""
+    """Check the frozen or sealed rows of a release against a model; ``privacy``, ``sensitive`` as in ``verify_rows``.
+
+    ``original`` are the data that it was made from, where they are at hand; only the check of an anatomy looks at them.
+
+    Raises:
+        InputError: the release is not of a kind that the model speaks of.
+    """
+    if (release_kind(engine, schema) is ANATOMY) != isinstance(model, Anatomy):
+        raise InputError(
+            f"The model {model.name} does not speak of this kind of release.",
+            code="bad_parameter",
+            hint="Verify it against its own model.",
+        )
+    if isinstance(model, Anatomy):
+        number = int(read_manifest(engine, schema)["transactions"])
+        return verify_anatomy(
+            engine, schema.table("buckets"), model, _original(original), number=number, witnesses=witnesses
+        )
     transactions, items = coded_release(engine, schema)
     if isinstance(model, KkmAnonymity | KlmDiversity):
         classes, hidden = coded_records(engine, schema, items)
@@ -137,7 +157,17 @@ def verify_source(
     privacy_constraints: Any = None,
     sensitive: Any = None,
 ) -> Verification:
-    """Check any table, view, file or data frame against a model; with ``bag_input`` repeated rows count as copies."""
+    """Check any table, view, file or data frame against a model; with ``bag_input`` repeated rows count as copies.
+
+    Raises:
+        InputError: the model is about buckets: see ``verify_buckets``.
+    """
+    if isinstance(model, Anatomy):
+        raise InputError(
+            "An anatomy is about buckets, not about transactions alone.",
+            code="bad_usage",
+            hint="Name a table (bucket_id, column_id, items, copies) with --buckets.",
+        )
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         privacy = given_privacy(engine, privacy_constraints, model)
         private = given_sensitive(engine, sensitive, model)
@@ -152,6 +182,40 @@ def verify_dataset(engine: Engine, dataset: Dataset, model: Model, witnesses: in
         sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
         return verify_k(engine, dataset.bags or sets, ids, dataset.items, model, witnesses=witnesses)
     return verify_rows(engine, dataset.transactions, ids, dataset.items, model, witnesses, **about)
+
+
+def verify_buckets(
+    engine: Engine,
+    buckets: Any,
+    model: Anatomy,
+    transactions: Any = None,
+    *,
+    id: str = "tid",
+    item: str = "item",
+    witnesses: int = 0,
+) -> AnatomyVerification:
+    """Check any table ``(bucket_id, column_id, items, copies)`` against l-diversity, ``items`` being lists.
+
+    With the original transactions, also whether each of them is in the buckets once, as far as multisets can say that.
+    """
+    with engine.transaction(), open_source(engine, buckets, "buckets") as source:
+        for column in ("bucket_id", "column_id", "items", "copies"):
+            source.column(column, column)
+        if not source.columns[source.column("items", "items")].endswith("[]"):
+            raise InputError(
+                f"The column 'items' of {source.name} must be a list of items.", code="bad_type", hint="Use VARCHAR[]."
+            )
+        if transactions is None:
+            return verify_anatomy(engine, source.query, model, witnesses=witnesses)
+        with open_source(engine, transactions, "transactions") as rows:
+            dataset = load_transactions(engine, rows, id_column=id, item_column=item)
+        return verify_anatomy(engine, source.query, model, _original(dataset), witnesses=witnesses)
+
+
+def _original(dataset: Dataset | None) -> Original | None:
+    if dataset is None:
+        return None
+    return Original(dataset.transactions, dataset.items, dataset.n_transactions)
 
 
 def verify_sealed(

@@ -6,6 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -17,6 +18,7 @@ from anondb.available import MODELS, nearest
 from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
+from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
 from anondb.policy import Options, Policy, Workload
@@ -25,6 +27,7 @@ from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.paths import check_target
 from anondb.release.publish import PublishedFile
 from anondb.utility import Accuracy, Loss
+from anondb.utility.rules import RuleAccuracy, RuleThresholds
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
@@ -58,26 +61,33 @@ class Release:
 
     @property
     def loss(self) -> Loss:
-        """Information loss (LM, NCP).
+        """Information loss; of a release made earlier as the ledger has it.
 
         Raises:
-            InputError: the release was made in an earlier session; its figures are in ``Database.releases()``.
+            InputError: ``no_report``: the ledger does not know the release.
         """
-        return self._report("loss").loss
+        if self.report is not None:
+            return self.report.loss
+        entry = ledger.find(self._database.engine, stored.current_catalog(self._database.engine), self.name)
+        if entry is None:
+            raise InputError(f"The ledger has no figures of the release {self.name!r}.", code="no_report")
+        exact = {n: None if (text := getattr(entry, n)) is None else Fraction(text) for n in ("lm_total", "ggd")}
+        return Loss(lm=entry.lm, ncp=entry.ncp, ul=entry.ul, ul_log2=entry.ul_log2, **exact)
 
     @property
     def accuracy(self) -> Accuracy:
-        """Accuracy on the workload of the run that made it; for others see ``measure``."""
-        return self._report("accuracy").accuracy
+        """Accuracy on the workload of the run that made it; for others see ``measure``.
 
-    def _report(self, what: str) -> pipeline.Report:
+        Raises:
+            InputError: ``no_report``: the release was made earlier; the answers of that run are in ``anondb.accuracy``.
+        """
         if self.report is None:
             raise InputError(
-                f"The {what} of {self.name!r} was measured in an earlier session.",
+                f"The accuracy of {self.name!r} was measured in an earlier session.",
                 code="no_report",
-                hint="See Database.releases() and the tables anondb.accuracy and anondb.workloads.",
+                hint="Measure it again with measure(), or see the table anondb.accuracy.",
             )
-        return self.report
+        return self.report.accuracy
 
     def measure(
         self, workload: Any = None, *, queries: int = 1000, size: int = 2, seed: int = 0, draw: str = "all"
@@ -85,6 +95,23 @@ class Release:
         """Accuracy on another workload: the owner's own table, or a random one; answers go to ``anondb.accuracy``."""
         wanted = Workload(queries, size, seed, draw, own=workload)
         return stored.measure_release(self._database.engine, self.name, wanted)
+
+    def rules(
+        self, min_support: int, min_confidence: Any = "1/5", *, min_length: int = 2, max_length: int = 4, seed: int = 0
+    ) -> RuleAccuracy:
+        """Association rules of one reconstruction of an anatomy beside those of its source as it is now.
+
+        Args:
+            min_support: in how many transactions a rule's items must be.
+            min_confidence: from 0 to 1, exact, such as ``"4/5"``.
+            min_length, max_length: how many items a rule has.
+            seed: of the reconstruction.
+
+        Raises:
+            InputError: no anatomy, its source cannot be found again, or mlxtend is missing.
+        """
+        thresholds = RuleThresholds(min_support, Fraction(min_confidence), min_length, max_length)
+        return stored.measure_release_rules(self._database.engine, self.name, thresholds, seed)
 
     def publish(
         self,
@@ -150,7 +177,7 @@ class Release:
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
-        ``baskets``) as a DuckDB relation."""
+        ``baskets``; of an anatomy ``buckets``, ``released_items``, ``manifest``) as a DuckDB relation."""
         return self._database.relation(exp.select("*").from_(self._schema().table(name).expression()))
 
     def count_bounds(self, items: list[str]) -> tuple[int, float, int]:
@@ -264,6 +291,7 @@ class Database:
         transactions: Any = None,
         *,
         release: str | None = None,
+        buckets: Any = None,
         model: Model | None = None,
         id: str = "tid",
         item: str = "item",
@@ -275,11 +303,13 @@ class Database:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
 
         With ``bag_input`` rows that repeat an item of the same transaction count, for the model ``k``.
-        The model constraints is checked against ``privacy_constraints``: a table, file or data frame ``(constraint_id,
-        item)``, or ``pgen``; hkp against the private items ``sensitive``; by default those that the release was made with.
+        An anatomy is checked on ``buckets``: a table ``(bucket_id, column_id, items, copies)``; ``transactions`` are then
+        the original, which may be left out. The model constraints is checked against ``privacy_constraints``: a table, file
+        or data frame ``(constraint_id, item)``, or ``pgen``; hkp against the private items ``sensitive``; by default those
+        that the release was made with.
         """
-        if (release is None) == (transactions is None):
-            raise InputError("Say what to verify: transactions, or a release.", code="bad_usage")
+        if (release is None) == (transactions is None and buckets is None):
+            raise InputError("Say what to verify: transactions, buckets, or a release.", code="bad_usage")
         if model is not None and (isinstance(model, type) or getattr(model, "name", None) not in MODELS):
             raise InputError(
                 f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(model).__name__}.",
@@ -302,6 +332,13 @@ class Database:
                     private = checks.sensitive_of_release(self.engine, schema.catalog, schema)
                 about: dict[str, Any] = {"privacy": privacy, "sensitive": private}
                 return checks.verify_release(self.engine, schema, promised, witnesses, **about)
+        if buckets is not None:
+            promise = Anatomy() if model is None else model
+            if not isinstance(promise, Anatomy):
+                raise InputError("Buckets are checked against an Anatomy.", code="bad_usage")
+            return checks.verify_buckets(
+                self.engine, buckets, promise, transactions, id=id, item=item, witnesses=witnesses
+            )
         return checks.verify_source(
             self.engine,
             transactions,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from anondb import __version__
-from anondb.accuracy import called, measure_on, queries_of
+from anondb.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of
 from anondb.checks import verify_release
 from anondb.constrained import ConstraintReport, check_constraints
 from anondb.data.records import load_records
@@ -21,9 +21,10 @@ from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
+from anondb.models.anatomy import Anatomy
 from anondb.policy import Policy
-from anondb.recode import Loaded, loss_of, recode, remarks
-from anondb.recoding import GlobalRecoding, Recoding, RelationalRecoding
+from anondb.recode import Loaded, loss_of, promised, recode, remarks
+from anondb.recoding import BucketRecoding, GlobalRecoding, Recoding, RelationalRecoding
 from anondb.release import ledger, publications
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
@@ -75,6 +76,7 @@ class Report:
     warnings: tuple[str, ...]
     seconds: dict[str, float]
     published: str | None = None
+    anatomy: AnatomyFigures | None = None
     relational: dict[str, Any] | None = None
     constraints: ConstraintReport | None = None
 
@@ -100,6 +102,7 @@ class Report:
             "seconds": self.seconds,
             "published": self.published,
             "warnings": list(self.warnings),
+            **({} if self.anatomy is None else {"anatomy": self.anatomy.to_json()}),
         }
 
 
@@ -138,16 +141,16 @@ def anonymize(
             _check_name_is_free(engine, schema, policy.replace)
         with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
             recoding = recode(engine, policy, loaded)
+            model = promised(policy.model, recoding)
         with clock.step(engine, "freeze", "freezing the release"):
-            frozen = freeze(engine, dataset, recoding, policy.model, release_schema=schema, replace=policy.replace)
+            frozen = freeze(engine, dataset, recoding, model, release_schema=schema, replace=policy.replace)
             loss = loss_of(engine, policy, loaded, recoding, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
-            verification = verify_release(
-                engine, schema, policy.model, privacy=loaded.stated.privacy, sensitive=loaded.sensitive
-            )
+            about: dict[str, Any] = {"privacy": loaded.stated.privacy, "sensitive": loaded.sensitive}
+            verification = verify_release(engine, schema, model, original=dataset, **about)
             if not verification.verified:
                 raise VerificationFailed(
-                    f"The frozen release has {verification.violations} violations of {policy.model.name}; nothing was kept."
+                    f"The frozen release has {verification.violations} violations of {model.name}; nothing was kept."
                     " This is a bug of anondb's: please report it."
                 )
             constraints = None
@@ -156,13 +159,16 @@ def anonymize(
         with clock.step(engine, "accuracy", "measuring accuracy"):
             queries = queries_of(engine, dataset, policy.workload, _pool(recoding, frozen))
             accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
+            anatomy = None
+            if isinstance(recoding, BucketRecoding) and isinstance(model, Anatomy):
+                anatomy = anatomy_figures(engine, dataset, recoding, schema, model, policy.workload.seed)
             relational = _relational(engine, loaded, recoding, policy)
         if loaded.sensitive is not None:
             ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
         if constraints is not None:  # also where only the sealed file stays: it is verified again
             ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
         if not engine.one_shot or view is not None:
-            entry = _entry(engine, policy, name, dataset, frozen, verification, loss)
+            entry = _entry(engine, policy, model, name, dataset, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
             publications.record_statements(engine, catalog, frozen.release_id, statements)
             if loaded.taxonomy is not None:
@@ -172,7 +178,7 @@ def anonymize(
             ledger.record_accuracy(engine, catalog, name, frozen.release_id, accuracy.answers, called(queries))
     return Report(
         release=name,
-        model=policy.model,
+        model=model,
         algorithm=str(policy.algorithm),
         transactions=dataset.n_transactions,
         items=dataset.n_items,
@@ -182,6 +188,7 @@ def anonymize(
         accuracy=accuracy,
         warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, recoding, frozen)),
         seconds=clock.report(),
+        anatomy=anatomy,
         constraints=constraints,
         relational=relational,
     )
@@ -260,6 +267,7 @@ def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> 
 def _entry(
     engine: Engine,
     policy: Policy,
+    model: Model,
     name: str,
     dataset: Dataset,
     frozen: FrozenRelease,
@@ -269,8 +277,8 @@ def _entry(
     return ledger.LedgerEntry(
         name=name,
         release_id=frozen.release_id,
-        model=policy.model.name,
-        parameters=policy.options(),
+        model=model.name,
+        parameters=policy.options() | model.parameters(),
         algorithm=str(policy.algorithm),
         source_table=dataset.table,
         source_reference=_reference(engine, dataset.reference),
@@ -285,6 +293,9 @@ def _entry(
         lm_total=None if loss.lm_total is None else str(loss.lm_total),
         lm=loss.lm,
         ncp=loss.ncp,
+        ul=loss.ul,
+        ul_log2=loss.ul_log2,
+        ggd=None if loss.ggd is None else str(loss.ggd),
         verified=verification.verified,
         violations=verification.violations,
         version=__version__,

@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 from anondb.available import ALGORITHMS, FOR_ALL, MODELS, all_parameters, choose_algorithm, make_model, parse_m
 from anondb.errors import InputError
 from anondb.models import MAX_PARAMETER, Model, check_count
+from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 
 
@@ -73,6 +74,7 @@ class Options(TypedDict, total=False):
     delta: Any
     infeasible: str | None
     literal: bool
+    correlation: str | None
     spread: bool
 
 
@@ -100,13 +102,15 @@ class Policy:
             share of leaves below the lowest common ancestor; the default with a taxonomy), or 1.
         countable: for coat: a table or file (set_id, item) of sets whose counts must stay exact; checked and reported.
         max_suppression: percent of the items that may be suppressed; None sets no limit, except that not everything may be.
-        columns: for multi_anatomy: their number, or a table or file (column_id, item).
-        empty_values, empty_transactions: whether an empty value counts; what becomes of few empty transactions.
+        columns: for multi_anatomy: their number, or a table or file (column_id, item). A number is the model's own.
+        empty_values: for multi_anatomy: ``count`` or ``ignore``, the model's own parameter.
+        empty_transactions: what becomes of few empty transactions.
         candidates, objective: for clump: how many clusters are tried, and what is minimized (``total`` or ``increase``).
         bag_input: for clump: whether rows that repeat an item of the same transaction count.
         delta: the bound of rum_bound and tum_bound, from 0 to 1.
         infeasible: for kkm and klm: what becomes of a cluster of records that generalizing its items does not help.
         literal: for coat: follow the printed algorithm.
+        correlation: for multi_anatomy: what items are clustered by, ``truncated`` (as printed) or ``full``.
         spread: for multi_anatomy: take records round-robin from the most frequent values.
 
     Raises:
@@ -140,6 +144,7 @@ class Policy:
     delta: Any = None
     infeasible: str | None = None
     literal: bool = False
+    correlation: str | None = None
     spread: bool = False
 
     def __post_init__(self) -> None:
@@ -153,6 +158,8 @@ class Policy:
         options = {name: value for name, value in given.items() if name in Options.__annotations__}
         options.pop("algorithm", None)
         object.__setattr__(self, "algorithm", choose_algorithm(self.model, self.algorithm, options))
+        if isinstance(self.model, Anatomy):
+            object.__setattr__(self, "model", self.model.completed(self.columns, self.empty_values))
         for name, choices in CHOICES.items():
             if getattr(self, name) not in (None, *choices):
                 raise InputError(
@@ -202,12 +209,14 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     ),
     "weights": (_TEXT, _INTEGER),
     "countable": (_TEXT,),
+    "correlation": (_TEXT,),
     **dict.fromkeys(("empty_values", "empty_transactions", "draw", "workload", "publish"), (_TEXT,)),
-    **dict.fromkeys(("k", "l", "queries", "size", "seed", "candidates"), (_INTEGER,)),
+    **dict.fromkeys(("k", "queries", "size", "seed", "candidates"), (_INTEGER,)),
     **dict.fromkeys(("literal", "spread", "allow_overlap", "bag_input"), (_BOOLEAN,)),
     "m": (_INTEGER, _TEXT),
     "p": (_INTEGER, _TEXT),
     "h": (_NUMBER, _TEXT),
+    "l": (_NUMBER, _TEXT),
     "max_suppression": (_NUMBER, _TEXT),
     "delta": (_NUMBER,),
     "columns": (_INTEGER, _TEXT),
@@ -226,7 +235,8 @@ def _parts() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The options that go to the model, to the policy itself and to its workload."""
     taken = {*FOR_ALL, "algorithm", *(o for a in ALGORITHMS.values() for o in (*a.needs, *a.options))}
     own = tuple(name for name in Options.__annotations__ if name in taken)
-    return all_parameters(), own, tuple(f.name for f in fields(Workload) if f.name != "own")
+    model = tuple(name for name in all_parameters() if name not in own)  # what is both goes through the policy
+    return model, own, tuple(f.name for f in fields(Workload) if f.name != "own")
 
 
 def check_option(name: str, value: str | int | float | bool) -> str | int | float | bool:

@@ -11,13 +11,15 @@ from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InternalError
+from anondb.models import Model
+from anondb.models.anatomy import Anatomy
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import TransactionalK
 from anondb.policy import Policy
-from anondb.recoding import GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
+from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
 from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
 from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a_log2
@@ -52,6 +54,8 @@ def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
         InfeasibleError: more would be suppressed than allowed, or everything.
     """
     recoding = _run(engine, policy, loaded)
+    if isinstance(recoding, BucketRecoding):
+        return recoding
     items = loaded.stated.items(loaded.dataset)
     if isinstance(recoding, GlobalRecoding):
         suppressed = int((recoding.image < 0).sum())
@@ -140,7 +144,29 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
                 sensitive=frozenset(sensitive or ()),
                 infeasible=policy.infeasible or "suppress",
             )
+        case "multi_anatomy", Anatomy() as model, Loaded(dataset):
+            from anondb.algorithms.multi_anatomy import multi_anatomy
+
+            return multi_anatomy(
+                engine,
+                dataset,
+                model,
+                None if isinstance(policy.columns, int) else policy.columns,
+                correlation=policy.correlation or "truncated",
+                spread=policy.spread,
+            )
     raise InternalError(f"The algorithm {policy.algorithm} has no case here.")
+
+
+def promised(model: Model, recoding: Recoding) -> Model:
+    """The model with what only the recoding says: into how many columns the owner's file divides the items.
+
+    Raises:
+        InputError: that is another number than the model's.
+    """
+    if not isinstance(model, Anatomy) or not isinstance(recoding, BucketRecoding):
+        return model
+    return model.completed(recoding.n_columns, None)
 
 
 def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> Loss:
@@ -151,6 +177,8 @@ def loss_of(engine: Engine, policy: Policy, loaded: Loaded, recoding: Recoding, 
         policy, loaded, recoding: how the release came about.
         frozen: the release.
     """
+    if isinstance(recoding, BucketRecoding):
+        return Loss()  # every item is released as it is; what is lost are links, which queries and rules show
     if isinstance(recoding, RelationalRecoding):
         return Loss(ncp=float(recoding.rum), ul=recoding.tum)
     if isinstance(recoding, LocalRecoding):
@@ -196,10 +224,17 @@ def _check_suppression(suppressed: int, occurring: int, items: int, limit: Fract
 
 def remarks(policy: Policy, loaded: Loaded, recoding: Recoding, frozen: FrozenRelease) -> list[str]:
     """What the owner should know about a release beyond its figures."""
-    remarks = [] if isinstance(recoding, GlobalRecoding) else list(recoding.remarks)
+    remarks = [] if isinstance(recoding, GlobalRecoding | BucketRecoding) else list(recoding.remarks)
     dataset, taxonomy = loaded.dataset, loaded.taxonomy
     if getattr(policy.model, "k", None) == 1:
         remarks.append("k = 1 promises nothing: every item is released as it is.")
+    if isinstance(policy.model, Anatomy):
+        if policy.model.l == 1:
+            remarks.append("l = 1 promises nothing: a column of a bucket may hold a single value.")
+        if policy.model.empty_values == "ignore":
+            remarks.append(
+                "Empty values are ignored: that somebody has no item of a column may be inferred with more than 1/l."
+            )
     if dataset.n_items and not frozen.released_items:
         remarks.append("Everything was suppressed: the release holds no item.")
     remarks += _on_sensitive(loaded)

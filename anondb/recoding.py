@@ -61,6 +61,33 @@ class GlobalRecoding:
 
 
 @dataclass(frozen=True)
+class BucketRecoding:
+    """An anatomy: items stay as they are; in each bucket the columns are published apart from each other.
+
+    Attributes:
+        column: the column of each item of the data, by item number; columns are numbered from 1.
+        bucket: the bucket of each transaction, by tid - 1; buckets are numbered from 1.
+        column_names: what each column is called, by its number - 1.
+        decisions: the chosen steps, in order.
+    """
+
+    column: Ints
+    bucket: Ints
+    column_names: tuple[str, ...]
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return len(self.column_names)
+
+    @property
+    def sizes(self) -> Ints:
+        """How many transactions each bucket holds, by its number - 1."""
+        return np.bincount(self.bucket, minlength=1)[1:].astype(np.int64)
+
+
+@dataclass(frozen=True)
 class LocalRecoding:
     """A local recoding: the same item may have different images in different transactions, so the rows are given.
 
@@ -177,4 +204,4 @@ class RelationalRecoding:
         return self.items.remarks
 
 
-Recoding = GlobalRecoding | LocalRecoding | RelationalRecoding
+Recoding = GlobalRecoding | LocalRecoding | RelationalRecoding | BucketRecoding

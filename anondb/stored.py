@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace as replace_fields
 from functools import partial
 
 from sqlglot import exp
 
-from anondb.accuracy import called, generalized_members, measure_on, queries_of
+from anondb.accuracy import called, generalized_members, measure_on, measure_rules, queries_of
 from anondb.checks import model_of, privacy_of_release, sensitive_of_release, verify_release
 from anondb.data.sources import QuerySource, open_source
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import Engine, Table, quote_list
-from anondb.errors import InputError, VerificationFailed
+from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.policy import Policy, Workload, from_options
 from anondb.release import ledger, publications
 from anondb.release.objects import (
+    ANATOMY,
     GLOBAL,
     SEALED_SCHEMA,
     SchemaName,
@@ -29,6 +31,7 @@ from anondb.release.proof import Shown, proof_directory, write_proof
 from anondb.release.publications import Intersection, Publication
 from anondb.release.publish import PublishedFile, publish
 from anondb.utility import Accuracy
+from anondb.utility.rules import RuleAccuracy, RuleThresholds
 
 
 def current_catalog(engine: Engine) -> str:
@@ -137,6 +140,20 @@ def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
         return accuracy
 
 
+def measure_release_rules(engine: Engine, name: str, thresholds: RuleThresholds, seed: int = 0) -> RuleAccuracy:
+    """The rules of one reconstruction of an anatomy beside those of its source as it is now.
+
+    Raises:
+        InputError: no such release, one of another kind, no source, or mlxtend is missing.
+    """
+    with engine.transaction():
+        schema = find_release(engine, name)
+        if release_kind(engine, schema) is not ANATOMY:
+            raise InputError(f"The release {name!r} is no anatomy: its transactions can be mined as they are.")
+        _, dataset = load_source(engine, name)
+        return measure_rules(engine, dataset, schema, thresholds, seed)
+
+
 def publish_release(
     engine: Engine,
     name: str,
@@ -158,6 +175,7 @@ def publish_release(
         EngineError: disk, memory, or a lock.
     """
     catalog = current_catalog(engine)
+    found = [] if engine.one_shot else _overlapping(engine, name, measured=allow_overlap)
     with engine.transaction():
         schema = find_release(engine, name)
         manifest = read_manifest(engine, schema)
@@ -166,10 +184,8 @@ def publish_release(
         private = sensitive_of_release(engine, catalog, schema)
         shown = Shown(privacy, private) if include_constraints else Shown("pgen" if privacy == "pgen" else None)
         place = None if proof is None else proof_directory(proof, manifest, shown)
-        found: list[Intersection] = []
         if not engine.one_shot:
             check_writable(engine, catalog)
-            found = _overlapping(engine, name, schema, measured=allow_overlap)
             if found and not allow_overlap:
                 raise _overlap_error(name, [i.other for i in found])
 
@@ -200,15 +216,17 @@ def publish_release(
 
 
 def check_republication(engine: Engine, name: str) -> None:
-    """Refuse to make a release anew and publish it where a person of it is in what was published before.
+    """Refuse to make a release anew and publish it where it, or another one of its source, was published before.
 
     Raises:
         InputError: ``overlap``.
     """
-    catalog = current_catalog(engine)
-    entry = ledger.find(engine, catalog, name)
-    earlier = [p.name for p in publications.publications(engine, catalog) if entry and p.release_id == entry.release_id]
-    earlier += [i.other for i in _overlapping(engine, name, find_release(engine, name), measured=False)]
+    mine, others = _published_before(engine, name)
+    earlier = [entry.name for entry in others if mine is not None and _same_source(mine, entry)]
+    if mine is not None and any(
+        p.release_id == mine.release_id for p in publications.publications(engine, current_catalog(engine))
+    ):
+        earlier.append(mine.name)
     if earlier:
         raise _overlap_error(name, earlier)
 
@@ -222,32 +240,53 @@ def _overlap_error(name: str, earlier: list[str]) -> InputError:
     )
 
 
-def _overlapping(engine: Engine, name: str, schema: SchemaName, *, measured: bool) -> list[Intersection]:
-    """The other releases that were published and may hold the same persons, each with what the join leaves if wanted."""
+def _published_before(engine: Engine, name: str) -> tuple[ledger.LedgerEntry | None, list[ledger.LedgerEntry]]:
+    """The entry of a release, and those of all others that were published."""
     catalog = current_catalog(engine)
     mine = ledger.find(engine, catalog, name)
     by_id = {entry.release_id: entry for entry in ledger.entries(engine, catalog)}
-    gone = list(dict.fromkeys(p.release_id for p in publications.publications(engine, catalog)))
-    others = [by_id[i] for i in gone if i in by_id and (mine is None or i != mine.release_id)]
-    return [o for o in (_overlap(engine, mine, schema, other, measured) for other in others) if o is not None]
+    gone = dict.fromkeys(p.release_id for p in publications.publications(engine, catalog))
+    return mine, [by_id[i] for i in gone if i in by_id and (mine is None or i != mine.release_id)]
+
+
+def _same_source(mine: ledger.LedgerEntry, other: ledger.LedgerEntry) -> bool:
+    same_table = mine.source_reference is not None and mine.source_reference == other.source_reference
+    return same_table or mine.fingerprint == other.fingerprint
+
+
+def _overlapping(engine: Engine, name: str, *, measured: bool) -> list[Intersection]:
+    """The other releases that were published and may hold the same persons, each with what the join leaves if wanted.
+
+    Each is looked at in a transaction of its own: a source that cannot be read any more ends its transaction.
+    """
+    with engine.transaction():
+        find_release(engine, name)
+        mine, others = _published_before(engine, name)
+    found = []
+    for other in others:
+        overlap: Intersection | None = Intersection(other.name, other.transactions)
+        with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():
+            overlap = _overlap(engine, mine, other, measured)
+        if overlap is not None:
+            found.append(overlap)
+    return found
 
 
 def _overlap(
-    engine: Engine, mine: ledger.LedgerEntry | None, schema: SchemaName, other: ledger.LedgerEntry, measured: bool
+    engine: Engine, mine: ledger.LedgerEntry | None, other: ledger.LedgerEntry, measured: bool
 ) -> Intersection | None:
-    """None where both sources can be read and share no id; sources that cannot be compared count as overlapping."""
+    """None where both sources can be read and share no id; sources that cannot be compared count as overlapping.
+
+    Raises:
+        AnondbError: a source is gone: a data frame or a file, which is not kept, or that of a release that was dropped.
+    """
     unknown = Intersection(other.name, other.transactions)
-    same = mine is not None and (
-        mine.fingerprint == other.fingerprint
-        or (mine.source_reference is not None and mine.source_reference == other.source_reference)
-    )
+    same = mine is not None and _same_source(mine, other)
     if mine is None or (same and not measured):
         return unknown
-    try:
-        theirs = None if same else _ids_of(engine, other)
-        _, dataset = load_source(engine, mine.name)
-    except InputError:
-        return unknown  # a data frame or a file, which is not kept, or a release that was dropped
+    schema = find_release(engine, mine.name)
+    theirs = None if same else _ids_of(engine, other)
+    _, dataset = load_source(engine, mine.name)
     persons = dataset.n_transactions
     if theirs is not None:
         persons = int(engine.scalar("release/shared_ids", {"ids": dataset.ids, "other_ids": theirs}))

@@ -2,15 +2,19 @@
 
 The papers' own data (POS and AOL with hierarchies of their authors') are not public: here are the click streams with balanced
 trees of fan-out 5. COAT's own figures are in ``coat_paper.py``.
+
+    python benchmarks/papers.py [bms1] [bms2]
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from comparing import DATA, Runs, compare, shown, table, there
 
 K, LARGEST_M = 5, 7
+SOURCES = tuple(sys.argv[1:]) or ("bms1", "bms2")
 
 
 def claims(title: str, rows: Sequence[tuple[str, str]]) -> None:
@@ -26,7 +30,7 @@ def _loss(runs: Runs, name: str, k: int, m: int | None) -> float | None:
 def coat_and_apriori() -> None:
     """Loukides, Gkoulalas-Divanis and Malin, section 6.2: accuracy of COUNT queries, k from 2 to 50."""
     rows = []
-    for data in ("bms1", "bms2"):
+    for data in SOURCES:
         words = ("--taxonomy", DATA / f"{data}.f5.tree", "--algorithms", "coat,apriori", "--draw", "generalized")
         runs = compare(DATA / f"{data}.dat", *words, "--k", "2,5,10,25,50", "--m", "2")
         errors = [
@@ -42,7 +46,7 @@ def coat_and_apriori() -> None:
 def mhghs_and_others() -> None:
     """Liu and Wang, PAKDD 2010, section 5: information loss (LM) with k = 5, m to 7."""
     rows = []
-    for data in ("bms1", "bms2"):
+    for data in SOURCES:
         names = there("mhghs", "apriori", "mm", "partition")
         words = ("--taxonomy", DATA / f"{data}.f5.tree", "--algorithms", names, "--queries", 1)
         ms = ",".join(str(m) for m in range(1, LARGEST_M + 1))
@@ -65,7 +69,7 @@ def clump_and_partition() -> None:
     if names != "clump,partition":
         return
     rows = []
-    for data in ("bms1", "bms2"):
+    for data in SOURCES:
         words = ("--taxonomy", DATA / f"{data}.f5.tree", "--algorithms", names, "--model", "k", "--queries", 1)
         runs = compare(DATA / f"{data}.dat", *words, "--k", "5,10", "--time-limit", 900)
         found = "; ".join(f"{name}, k={k}: {shown(run.get('lm'))}" for (name, k, _), run in runs.items())

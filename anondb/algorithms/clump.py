@@ -145,6 +145,19 @@ def _recoding(
     )
 
 
+def _branching_above(taxonomy: Taxonomy) -> Ints:
+    """The nearest node above each one that has several children, -1 where there is none.
+
+    A node with a single child always has as many items below it as that child, so no copy is ever its own.
+    """
+    children = np.bincount(taxonomy.parent[1:], minlength=taxonomy.size)
+    up = taxonomy.parent.copy()
+    for node in range(1, taxonomy.size):  # in preorder: what is above is done
+        if children[up[node]] == 1:
+            up[node] = up[up[node]]
+    return up
+
+
 class _Clusters:
     """The clusters while they grow.
 
@@ -166,9 +179,11 @@ class _Clusters:
         self.engine, self.taxonomy, self.k, self.order, self.length = engine, taxonomy, k, order, length
         self.number = len(order) // k
         self.denominator = max(taxonomy.n_leaves - 1, 1)
-        above = taxonomy.leaf_count[np.maximum(taxonomy.parent, 0)]
+        self.up = _branching_above(taxonomy)
+        above = np.where(
+            self.up < 0, self.denominator + 1, taxonomy.leaf_count[self.up]
+        )  # at the top w is 0, 1 if M = 1
         self.weight = (above - taxonomy.leaf_count).astype(np.float64)
-        self.weight[0] = self.denominator + 1 - taxonomy.n_leaves  # 0, or 1 where the root is the only leaf
         self._total = objective == "total"
         self._extended = self._extend(dataset, source)
 
@@ -218,7 +233,7 @@ class _Clusters:
     def _path(self, node: int) -> Iterator[int]:
         while node >= 0:
             yield node
-            node = int(self.taxonomy.parent[node])
+            node = int(self.up[node])
 
     def run(self, limit: int | None) -> Clustering:
         """Put every transaction into a cluster."""
@@ -355,8 +370,8 @@ class _Clusters:
         entries = self._entries[self._count[self._entries] > 0]
         cluster, node, count = (x[entries].astype(np.int64) for x in (self._cluster, self._node, self._count))
         key = cluster * size + node  # sorted
-        inner = node > 0
-        parent = np.searchsorted(key, cluster[inner] * size + self.taxonomy.parent[node[inner]])
+        inner = self.up[node] >= 0
+        parent = np.searchsorted(key, cluster[inner] * size + self.up[node[inner]])
         copies = count - np.bincount(parent, weights=count[inner], minlength=len(key)).astype(np.int64)
         shown = copies > 0
         ggd = (self.denominator * self.occurrences - self.size * self.w).sum()

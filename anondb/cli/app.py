@@ -38,12 +38,16 @@ IdColumn = Annotated[str, typer.Option("--id", help="Column that identifies a pe
 ItemColumn = Annotated[str, typer.Option("--item", help="Column of items; a LIST column is accepted.", metavar="COL")]
 ModelName = Annotated[
     str | None,
-    typer.Option("--model", help="The promise: km (k^m-anonymity), constraints, or hkp (coherence).", metavar="NAME"),
+    typer.Option("--model", help="The promise: km (k^m-anonymity), constraints, hkp or anatomy.", metavar="NAME"),
 ]
 K = Annotated[int | None, typer.Option(help="Every known combination leaves at least k candidates (default 5).")]
 L = Annotated[
-    int | None,
-    typer.Option("--l", help="For klm: at most one in l of any candidates holds a sensitive item (default 2)."),
+    str | None,
+    typer.Option(
+        "--l",
+        help="For klm: at most one in l of any candidates holds a sensitive item; for anatomy: at most one in l of a bucket"
+        " has the same value, a number such as 4 or 5/2 (default 2).",
+    ),
 ]
 M = Annotated[str | None, typer.Option(help="Items that an attacker may know: an integer (default 2), or inf.")]
 PrivacyConstraints = Annotated[
@@ -55,6 +59,9 @@ P = Annotated[str | None, typer.Option(help="For hkp: public items that an attac
 Sensitive = Annotated[
     str | None,
     typer.Option(help="Private items of hkp, sensitive ones of kkm and klm (column item).", metavar="TABLE|FILE"),
+]
+EmptyValues = Annotated[
+    str | None, typer.Option(help="Whether the empty value of a column counts.", metavar="count|ignore")
 ]
 Threads = Annotated[int | None, typer.Option(help="Threads of the engine.")]
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of the engine, such as 2GB.", metavar="SIZE")]
@@ -171,6 +178,25 @@ def transactions_of(database: Database, source: str, table: str | None, id_colum
             raise InputError("--transactions goes with a DuckDB file.", code="bad_usage", hint="Leave it out.")
         return Path(source)
     return table if table is not None else only_table(database, id_column, item_column)
+
+
+def buckets_of(database: Database, source: str, table: str | None) -> Any:
+    """The buckets to check: the data file, the table or file named, or the only table that has their columns."""
+    from anondb.data.sources import is_file
+    from anondb.stored import tables_with
+
+    if table is not None:
+        return Path(table) if is_file(table) else table
+    if is_file(source):
+        return Path(source)
+    found = tables_with(database.engine, "bucket_id", "column_id")
+    if len(found) != 1:
+        raise InputError(
+            f"{len(found)} tables have the columns 'bucket_id' and 'column_id'.",
+            code="no_buckets",
+            hint="Name the buckets with --buckets TABLE.",
+        )
+    return found[0].sql()
 
 
 def given(**values: Any) -> dict[str, Any]:

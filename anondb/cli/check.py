@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb.cli.app import (
+    EmptyValues,
     H,
     IdColumn,
     ItemColumn,
@@ -25,6 +26,7 @@ from anondb.cli.app import (
     Source,
     Threads,
     Transactions,
+    buckets_of,
     model_from,
     opened,
     transactions_of,
@@ -44,11 +46,16 @@ def verify(
     model: ModelName = None,
     k: K = None,
     m: M = None,
-    l: L = None,  # noqa: E741
+    l: L = None,
     h: H = None,
     p: P = None,
     privacy_constraints: PrivacyConstraints = None,
     sensitive: Sensitive = None,
+    empty_values: EmptyValues = None,
+    buckets: Annotated[
+        str | None,
+        typer.Option(help="For anatomy: table (bucket_id, column_id, items, copies).", metavar="TABLE|FILE"),
+    ] = None,
     release: ReleaseName = None,
     bag_input: Annotated[
         bool, typer.Option("--bag-input", help="For the model k: repeated rows of a transaction count.")
@@ -62,13 +69,15 @@ def verify(
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """Check any table, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
+    """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
     from anondb import checks, stored
     from anondb.release.objects import read_manifest
+    from anondb.verify.anatomy import AnatomyVerification
 
     def promised(own: Model | None) -> Model:
         """The model asked for; what is not said is that of ``own``."""
-        return model_from(model, own, k=k, m=m, l=l, h=h, p=p)
+        asked = model or (None if buckets is None else "anatomy")
+        return model_from(asked, own, k=k, m=m, l=l, h=h, p=p, empty_values=empty_values)
 
     default = promised(None)
     stated: dict[str, Any] = {"privacy_constraints": privacy_constraints, "sensitive": sensitive}
@@ -76,19 +85,24 @@ def verify(
         raise InputError(
             "--transactions and --release each say what to check.", code="bad_usage", hint="Give one of them."
         )
+    if buckets is not None and (release is not None or against_source or default.name != "anatomy"):
+        raise InputError("--buckets goes with --model anatomy, and not with --release.", code="bad_usage")
     if bag_input and (release is not None or against_source):
         raise InputError("--bag-input goes with --transactions.", code="bad_usage")
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
-        sealed = None if transactions or release else stored.sealed_schema(database.engine)
+        sealed = None if transactions or release or buckets else stored.sealed_schema(database.engine)
         if sealed is not None:
             own = checks.model_of(read_manifest(database.engine, sealed))
             found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, **stated)
         elif release is not None:
             own = checks.model_of(database.release(release).manifest)
             found = database.verify(release=release, model=promised(own), witnesses=witnesses, **stated)
+        elif default.name == "anatomy":
+            where = buckets_of(database, source, buckets)
+            found = database.verify(transactions, buckets=where, model=default, id=id, item=item, witnesses=witnesses)
         else:
             where = transactions_of(database, source, transactions, id, item)
             found = database.verify(
@@ -107,6 +121,8 @@ def verify(
         typer.echo(
             f"{promise}: holds" if found.verified else f"{promise}: does not hold, {found.violations} violations"
         )
+        if isinstance(found, AnatomyVerification):
+            typer.echo(f"coverage of the original transactions: {found.coverage}")
         if found.across_levels is not None:
             typer.echo(
                 f"by labels: {found.violations} violations; across levels of the taxonomy: {found.across_levels}"

@@ -9,6 +9,7 @@ import typer
 
 from anondb.cli.app import (
     Draw,
+    EmptyValues,
     H,
     IdColumn,
     ItemColumn,
@@ -51,7 +52,7 @@ def anonymize(
     model: ModelName = None,
     k: K = None,
     m: M = None,
-    l: L = None,  # noqa: E741
+    l: L = None,
     h: H = None,
     p: P = None,
     sensitive: Sensitive = None,
@@ -60,7 +61,7 @@ def anonymize(
         typer.Option(
             help="km: mhghs (default with a taxonomy), coat (default without), hghs, apriori, lra, vpa, pcta, mm; hkp: mm; "
             "k: partition (default), clump; kkm and klm: rum_bound_rt (default), rum_bound_r|t, tum_bound_r|t|rt, rfirst, "
-            "tfirst.",
+            "tfirst; anatomy: multi_anatomy.",
             metavar="NAME",
         ),
     ] = None,
@@ -120,6 +121,17 @@ def anonymize(
     bag_input: Annotated[
         bool, typer.Option("--bag-input", help="For clump: repeated rows of a transaction count.")
     ] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="For anatomy: how many columns, or your own (column_id, item).", metavar="N|TABLE|FILE"),
+    ] = None,
+    empty_values: EmptyValues = None,
+    correlation: Annotated[
+        str | None, typer.Option(help="For anatomy: how items are compared.", metavar="truncated|full")
+    ] = None,
+    spread: Annotated[
+        bool, typer.Option("--spread", help="For anatomy: spread frequent values evenly; buckets get smaller.")
+    ] = False,
     max_suppression: Annotated[
         str | None, typer.Option(help="Percent of the items that may be suppressed.", metavar="PERCENT")
     ] = None,
@@ -165,6 +177,10 @@ def anonymize(
                 countable=countable,
                 literal=literal,
                 sensitive=sensitive,
+                columns=int(columns) if columns is not None and columns.isdecimal() else columns,
+                empty_values=empty_values,
+                correlation=correlation,
+                spread=spread,
                 empty_transactions=empty_transactions,
                 candidates=candidates,
                 objective=objective,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from anondb.accuracy import AnatomyFigures
     from anondb.constrained import ConstraintReport
     from anondb.pipeline import Report
     from anondb.verify import Verification
@@ -55,7 +56,6 @@ def print_table(title: str, rows: list[tuple[str, Any]]) -> None:
 
 def print_report(report: Report, kept: bool) -> None:
     """What a release is and what it cost, for the owner."""
-    loss = report.loss
     rows: list[tuple[str, Any]] = [
         ("promise", f"{report.model.promise} by {report.algorithm}, verified on the frozen rows"),
         ("transactions", f"{report.transactions:,}"),
@@ -65,16 +65,7 @@ def print_report(report: Report, kept: bool) -> None:
             "suppressed",
             f"{report.frozen.suppressed_items:,} items, {report.frozen.suppressed_occurrences:,} occurrences",
         ),
-        (
-            "information loss",
-            (
-                f"NCP of the records {figure(loss.ncp)}, UL of the items {figure(loss.ul)}"
-                if report.relational
-                else f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
-            )
-            + ("" if loss.ggd is None else f", GGD {figure(float(loss.ggd))} (total {loss.ggd})")
-            + ("" if loss.ul_log2 is None else f", log2 UL {figure(loss.ul_log2)}"),
-        ),
+        *_loss_rows(report),
         *_constraint_rows(report.constraints),
         *_relational_rows(report.relational),
         (
@@ -84,6 +75,8 @@ def print_report(report: Report, kept: bool) -> None:
         ),
         ("seconds", ", ".join(f"{name} {value:.2f}" for name, value in report.seconds.items() if value)),
     ]
+    if report.anatomy is not None:
+        rows[-1:-1] = _anatomy_rows(report.anatomy)
     if report.published:
         rows.append(("published", report.published))
     elif not kept:
@@ -91,6 +84,40 @@ def print_report(report: Report, kept: bool) -> None:
     print_table(f"release {shown(report.release)}", rows)
     for warning in report.warnings:
         typer.echo(f"note: {warning}", err=True)
+
+
+def _loss_rows(report: Report) -> list[tuple[str, str]]:
+    """The line on information loss, where the model has one."""
+    loss = report.loss
+    if report.relational:
+        return [("information loss", f"NCP of the records {figure(loss.ncp)}, UL of the items {figure(loss.ul)}")]
+    if loss.lm is None:
+        return []
+    words = f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
+    words += "" if loss.ggd is None else f", GGD {figure(float(loss.ggd))} (total {loss.ggd})"
+    return [("information loss", words if loss.ul_log2 is None else f"{words}, log2 UL {figure(loss.ul_log2)}")]
+
+
+def _anatomy_rows(found: AnatomyFigures) -> list[tuple[str, Any]]:
+    """The figures of an anatomy, for its owner."""
+    buckets, rules = found.buckets, found.rules
+    json_ = buckets.to_json()
+    rows = [
+        ("buckets", f"{buckets.buckets:,} of {buckets.columns} columns, the largest of {buckets.largest_bucket:,}"),
+        (
+            "largest posterior",
+            f"{json_['largest_posterior']} of a value that counts, {json_['largest_posterior_empty'] or 0} of an empty one",
+        ),
+        (
+            "faked records",
+            f"e^{figure(json_['faked_records_ln'])} recombinations, e^{figure(json_['faked_distinct_ln'])} distinct",
+        ),
+    ]
+    if rules is None:
+        return [*rows, ("rules", "not mined: mlxtend is not installed")]
+    ratio = rules.accuracy_ratio
+    words = f"{rules.common:,} of {rules.original:,} kept (AR {figure(None if ratio is None else float(ratio))})"
+    return [*rows, ("rules", f"{words}, {rules.reconstructed:,} in a reconstruction")]
 
 
 def _relational_rows(found: dict[str, Any] | None) -> list[tuple[str, str]]:

@@ -54,7 +54,7 @@ class KlmDiversity:
     """
 
     k: int = 5
-    l: int = 2  # noqa: E741
+    l: int = 2
     m: int | float = 2
     name: ClassVar[str] = "klm"
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from anondb.engine import Engine
 from anondb.errors import AnondbError
+from anondb.query.anatomy import BucketAnswers
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, released_part, suppressed_part
 from anondb.query.opened import Block, Classes, Opened, Passing
 from anondb.query.plan import ITEMS, ROWS, Plan
@@ -233,17 +234,19 @@ def run(engine: Engine, schema: SchemaName, sql: str) -> Answer:
 def _answer(release: Opened, sql: str) -> Answer:
     plan = rewrite(sql, release.manifest)
     release.check_numbers(plan.numbers)
+    anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None
     if plan.counts == ITEMS:
         if release.local:  # an item is in several released items, whose rows would have to be added up
             raise unsupported("GROUP BY item on a release of a local recoding", "Count the items one by one.")
-        rows = _by_item(release, plan)
+        rows = _by_item(release, plan) if anatomy is None else anatomy.by_item(plan)
         if plan.descending:
             rows.reverse()
         if len(plan.columns) > 1:
             rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in rows]
         return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
-    bounds = _scalar(release, plan)
+    scalar = (lambda asked: _scalar(release, asked)) if anatomy is None else anatomy.scalar
+    bounds = scalar(plan)
     if plan.other is not None:
-        other = _scalar(release, plan.other)
+        other = scalar(plan.other)
         bounds = _clip(min(bounds[0], other[0]), bounds[1], max(bounds[2], other[2]))
     return Answer((), (bounds,), plan.notes, plan.describe(), plan.name)

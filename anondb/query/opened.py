@@ -308,6 +308,12 @@ def _texts(labels: Collection[str]) -> exp.Query:
     return _values([(_text(label),) for label in sorted(labels)], ["label"], (_text(""),))
 
 
+def asked_tests(rows: Sequence[tuple[str, int, int]]) -> exp.Query:
+    """Labels with a test that they pass, and up to where its number matters."""
+    cells = [(_text(label), _weight(test), _weight(cap)) for label, test, cap in rows]
+    return _values(cells, ["label", "test", "cap"], (_text(""), _weight(0), _weight(0)))
+
+
 def _weights(rows: Sequence[tuple[str, int]]) -> exp.Query:
     cells = [(_text(released), _weight(weight)) for released, weight in rows]
     return _values(cells, ["released_item", "weight"], (_text(""), _weight(0)))

@@ -104,14 +104,7 @@ def _described(one: tuple[str, ...]) -> str:
 
 def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
     """Rows that do not belong together: ids that are not 1..N, items without members, a manifest with other keys."""
-    if not kind.tables.keys() >= GLOBAL.tables.keys():
-        return []
-    tables = {name: schema.table(name) for name in GLOBAL.tables}
-    found = [
-        Finding("rows", f"{int(column[0])} {name.replace('_', ' ')}")
-        for name, column in engine.query("release/sealed_rows", tables).items()
-        if int(column[0])
-    ]
+    found = _global_findings(engine, schema) if kind.tables.keys() >= GLOBAL.tables.keys() else []
     manifest = read_manifest(engine, schema)
     strange = manifest.keys() ^ (MANIFEST_KEYS | (manifest.keys() & PARAMETER_KEYS))
     if strange:
@@ -119,7 +112,16 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
     return found
 
 
-PARAMETER_KEYS = frozenset({"k", "m", "l", "h", "p", "delta", "empty_values", "private_items", "sensitive"})
+def _global_findings(engine: Engine, schema: SchemaName) -> list[Finding]:
+    tables = {name: schema.table(name) for name in GLOBAL.tables}
+    return [
+        Finding("rows", f"{int(column[0])} {name.replace('_', ' ')}")
+        for name, column in engine.query("release/sealed_rows", tables).items()
+        if int(column[0])
+    ]
+
+
+PARAMETER_KEYS = frozenset({"k", "m", "l", "h", "p", "delta", "columns", "empty_values", "private_items", "sensitive"})
 
 
 def order_figures(engine: Engine, schema: SchemaName) -> tuple[int, dict[str, float]]:

@@ -15,8 +15,9 @@ from sqlglot import exp
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
-from anondb.recoding import GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
+from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
 from anondb.release.objects import (
+    ANATOMY,
     GLOBAL,
     LOCAL,
     Kind,
@@ -174,7 +175,7 @@ def freeze(
     Args:
         engine: the engine that coded the dataset.
         dataset: the transactions.
-        recoding: the image of each of its items, or of each transaction.
+        recoding: the image of each of its items, or of each transaction, or the columns and buckets of an anatomy.
         model: what is promised; its name and parameters go into the manifest.
         release_schema: where to write; see ``objects.release_schema``.
         release_id, key: random; injected by tests only.
@@ -184,9 +185,11 @@ def freeze(
         InputError: the schema exists, or DuckDB could not tell it from its database.
         InternalError: the recoding is not one of this dataset.
     """
-    items = recoding.items if isinstance(recoding, RelationalRecoding) else recoding
     _make_room(engine, release_schema, replace)
     release_id = new_release_id() if release_id is None else release_id
+    if isinstance(recoding, BucketRecoding):
+        return _freeze_buckets(engine, dataset, recoding, model, release_schema, release_id, key)
+    items = recoding.items if isinstance(recoding, RelationalRecoding) else recoding
     numbered = number_transactions(engine, dataset.ids, key)
     labels = engine.put(
         "release_labels",
@@ -312,6 +315,65 @@ def _write_local(
     gone = dataset.n_items - len(np.unique(cover.item))
     suppression = bool(engine.scalar("utility/incomplete_count", {"incomplete": incomplete}))
     return _Rows(set(occurring), suppression, gone, lost, cover)
+
+
+def _freeze_buckets(
+    engine: Engine,
+    dataset: Dataset,
+    recoding: BucketRecoding,
+    model: Model,
+    schema: SchemaName,
+    release_id: str,
+    key: bytes | None,
+) -> FrozenRelease:
+    """Write the release of an anatomy: its items stand for themselves."""
+    _check_buckets(dataset, recoding)
+    _write_buckets(engine, dataset, recoding, schema, key)
+    labels = list(dataset.labels)
+    engine.put(schema.table("released_items"), {"released_item": ("VARCHAR", labels), "item": ("VARCHAR", labels)})
+    manifest = _manifest(dataset, model, release_id, "none", "set")
+    engine.put(
+        schema.table("manifest"),
+        {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
+    )
+    create_view_and_macro(engine, schema, release_id, ANATOMY)
+    return FrozenRelease(
+        schema=schema,
+        release_id=release_id,
+        transactions=dataset.n_transactions,
+        rows=table_counts(engine, schema, ANATOMY)["buckets"],
+        released_items=len(labels),
+        suppressed_items=0,
+        suppressed_occurrences=0,
+        suppression="none",
+        manifest=read_manifest(engine, schema),
+    )
+
+
+def _check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:
+    """Refuse an anatomy that leaves an item or a transaction out: a bug of an algorithm's."""
+    if len(recoding.column) != dataset.n_items or len(recoding.bucket) != dataset.n_transactions:
+        raise InternalError("An anatomy does not fit the items and transactions of its data.")
+    if (recoding.column < 1).any() or (recoding.column > recoding.n_columns).any() or (recoding.sizes < 1).any():
+        raise InternalError("An anatomy has items without a column, or buckets without a transaction.")
+
+
+def _write_buckets(
+    engine: Engine, dataset: Dataset, recoding: BucketRecoding, schema: SchemaName, key: bytes | None
+) -> None:
+    """Write the multisets of an anatomy, buckets under fresh random numbers."""
+    columns = engine.put(
+        "release_columns", {"item": ("INTEGER", np.arange(dataset.n_items)), "column_id": ("INTEGER", recoding.column)}
+    )
+    buckets = engine.put(
+        "release_buckets",
+        {"tid": ("INTEGER", np.arange(1, dataset.n_transactions + 1)), "bucket": ("INTEGER", recoding.bucket)},
+    )
+    numbers = exp.select(exp.column("bucket").as_("tid")).distinct().from_(buckets.expression())
+    numbered = number_transactions(engine, numbers, key)
+    data = {"transactions": dataset.transactions, "items": dataset.items, "columns": columns}
+    engine.create(schema.table("buckets"), "release/frozen_buckets", {**data, "buckets": buckets, "numbered": numbered})
+    engine.drop(columns, buckets, numbered)
 
 
 def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:

@@ -48,6 +48,9 @@ _RELEASES = {
     "lm_total": "VARCHAR",
     "lm": "DOUBLE",
     "ncp": "DOUBLE",
+    "ul": "DOUBLE",
+    "ul_log2": "DOUBLE",
+    "ggd": "VARCHAR",
     "verified": "BOOLEAN",
     "violations": "BIGINT",
     "created": "TIMESTAMP",
@@ -131,7 +134,8 @@ class LedgerEntry:
         fingerprint: a digest of its data, if it was taken.
         transactions, items, released_items: N, distinct items of the data, released items that occur.
         suppressed_items, suppressed_occurrences: what was taken away.
-        lm_total, lm, ncp: information loss, the total as the text of a fraction; None where a model has none.
+        lm_total, lm, ncp, ul, ul_log2, ggd: information loss (``anondb.utility.Loss``), exact totals as the text of a
+            fraction; None where a model has none.
         verified, violations: what the verifier said of the frozen rows.
         version: of anondb.
         user_name, created: who made it, and when (UTC, without a time zone).
@@ -159,6 +163,9 @@ class LedgerEntry:
     lm_total: str | None = None
     lm: float | None = None
     ncp: float | None = None
+    ul: float | None = None
+    ul_log2: float | None = None
+    ggd: str | None = None
     user_name: str = field(default_factory=system_user)
     created: datetime = field(default_factory=now)
     status: str = PRESENT

@@ -61,7 +61,20 @@ GLOBAL = Kind(
     macros={"count_bounds": ("items",)},
 )
 LOCAL = replace(GLOBAL, local=True)
-KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "hkp": GLOBAL, "k": LOCAL}  # by the name of the model
+ANATOMY = Kind(
+    tables={
+        "buckets": {"bucket_id": "INTEGER", "column_id": "INTEGER", "items": "VARCHAR[]", "copies": "INTEGER"},
+        "released_items": {"released_item": "VARCHAR", "item": "VARCHAR"},
+        "manifest": MANIFEST,
+    },
+    views={},
+    macros={"count_bounds": ("items",), "reconstruct": ("seed",)},
+    numbered="buckets",
+    number="bucket_id",
+    rows=("buckets",),
+)
+# by the name of the model
+KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "hkp": GLOBAL, "k": LOCAL, "anatomy": ANATOMY}
 
 RELATIONAL = ("kkm", "klm")  # models whose releases have a kind of their own for each set of attributes
 
@@ -169,11 +182,13 @@ def _body(
 
 def is_local(engine: Engine, schema: SchemaName) -> bool:
     """Whether a release is read as one of a local recoding, whose released items may overlap."""
+    if not engine.exists(schema.table("transaction_ids")):
+        return False  # an anatomy recodes no items
     names = ("manifest", "released_items", "transaction_ids")
     return bool(engine.scalar("release/is_local", {name: schema.table(name) for name in names}))
 
 
-def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, exp.Create]:
+def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, ...]:
     """The statements that create ``baskets`` and ``count_bounds(items)`` over the tables of ``schema``.
 
     ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
@@ -188,8 +203,23 @@ def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tup
 
     With relational attributes it takes a condition on each besides, and judges record by record (proof in
     ``sql/release/count_bounds_relational.sql``).
+
+    An anatomy has no ``baskets``, but ``reconstruct(seed)``, one of the originals that it may come from. With n_j
+    values in column j of a bucket of s transactions that hold the queried items of that column, and r such columns, a
+    bucket adds (proof in ``sql/release/bucket_count_bounds.sql``)
+
+    * upper: the smallest n_j;
+    * lower: the sum of all n_j less (r - 1) s, or 0 if that is less;
+    * estimate: s times the product of all n_j / s.
     """
     texts = {"schema_name": exp.Literal.string(schema.name), "release_id": exp.Literal.string(release_id)}
+    if kind is ANATOMY:
+        bounds = _body("release/bucket_count_bounds", schema.name, {**texts, "items": exp.column("items")})
+        original = _body("release/reconstruct", schema.name, {**texts, "seed": exp.column("seed")})
+        return (
+            _macro(schema, "count_bounds", [exp.to_identifier("items")], bounds),
+            _macro(schema, "reconstruct", [exp.to_identifier("seed")], original),
+        )
     view = exp.Create(
         this=schema.table("baskets").expression(),
         kind="VIEW",
@@ -205,24 +235,25 @@ def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tup
             parameters.append(exp.PropertyEQ(this=name, expression=exp.null()))
         made = {"judged_records": judged_records(schema.name, kind.attributes)}
         body = _body("release/count_bounds_relational", schema.name, values, made)
-    macro = exp.Create(
-        this=exp.UserDefinedFunction(
-            this=schema.table("count_bounds").expression(), expressions=parameters, wrapped=True
-        ),
+    return view, _macro(schema, "count_bounds", parameters, body)
+
+
+def _macro(schema: SchemaName, name: str, parameters: list[exp.Expr], body: exp.Query) -> exp.Create:
+    """The statement that creates a table macro."""
+    return exp.Create(
+        this=exp.UserDefinedFunction(this=schema.table(name).expression(), expressions=parameters, wrapped=True),
         kind="MACRO",
         expression=body,
         properties=exp.Properties(
             expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
         ),
     )
-    return view, macro
 
 
 def create_view_and_macro(engine: Engine, schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> None:
-    """Create the view and the macro of a release in the owner's database."""
-    view, macro = definitions(schema, release_id, kind)
-    engine.run(view, "creating the view baskets")
-    engine.run(macro, "creating the macro count_bounds")
+    """Create the views and macros of a release in the owner's database."""
+    for statement in definitions(schema, release_id, kind):
+        engine.run(statement, "creating the views and macros of a release")
 
 
 def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:

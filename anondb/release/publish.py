@@ -113,7 +113,8 @@ def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, key:
 
     Rows are sorted by all their columns, the fresh numbers first.
     """
-    old_numbers = exp.select(exp.column(kind.number).as_("tid")).from_(schema.table(kind.numbered).expression())
+    numbers = schema.table(kind.numbered).expression()
+    old_numbers = exp.select(exp.column(kind.number).as_("tid")).distinct().from_(numbers)
     try:
         numbered = number_transactions(engine, old_numbers, key)
         for name, columns in kind.tables.items():

@@ -20,6 +20,7 @@ from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model
+from anondb.models.anatomy import Anatomy
 from anondb.pipeline import Report
 from anondb.recode import Loaded
 from anondb.recoding import GlobalRecoding
@@ -31,6 +32,7 @@ from anondb.statements.parser import plain_table
 from anondb.statements.results import Check, Created, Dropped, Refreshed, Shown
 from anondb.statements.statement import CreateView, Value
 from anondb.utility import Loss, global_loss
+from anondb.verify import Verification
 
 SOURCES = ("taxonomy", "records", "hierarchies", "sensitive", "privacy_constraints", "utility_constraints", "workload")
 SOURCE_SUFFIXES = (*FILE_SUFFIXES, ".tree", ".txt")
@@ -284,7 +286,38 @@ def _check(
     *,
     witnesses: int = 0,
 ) -> Check:
-    """Apply a release's recoding to a dataset, in SQL, and verify what comes out."""
+    """Apply a release's recoding to a dataset, in SQL, and verify what comes out.
+
+    An anatomy is no recoding of items: its buckets are verified, and that they are those of the dataset.
+    """
+    if isinstance(model, Anatomy):
+        verification = checks.verify_release(engine, schema, model, witnesses, original=dataset)
+    else:
+        verification = _verify_recoded(engine, entry, dataset, schema, model, witnesses)
+    published = _images(engine, dataset, schema)
+    missing = published == 0
+    return Check(
+        release=entry.name,
+        verification=verification,
+        fresh=fingerprint(engine, dataset) == entry.fingerprint,
+        transactions=dataset.n_transactions,
+        items=dataset.n_items,
+        not_covered_items=int(missing.sum()),
+        not_covered_occurrences=int(dataset.supports[missing].sum()),
+        limit=limit,
+        loss=Loss() if isinstance(model, Anatomy) else _loss(engine, entry, dataset, schema, published),
+    )
+
+
+def _verify_recoded(
+    engine: Engine,
+    entry: ledger.LedgerEntry,
+    dataset: Dataset,
+    schema: SchemaName,
+    model: Model,
+    witnesses: int,
+) -> Verification:
+    """The promise on a dataset under the image map of a release."""
     released = schema.table("released_items")
     images = engine.create("old_images", "statements/images", {"items": dataset.items, "released_items": released})
     codes = engine.create("old_codes", "statements/codes", {"images": images})
@@ -301,19 +334,7 @@ def _check(
         released_items=released,
     )
     engine.drop(recoded, codes, images)
-    published = _images(engine, dataset, schema)
-    missing = published == 0
-    return Check(
-        release=entry.name,
-        verification=verification,
-        fresh=fingerprint(engine, dataset) == entry.fingerprint,
-        transactions=dataset.n_transactions,
-        items=dataset.n_items,
-        not_covered_items=int(missing.sum()),
-        not_covered_occurrences=int(dataset.supports[missing].sum()),
-        limit=limit,
-        loss=_loss(engine, entry, dataset, schema, published),
-    )
+    return verification
 
 
 def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:

@@ -19,7 +19,7 @@ from anondb.data.transactions import ID_TYPES, Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
-from anondb.recoding import GlobalRecoding, LocalRecoding
+from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
 from anondb.utility.counting import count_itemsets
 from anondb.utility.loss import Cover
 
@@ -62,11 +62,13 @@ class Workload:
 # ---------------------------------------------------------------------- drawn queries
 
 
-def generalized_items(recoding: GlobalRecoding | LocalRecoding, cover: Cover | None = None) -> Ints:
+def generalized_items(recoding: GlobalRecoding | LocalRecoding | BucketRecoding, cover: Cover | None = None) -> Ints:
     """The items that a released item of several members stands for: the pool that papers measure with.
 
     For a local recoding its ``cover`` says where; one transaction is enough.
     """
+    if isinstance(recoding, BucketRecoding):
+        return np.zeros(0, dtype=np.int64)
     if isinstance(recoding, LocalRecoding):
         several = recoding.sizes > 1
         return np.unique(cover.item[several[cover.released]]) if cover is not None else np.zeros(0, dtype=np.int64)

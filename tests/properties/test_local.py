@@ -75,6 +75,32 @@ def test_partition_is_the_reference(engine: Engine) -> None:
     partition_cases(engine, range(250))
 
 
+def many(seed: int) -> Case:
+    """More transactions: ties between nodes, and nodes that can be split only once a group is smaller."""
+    rnd = random.Random(seed)
+    children, root = random_tree(rnd, 10)
+    items = ref.leaves(children, root)
+    weights = [rnd.choice([1, 1, 3]) for _ in items]
+    sizes = [rnd.choice([1, 1, 2, 2, 3, 4]) for _ in range(rnd.randint(20, 60))]
+    return children, root, [sorted(set(rnd.choices(items, weights, k=n))) for n in sizes], rnd.randint(2, 6)
+
+
+def test_of_equal_gains_the_smallest_label_is_split_first(engine: Engine) -> None:
+    """Not the first node in the order of the tree."""
+    children = {"r": ["z", "a"], "z": ["z1", "z2"], "a": ["a1", "a2"]}
+    transactions = [["z1", "a1"], ["z1", "a2"], ["z2", "a1"], ["z2", "a2"]]
+    wanted = [("a1", "z"), ("a2", "z"), ("a1", "z"), ("a2", "z")]
+    assert run(engine, children, "r", transactions, 2).bags == wanted
+
+
+def test_partition_of_many(engine: Engine) -> None:
+    for seed in range(250):
+        children, root, transactions, k = many(seed)
+        wanted = ref.partition(children, root, transactions, k)
+        found = run(engine, children, root, transactions, k)
+        assert found.bags == [tuple(sorted(t)) for t in wanted], seed
+
+
 @pytest.mark.slow
 def test_partition_is_the_reference_often(engine: Engine) -> None:
     partition_cases(engine, range(1000, 3000))

@@ -58,6 +58,11 @@ def by_hand(engine: Engine, transactions: Sequence[Collection[str]], blocks: Map
             "transaction_id INTEGER, item VARCHAR",
             [(n, i) for n, t in enumerate(published, 1) for i in t],
         ),
+        (
+            "transaction_ids",
+            "transaction_id INTEGER, complete BOOLEAN",
+            [(n, manifest["suppression"] == "none") for n in range(1, len(published) + 1)],
+        ),
         ("released_items", "released_item VARCHAR, item VARCHAR", [(g, i) for g in occurring for i in blocks[g]]),
         ("manifest", "key VARCHAR, value VARCHAR", list(manifest.items())),
     ):

@@ -320,10 +320,10 @@ def test_fingerprint(engine: Engine) -> None:
 
 TEXT = {"label", "content", "name", "key", "value", "member", "released_item", "parameters", "subject", "action"}
 TEXT |= {"release", "release_id", "model", "algorithm", "source_table", "id_column", "item_column", "fingerprint"}
-TEXT |= {"workload", "lm_total", "user_name", "version", "status", "cost"}
+TEXT |= {"workload", "ggd", "lm_total", "user_name", "version", "status", "cost"}
 OTHER = {"complete": "BOOLEAN", "verified": "BOOLEAN", "suppressed": "BOOLEAN", "created": "TIMESTAMP"}
 OTHER |= {"has_null": "BOOLEAN", "low_number": "DOUBLE", "high_number": "DOUBLE", "must": "BOOLEAN", "may": "BOOLEAN"}
-OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "relative_error": "DOUBLE"}
+OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "ul": "DOUBLE", "ul_log2": "DOUBLE", "relative_error": "DOUBLE"}
 TEXT_ITEMS = {"released_items", "source", "baskets"}  # tables whose item or id is a label
 VALUES = {
     "items": None,
@@ -344,9 +344,13 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
     if query.name.startswith("proof/") and column in ("item", "items"):  # it reads a sealed file
         return "VARCHAR" if column == "item" else "VARCHAR[]"
     if column == "items":
-        return "VARCHAR[]" if table in ("source", "baskets") else "INTEGER[]"
+        return "VARCHAR[]" if table in ("source", "baskets", "buckets", "vals", "reconstruction") else "INTEGER[]"
+    if query.name.startswith("verify/anatomy") and column in ("bucket_id", "column_id"):
+        return "VARCHAR"
     if table == "lists":
         return "VARCHAR[]"
+    if table == "item_columns" and column == "item":
+        return "VARCHAR"
     if column == "content" and table in ("contents", "classes"):
         return "BIGINT[]"
     if (

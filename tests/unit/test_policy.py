@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anondb.available import ALGORITHMS, MODELS, PLANNED_MODELS, make_model, nearest, parse_m
+from anondb.available import ALGORITHMS, MODELS, PLANNED_MODELS, choose_algorithm, make_model, nearest, parse_m
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
 from anondb.policy import Policy, Workload
@@ -152,3 +152,12 @@ def test_workloads() -> None:
     assert Workload(seed=0).seed == 0
     for wrong in ("", "ALL", None, 5):
         refused(lambda wrong=wrong: Workload(draw=wrong))
+
+
+def test_sensitive_items_go_with_the_models_that_are_about_them() -> None:
+    given = {"sensitive": "secrets", "records": "people", "quasi_identifiers": "age", "delta": 1}
+    for name in ("kkm", "klm"):
+        assert choose_algorithm(make_model(name), None, given) in ALGORITHMS
+    assert choose_algorithm(make_model("hkp"), None, {"sensitive": "secrets"}) == "mm"
+    with pytest.raises(InputError, match="sensitive goes with the models hkp, klm, kkm, not with km"):
+        choose_algorithm(make_model("km"), "mm", {"sensitive": "secrets"})

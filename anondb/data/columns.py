@@ -1,0 +1,104 @@
+"""The owner's own partition of the items into columns, for Multi-Anatomy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.data.sources import Source, open_source, reading
+from anondb.data.transactions import ID_TYPES, Dataset
+from anondb.engine import Engine
+from anondb.errors import InputError
+
+Ints = npt.NDArray[np.int64]
+_INTEGER = re.compile(r"-?\d{1,38}$")
+
+
+def load_columns(engine: Engine, given: Any, dataset: Dataset) -> tuple[Ints, tuple[str, ...]]:
+    """The column of each item of the data, numbered from 1, and what the columns are called.
+
+    Columns from a table are ordered by their ids: as numbers if all are integers, else by code point.
+
+    Args:
+        engine: the engine, inside a transaction.
+        given: a table, view, file or data frame ``(column_id, item)``, or a list of sets of items, whose columns are called
+            1, 2 and so on. Items that never occur in the data are legal and do not matter.
+        dataset: the data.
+
+    Raises:
+        InputError: fewer than two columns; an item in two columns (``not_a_partition``) or in none (``unknown_item``); a
+            column without an item that occurs (``empty_column``).
+    """
+    if isinstance(given, list | tuple):
+        names = tuple(str(i) for i in range(1, len(given) + 1))
+        groups: Sequence[Collection[str]] = given
+    else:
+        with open_source(engine, given, "columns") as source:
+            names, groups = _read(engine, source)
+    if len(names) < 2:
+        raise InputError(f"There must be at least 2 columns, not {len(names)}.", code="bad_parameter")
+    column_of: dict[str, int] = {}
+    twice = set()
+    for number, group in enumerate(groups, 1):
+        for label in group:
+            if column_of.setdefault(label, number) != number:
+                twice.add(label)
+    if twice:
+        raise InputError(
+            f"{len(twice)} items are in more than one column.", code="not_a_partition", hint="Put each into one column."
+        )
+    column = np.array([column_of.get(label, 0) for label in dataset.labels], dtype=np.int64)
+    missing = int((column == 0).sum())
+    if missing:
+        raise InputError(
+            f"{missing} items of the data are in none of the given columns.",
+            code="unknown_item",
+            hint="Put every item into one column.",
+        )
+    empty = int((np.bincount(column, minlength=len(names) + 1)[1:] == 0).sum())
+    if empty:
+        raise InputError(
+            f"{empty} of {len(names)} columns hold no item that occurs in the data.",
+            code="empty_column",
+            hint="Leave them out.",
+        )
+    return column, names
+
+
+def _read(engine: Engine, source: Source) -> tuple[tuple[str, ...], list[set[str]]]:
+    """The columns of a table, by id."""
+    id_name, item_name = source.column("column_id", "column_id"), source.column("item", "item")
+    kind = source.columns[item_name]
+    element = re.sub(r"\[\d*\]$", "", kind)
+    if not ID_TYPES.match(element) or "ZONE" in element.partition("(")[0]:
+        raise InputError(
+            f"The column {item_name!r} of {source.name} has a type that items cannot have.",
+            code="bad_type",
+            hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
+        )
+    item: exp.Expr = exp.column(exp.to_identifier(item_name, quoted=True))
+    if element != kind:
+        item = exp.Explode(this=exp.cast(item, "VARCHAR[]", dialect="duckdb"))
+    id_text = exp.cast(exp.column(exp.to_identifier(id_name, quoted=True)), "VARCHAR")
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    rows = exp.select(id_text.as_("column_id"), item.as_("item")).from_(inner).subquery("listed")
+    tree = exp.select("column_id", exp.cast(exp.column("item"), "VARCHAR").as_("item")).from_(rows)
+    with reading(source.name):
+        found = engine.select(tree, f"reading {source.name}")
+    columns = [np.ma.asarray(found[name]) for name in ("column_id", "item")]
+    nulls = int(np.logical_or(*(np.ma.getmaskarray(c) for c in columns)).sum())
+    if nulls:
+        raise InputError(
+            f"{nulls} rows of {source.name} have no column_id or no item.", code="null_item", hint="Filter them out."
+        )
+    groups: dict[str, set[str]] = {}
+    for name, label in zip(*(c.data.tolist() for c in columns), strict=True):
+        groups.setdefault(name, set()).add(label)
+    numbers = all(_INTEGER.match(name) for name in groups)
+    names = tuple(sorted(groups, key=(lambda n: (int(n), n)) if numbers else (lambda n: (0, n))))
+    return names, [groups[name] for name in names]

@@ -1,0 +1,102 @@
+"""The promise of Multi-Anatomy: l-diverse multi-dimensional anatomy."""
+
+from __future__ import annotations
+
+import numbers
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from anondb.errors import InputError
+from anondb.models import MAX_PARAMETER, check_count
+
+EMPTY_VALUES = ("count", "ignore")
+_NUMBER = re.compile(r"\+?\d{1,12}(\.\d{1,9}|/\d{1,10})?$")
+
+
+def parse_l(value: Any) -> Fraction:
+    """l: an exact number of at least 1, as an integer, a Fraction, or a text such as ``5/2`` or ``2.5``.
+
+    A float is taken as its shortest decimal form, so that ``2.1`` means 21/10.
+
+    Raises:
+        InputError: ``bad_parameter``, with the offending value: a parameter is not data.
+    """
+    found: Fraction | None = None
+    if isinstance(value, numbers.Rational) and not isinstance(value, bool):
+        found = Fraction(value)
+    elif isinstance(value, str | float) and _NUMBER.match(str(value).strip()):
+        text = str(value).strip()
+        found = None if re.search(r"/0+$", text) else Fraction(text)
+    if found is None or found < 1 or max(found.numerator, found.denominator) > MAX_PARAMETER:
+        shown = repr(value) if len(repr(value)) <= 40 else "a value of more than 40 characters"
+        raise InputError(
+            f"l must be a number from 1 to {MAX_PARAMETER}, such as 4 or 5/2, not {shown}.", code="bad_parameter"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """l-diverse multi-dimensional anatomy (*Privacy Preservation in Transaction Databases based on Anatomy technique*,
+    ICCSE 2010, Definitions 2 to 5; spec 1.6).
+
+    The items are partitioned into columns and the transactions into buckets. The value of a transaction in a column is the
+    set of its items there. The promise holds if in each bucket and each column the most frequent value v keeps
+    count(v) <= |bucket| / l: whoever knows which bucket a person is in, and what the other columns hold, guesses the value
+    of a column rightly with a probability of at most 1/l. There are at least two columns, and every transaction is in
+    exactly one bucket.
+
+    Attributes:
+        l: a number of at least 1, exact; l = 1 promises nothing.
+        columns: how many columns there are; None leaves it to the release, which has at least two.
+        empty_values: ``count`` takes the empty set as a value like any other. ``ignore`` leaves it out of the condition:
+            then that somebody has *no* item of a column may be inferred with a probability of more than 1/l.
+
+    Raises:
+        InputError: l below 1, fewer than two columns, or an unknown way to treat empty values.
+    """
+
+    l: Fraction = Fraction(2)
+    columns: int | None = None
+    empty_values: str = "count"
+    name: ClassVar[str] = "anatomy"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l", parse_l(self.l))
+        if self.columns is not None:
+            number = int(check_count("columns", self.columns))
+            if number < 2:
+                raise InputError(f"columns must be at least 2, not {number}.", code="bad_parameter")
+            object.__setattr__(self, "columns", number)
+        if self.empty_values not in EMPTY_VALUES:
+            raise InputError(f"empty_values must be count or ignore, not {self.empty_values!r}.", code="bad_parameter")
+
+    def completed(self, columns: Any, empty_values: str | None) -> Anatomy:
+        """The model with what the options of a policy say of it: a number of columns, and how empty values count.
+
+        Raises:
+            InputError: ``bad_parameter``, also where model and options contradict each other.
+        """
+        number: Any = columns if isinstance(columns, numbers.Number) else None
+        if number is not None and self.columns not in (None, number):
+            raise InputError(f"columns is {number} here and {self.columns} in the model.", code="bad_parameter")
+        made = self if number is None else replace(self, columns=number)
+        return made if empty_values is None else replace(made, empty_values=empty_values)
+
+    def parameters(self) -> dict[str, int | str]:
+        """The parameters as they appear in JSON and in the manifest; an l that is no integer is a text such as ``5/2``."""
+        number = {} if self.columns is None else {"columns": self.columns}
+        return {
+            "l": int(self.l) if self.l.denominator == 1 else str(self.l),
+            **number,
+            "empty_values": self.empty_values,
+        }
+
+    @property
+    def promise(self) -> str:
+        """The promise in a few words."""
+        columns = "" if self.columns is None else f" in {self.columns} columns"
+        ignoring = "" if self.empty_values == "count" else ", empty values ignored"
+        return f"{self.l}-diverse anatomy{columns}{ignoring}"

@@ -1,0 +1,233 @@
+"""Answering a COUNT from the buckets of an anatomy.
+
+**What is consistent.** The release says which values each column of a bucket has, and nothing of which of them belong to the
+same person: every way to put them side by side is an original.
+
+**The bounds.** A condition on the items of one column is decided by the value there, so it holds for an exact number of a
+bucket's persons. Where conditions on r columns must all hold, with low_i <= n_i <= high_i persons of the s in the bucket
+each, at least (sum of low_i) - (r - 1) s persons pass all (each condition fails for at most s - low_i), and at most the
+smallest high_i. Where one of them must hold, at least the largest low_i and at most the sum of high_i, and never more than
+s. The opposite of a condition has s - high and s - low. So the bounds are sound for every nesting; for a conjunction or a
+disjunction of conditions on single columns they are attained (proof in ``sql/release/bucket_count_bounds.sql``). Parts on
+the same column are put together first. Buckets are independent, and their bounds add up.
+
+**The estimate** takes columns as independent within a bucket (spec 2.6).
+
+A number of items that the condition counts across columns ("at least 3 of these"), and rows of persons who meet a condition,
+are refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.engine import Engine, Table
+from anondb.query.evaluate import Question
+from anondb.query.opened import Opened, Passing, asked_tests
+from anondb.query.plan import ROWS, Plan
+from anondb.query.predicates import ALWAYS, NOT_EMPTY, And, AtLeast, Condition, Constant, Not, Or, mentioned
+from anondb.query.refusals import too_complex, unsupported
+
+Bounds = tuple[int, float, int]
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+MAX_ASKED = 50_000
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A value of one column has at least ``count`` items that pass a test."""
+
+    column: int
+    test: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Joined:
+    """All of the parts, or one of them."""
+
+    every: bool
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Opposite:
+    """Not the part."""
+
+    part: Node
+
+
+Node = bool | Leaf | Joined | Opposite
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """Of the persons of each bucket: least and greatest number for whom something holds, and the expected share."""
+
+    low: Ints
+    share: Floats
+    high: Ints
+
+
+class Buckets:
+    """The buckets of an anatomy: their sizes, and the column and support of each item."""
+
+    def __init__(self, engine: Engine, table: Table) -> None:
+        self._engine, self._table = engine, table
+        sizes = engine.query("utility/bucket_sizes", {"buckets": table})
+        self._place = {b: n for n, b in enumerate(sizes["bucket_id"].tolist())}
+        self.sizes = sizes["size"].astype(np.int64)
+        found = engine.query("query/bucket_supports", {"buckets": table})
+        self.column_of: Mapping[str, int] = dict(zip(found["item"].tolist(), found["column_id"].tolist(), strict=True))
+        self.supports: Mapping[str, int] = dict(
+            zip(found["item"].tolist(), found["transactions"].tolist(), strict=True)
+        )
+        self._found: dict[int, list[tuple[int, dict[int, int], int]]] = {}
+
+    def read(self, passing: Passing, caps: Sequence[int]) -> list[Counter[int]]:
+        """Read the values that matter for some tests; returns how many items of each column pass each test."""
+        columns: list[Counter[int]] = [Counter() for _ in caps]
+        asked = []
+        for label, column in sorted(self.column_of.items()):
+            for test, passes in enumerate(passing.of(label)):
+                if passes:
+                    columns[test][column] += 1
+                    asked.append((label, test, min(caps[test], MAX_ASKED)))
+        if len(asked) > MAX_ASKED:
+            raise too_complex("its tests pass too many items of the release")
+        rows = self._engine.query("query/bucket_signatures", {"buckets": self._table, "asked": asked_tests(asked)})
+        self._found = {}
+        cells = (rows[c].tolist() for c in ("bucket_id", "column_id", "signature", "copies"))
+        for bucket, column, signature, copies in zip(*cells, strict=True):
+            counts = {int(t): int(n) for t, _, n in (part.partition(":") for part in signature.split(" "))}
+            self._found.setdefault(column, []).append((self._place[bucket], counts, copies))
+        return columns
+
+    def exactly(self, node: Node, column: int) -> _Counted:
+        """A condition on a single column: it holds for an exact number."""
+        number = np.zeros(len(self.sizes), dtype=np.int64)
+        listed = np.zeros(len(self.sizes), dtype=np.int64)
+        for place, counts, copies in self._found.get(column, []):
+            listed[place] += copies
+            number[place] += copies * _holds(node, counts)
+        if _holds(node, {}):
+            number += self.sizes - listed
+        return _Counted(number, number / self.sizes, number)
+
+    def count(self, node: Node) -> _Counted:
+        """A condition, on each bucket."""
+        columns = _columns(node)
+        if len(columns) <= 1:
+            return self.exactly(node, next(iter(columns), 0))
+        if isinstance(node, Opposite):
+            found = self.count(node.part)
+            return _Counted(self.sizes - found.high, 1 - found.share, self.sizes - found.low)
+        assert isinstance(node, Joined)
+        alone: dict[int, list[Node]] = {}
+        parts: list[_Counted] = []
+        for part in node.parts:
+            own = _columns(part)
+            if len(own) == 1:
+                alone.setdefault(next(iter(own)), []).append(part)
+            else:
+                parts.append(self.count(part))
+        parts += [self.exactly(Joined(node.every, tuple(same)), column) for column, same in sorted(alone.items())]
+        lows, highs = np.array([p.low for p in parts]), np.array([p.high for p in parts])
+        shares = np.array([p.share for p in parts])
+        if node.every:
+            low = np.maximum(lows.sum(axis=0) - (len(parts) - 1) * self.sizes, 0)
+            return _Counted(low, shares.prod(axis=0), highs.min(axis=0))
+        high = np.minimum(highs.sum(axis=0), self.sizes)
+        return _Counted(lows.max(axis=0), 1 - (1 - shares).prod(axis=0), high)
+
+
+def _columns(node: Node) -> set[int]:
+    if isinstance(node, Leaf):
+        return {node.column}
+    if isinstance(node, Joined):
+        return set().union(*map(_columns, node.parts))
+    return _columns(node.part) if isinstance(node, Opposite) else set()
+
+
+def _holds(node: Node, counts: Mapping[int, int]) -> bool:
+    """Whether a condition on one column holds for a value with so many items that pass each test."""
+    if isinstance(node, bool):
+        return node
+    if isinstance(node, Leaf):
+        return counts.get(node.test, 0) >= node.count
+    if isinstance(node, Opposite):
+        return not _holds(node.part, counts)
+    return (all if node.every else any)(_holds(part, counts) for part in node.parts)
+
+
+def _placed(condition: Condition, question: Question, columns: Sequence[Counter[int]]) -> Node:
+    """A condition with its leaves put into the columns."""
+    if isinstance(condition, Constant):
+        return condition.value
+    if isinstance(condition, Not):
+        return Opposite(_placed(condition.part, question, columns))
+    if isinstance(condition, And | Or):
+        parts = tuple(_placed(part, question, columns) for part in condition.parts)
+        return Joined(isinstance(condition, And), parts)
+    assert isinstance(condition, AtLeast)
+    test = question.tests.index(condition.test)
+    passing = columns[test]
+    if passing.total() < condition.count:
+        return False
+    if len(passing) == 1 or condition.count == 1:
+        return Joined(False, tuple(Leaf(column, test, condition.count) for column in sorted(passing)))
+    if passing.total() == condition.count:
+        return Joined(True, tuple(Leaf(column, test, number) for column, number in sorted(passing.items())))
+    raise unsupported(
+        "a number of items that lie in several columns of an anatomy", "Ask for single items, joined by AND and OR."
+    )
+
+
+class BucketAnswers:
+    """Answers from the buckets of an open release."""
+
+    def __init__(self, release: Opened) -> None:
+        self._release = release
+        self._buckets = Buckets(release.engine, release.schema.table("buckets"))
+
+    def scalar(self, plan: Plan) -> Bounds:
+        """A single number: persons, or items of persons.
+
+        Raises:
+            InputError: ``unsupported_query`` for what no sound bounds are known of.
+        """
+        if plan.counts == ROWS:
+            total = sum(n for _, n in self._supports(plan))
+            return total, float(total), total
+        question = Question.of(plan.condition)
+        self._release.unknown(frozenset[str]().union(*map(mentioned, question.tests)))
+        buckets = self._buckets
+        columns = buckets.read(self._release.passing(question.tests), question.caps) if question.tests else []
+        found = buckets.count(_placed(plan.condition, question, columns))
+        expected = np.clip(found.share * buckets.sizes, found.low, found.high)
+        return int(found.low.sum()), float(expected.sum()), int(found.high.sum())
+
+    def by_item(self, plan: Plan) -> list[tuple[Any, ...]]:
+        """GROUP BY item: a row for each item, which an anatomy counts exactly.
+
+        Raises:
+            InputError: ``unsupported_query`` where the persons must meet a condition.
+        """
+        return [(item, n, float(n), n) for item, n in self._supports(plan)]
+
+    def _supports(self, plan: Plan) -> list[tuple[str, int]]:
+        assert plan.test is not None
+        if plan.condition not in (ALWAYS, NOT_EMPTY):
+            raise unsupported(
+                "the items of persons who meet a condition, from an anatomy", "Ask for count(DISTINCT id) of each item."
+            )
+        self._release.unknown(mentioned(plan.test))
+        passing = self._release.passing([plan.test])
+        return [(i, self._buckets.supports.get(i, 0)) for i in self._release.items if passing.of(i)[0]]

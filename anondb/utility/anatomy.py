@@ -1,0 +1,137 @@
+"""What an anatomy costs and hides: COUNT queries answered from its buckets, faked records, and the largest posterior.
+
+*Privacy Preservation in Transaction Databases based on Anatomy technique* (ICCSE 2010), Lemma 1, Theorem 2 and section V;
+spec 2.6 to 2.8.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table
+from anondb.recoding import BucketRecoding
+from anondb.utility.accuracy import Accuracy, accuracy_of
+from anondb.utility.counting import count_sets
+from anondb.utility.workload import Workload
+
+
+@dataclass(frozen=True)
+class BucketFigures:
+    """Figures of an anatomy, for the owner.
+
+    Attributes:
+        buckets, columns: how many there are.
+        largest_bucket: its transactions.
+        largest_posterior: the largest probability of Lemma 1 over all buckets and columns, count(v) / |bucket| of a value v
+            that counts; 1/l is its bound. None where no value counts.
+        largest_posterior_empty: the same for the empty value: how sure one may be that somebody has no item of a column.
+        faked: how many records that were never there can be made of the columns of each bucket: the sum of
+            |bucket|^columns - |bucket|.
+        faked_distinct: the same without repeats: the distinct recombinations of each bucket, less its distinct true ones.
+    """
+
+    buckets: int
+    columns: int
+    largest_bucket: int
+    largest_posterior: Fraction | None
+    largest_posterior_empty: Fraction | None
+    faked: int
+    faked_distinct: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Fractions as text; numbers of records as natural logarithms, None for that of 0."""
+        posterior, empty = self.largest_posterior, self.largest_posterior_empty
+        return {
+            "buckets": self.buckets,
+            "columns": self.columns,
+            "largest_bucket": self.largest_bucket,
+            "largest_posterior": None if posterior is None else str(posterior),
+            "largest_posterior_empty": None if empty is None else str(empty),
+            "faked_records_ln": math.log(self.faked) if self.faked else None,
+            "faked_distinct_ln": math.log(self.faked_distinct) if self.faked_distinct else None,
+        }
+
+
+def figures(
+    engine: Engine, dataset: Dataset, recoding: BucketRecoding, buckets: Table, *, count_empty: bool
+) -> BucketFigures:
+    """The figures of a frozen anatomy.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset, recoding: how it came about: the distinct true records are known to the owner alone.
+        buckets: its frozen rows.
+        count_empty: whether the empty value counts.
+    """
+    found = engine.query("utility/bucket_figures", {"buckets": buckets})
+    sizes, tops, empties, distinct = (found[c].tolist() for c in ("size", "top", "empty", "distinct_values"))
+    size_of = dict(zip(found["bucket_id"].tolist(), sizes, strict=True))
+    products: dict[int, int] = {}
+    for bucket, number in zip(found["bucket_id"].tolist(), distinct, strict=True):
+        products[bucket] = products.get(bucket, 1) * number
+    true_records = engine.put(
+        "bucket_of", {"tid": ("INTEGER", range(1, len(recoding.bucket) + 1)), "bucket": ("INTEGER", recoding.bucket)}
+    )
+    tables = {"transactions": dataset.transactions, "buckets": true_records}
+    true_distinct = int(engine.scalar("utility/bucket_records", tables))
+    engine.drop(true_records)
+    repeated = Counter(size_of.values())
+    faked = sum(number * (size**recoding.n_columns - size) for size, number in repeated.items())
+    return BucketFigures(
+        buckets=len(size_of),
+        columns=recoding.n_columns,
+        largest_bucket=max(sizes, default=0),
+        largest_posterior=_largest(
+            [max(t, e) for t, e in zip(tops, empties, strict=True)] if count_empty else tops, sizes
+        ),
+        largest_posterior_empty=_largest(empties, sizes),
+        faked=faked,
+        faked_distinct=sum(products.values()) - true_distinct,
+    )
+
+
+def _largest(counts: list[int], sizes: list[int]) -> Fraction | None:
+    return max((Fraction(c, s) for c, s in set(zip(counts, sizes, strict=True)) if c), default=None)
+
+
+def measure_buckets(
+    engine: Engine,
+    dataset: Dataset,
+    buckets: Table,
+    workload: Workload,
+    *,
+    target: str = "answers",
+) -> Accuracy:
+    """Answer every query on the original data and from the buckets of an anatomy.
+
+    In a bucket of s transactions, n_j values of column j hold the query's items of that column, and r columns have items of
+    the query. The bucket counts at least the sum of n_j less (r - 1) s, at most the smallest n_j, and by the estimate
+    s x product of n_j / s.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset: the original data.
+        buckets: ``(bucket_id, column_id, items, copies)``, the frozen rows of an anatomy of these data.
+        workload: the queries.
+        target: name of the work table of answers.
+    """
+    asked = {"queries": workload.queries, "items": workload.items}
+    members = engine.create(f"{target}_members", "utility/bucket_members", {"buckets": buckets, **asked})
+    sizes = engine.create(f"{target}_sizes", "utility/bucket_sizes", {"buckets": buckets})
+    sets = exp.select(exp.column("query_id").as_("set_id"), "item").from_(workload.queries.expression())
+    truths = count_sets(engine, f"{target}_truths", dataset.transactions, sets)
+    answers = engine.create(
+        target,
+        "utility/bucket_answers",
+        {**asked, "names": workload.names, "members": members, "sizes": sizes, "truths": truths},
+        transactions=dataset.n_transactions,
+    )
+    engine.drop(members, sizes, truths)
+    return accuracy_of(engine, workload, answers, "joint")

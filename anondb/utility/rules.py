@@ -1,0 +1,160 @@
+"""Association rules of a reconstruction beside those of the original (*Privacy Preservation in Transaction Databases based
+on Anatomy technique*, ICCSE 2010, section V.C; spec 2.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+from anondb.models import check_count
+
+PAIRS = 100  # default threshold: the least support that at most so many pairs of items reach
+Rule = tuple[frozenset[int], frozenset[int]]
+
+
+@dataclass(frozen=True)
+class RuleThresholds:
+    """Which rules count: the same for both sides.
+
+    Attributes:
+        min_support: in how many transactions all items of the rule must be.
+        min_confidence: the share of the transactions with its antecedent that must hold its consequent, from 0 to 1.
+        min_length, max_length: how many items a rule has on both sides together.
+
+    Raises:
+        InputError: ``bad_parameter``.
+    """
+
+    min_support: int
+    min_confidence: Fraction = Fraction(1, 5)
+    min_length: int = 2
+    max_length: int = 4
+
+    def __post_init__(self) -> None:
+        for name in ("min_support", "min_length", "max_length"):
+            object.__setattr__(self, name, int(check_count(name, getattr(self, name))))
+        object.__setattr__(self, "min_confidence", Fraction(self.min_confidence))
+        if not 0 <= self.min_confidence <= 1 or not 2 <= self.min_length <= self.max_length:
+            raise InputError(
+                "Rules have at least 2 items, at most max_length, and a confidence from 0 to 1.", code="bad_parameter"
+            )
+
+
+@dataclass(frozen=True)
+class RuleAccuracy:
+    """How well rules survive.
+
+    Attributes:
+        thresholds: which rules count.
+        original, reconstructed, common: how many rules there are in the original, in the reconstruction, and in both.
+    """
+
+    thresholds: RuleThresholds
+    original: int
+    reconstructed: int
+    common: int
+
+    @property
+    def accuracy_ratio(self) -> Fraction | None:
+        """AR: the share of the original's rules that the reconstruction has; None without rules."""
+        return Fraction(self.common, self.original) if self.original else None
+
+    @property
+    def difference(self) -> int:
+        """How many more rules the reconstruction has than the original."""
+        return self.reconstructed - self.original
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+        ratio = self.accuracy_ratio
+        return {
+            "min_support": self.thresholds.min_support,
+            "min_confidence": str(self.thresholds.min_confidence),
+            "min_length": self.thresholds.min_length,
+            "max_length": self.thresholds.max_length,
+            "original": self.original,
+            "reconstructed": self.reconstructed,
+            "common": self.common,
+            "difference": self.difference,
+            "accuracy_ratio": None if ratio is None else str(ratio),
+        }
+
+
+def default_thresholds(engine: Engine, transactions: Table) -> RuleThresholds:
+    """The least support that at most ``PAIRS`` pairs of items of the original reach, and the default confidence."""
+    beyond = engine.query("utility/pair_support", {"transactions": transactions}, place=PAIRS)["together"].tolist()
+    return RuleThresholds(min_support=int(beyond[0]) + 1 if beyond else 1)
+
+
+def rule_accuracy(engine: Engine, original: Table, reconstructed: Table, thresholds: RuleThresholds) -> RuleAccuracy:
+    """Mine both sides with apriori and compare the rules.
+
+    Args:
+        engine: the engine, inside a transaction.
+        original, reconstructed: ``(tid, item)``, each pair once; the same numbers of items on both sides.
+        thresholds: which rules count.
+
+    Raises:
+        InputError: the package mlxtend is missing.
+    """
+    found = [mine_rules(engine, side, thresholds) for side in (original, reconstructed)]
+    return RuleAccuracy(thresholds, len(found[0]), len(found[1]), len(found[0] & found[1]))
+
+
+def mine_rules(engine: Engine, transactions: Table, thresholds: RuleThresholds) -> set[Rule]:
+    """The association rules of transactions, by mlxtend's apriori.
+
+    Only items of a frequent pair can be in a rule: SQL finds them, so that the matrix that apriori reads is small. Supports
+    and confidences are compared as counts, exactly.
+    """
+    apriori, association_rules = _mlxtend()
+    rows = engine.query("utility/rule_rows", {"transactions": transactions}, min_support=thresholds.min_support)
+    if not len(rows["tid"]):
+        return set()
+    import pandas as pd
+
+    _, row = np.unique(rows["tid"], return_inverse=True)
+    items, column = np.unique(rows["item"], return_inverse=True)
+    number = int(row.max()) + 1
+    held = np.zeros((number, len(items)), dtype=bool)
+    held[row, column] = True
+    least = (thresholds.min_support - 0.5) / number
+    frequent = apriori(pd.DataFrame(held), min_support=least, max_len=thresholds.max_length, low_memory=True)
+    counts = {
+        itemset: round(support * number)
+        for itemset, support in zip(frequent["itemsets"], frequent["support"], strict=True)
+    }
+    if max(map(len, counts), default=0) < 2:
+        return set()
+    with np.errstate(divide="ignore", invalid="ignore"):  # of metrics that are not asked for
+        rules = association_rules(frequent, metric="confidence", min_threshold=float(thresholds.min_confidence) - 1e-9)
+    wanted = set()
+    for left, right in zip(rules["antecedents"], rules["consequents"], strict=True):
+        both = left | right
+        if len(both) >= thresholds.min_length and counts[both] >= thresholds.min_confidence * counts[left]:
+            wanted.add((frozenset(items[list(left)].tolist()), frozenset(items[list(right)].tolist())))
+    return wanted
+
+
+def has_mlxtend() -> bool:
+    """Whether rules can be mined here."""
+    from importlib.util import find_spec
+
+    return find_spec("mlxtend") is not None
+
+
+def _mlxtend() -> tuple[Any, Any]:
+    try:
+        from mlxtend.frequent_patterns import apriori, association_rules
+    except ImportError:
+        raise InputError(
+            "Mining rules needs the package mlxtend, which is not installed.",
+            code="missing_package",
+            hint='Install it with pip install "anondb[anatomy]".',
+        ) from None
+    return apriori, association_rules
