@@ -132,7 +132,8 @@ def _answer(done: Sequence[Result]) -> str:
         words += f", {least.figures['suppressed_items']:,} items suppressed)"
         if exact is not None:
             error = number(exact.figures["average_relative_error"])
-            words += f"; <b>{escape(exact.run.algorithm)}</b> has the smallest error of COUNT queries ({error})"
+            words += f"; <b>{escape(exact.run.algorithm)}</b> has the smallest error of COUNT queries ({error}"
+            words += f", {exact.figures['suppressed_items']:,} items suppressed)"
         bounded = [r for r in some if r.figures["bounds_width"] is not None]
         if bounded:
             narrow = min(bounded, key=lambda r: r.figures["bounds_width"])

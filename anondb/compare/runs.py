@@ -17,6 +17,7 @@ from anondb.errors import InputError
 
 # A model that another one implies, with the same k: an algorithm that keeps it is compared with those that keep the other.
 IMPLIED_BY: Mapping[str, tuple[str, ...]] = {"km": ("k",)}
+COMPARABLE = ("km", "k", "hkp")  # promises on transactions that need nothing beside parameters and private items
 SETTLED = ("done", "infeasible")  # results that another try would not change
 
 
@@ -121,6 +122,10 @@ def plan(
         InputError: an unknown algorithm, or one that cannot keep the promise, with those that can; a parameter out of range.
     """
     make_model(model)
+    if model not in COMPARABLE:
+        raise InputError(
+            f"Comparisons are for the models {', '.join(COMPARABLE)}, not for {model}.", code="unknown_model"
+        )
     wanted = list(dict.fromkeys(algorithms))
     able = {name: kept for name in ALGORITHMS if (kept := _kept(name, model)) is not None}
     if not wanted:

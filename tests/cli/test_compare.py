@@ -116,6 +116,7 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
     [
         (("--algorithms", "mm,nothing"), "these can: mhghs, hghs, coat"),
         (("--algorithms", "mhghs", "--model", "hkp"), "cannot keep the model hkp; these can: mm"),
+        (("--model", "constraints"), "Comparisons are for the models km, k, hkp"),
         (("--k", "0"), "k must be an integer from 1"),
         (("--k", "x"), "k must be integers"),
         (("--m", "x"), "m must be an integer or inf"),
