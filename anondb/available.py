@@ -87,12 +87,13 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "mm": Algorithm(("hkp", "km"), options=("taxonomy", "sensitive", "max_suppression")),
     "multi_anatomy": Algorithm(("anatomy",), options=("columns", "empty_values", "correlation", "spread")),
 }
-# Options without which a model's promise is not stated, and the models that an option of a promise goes with.
-OF_MODEL: Mapping[str, tuple[str, ...]] = {"constraints": ("privacy_constraints",), "hkp": ("sensitive",)}
-WITH_OPTION: Mapping[str, tuple[str, ...]] = {
-    "privacy_constraints": ("constraints",),
-    "sensitive": ("hkp", "kkm", "klm"),
+# Options that state a model's promise together with its parameters; other models do not take them.
+OF_MODEL: Mapping[str, tuple[str, ...]] = {
+    "constraints": ("privacy_constraints",),
+    "hkp": ("sensitive",),
+    "klm": ("sensitive",),
 }
+TAKEN_TOO = {"sensitive": ("kkm",)}  # by models that can do without it
 FOR_ALL = ("id", "item", "records")
 
 
@@ -188,11 +189,12 @@ def choose_algorithm(model: Model, wanted: str | None, given: Mapping[str, Any])
             raise InputError(
                 f"{who} needs {need}.", code=f"no_{need}", hint=f"Name it with --{need.replace('_', '-')} TABLE|FILE."
             )
-    for option, models in WITH_OPTION.items():
-        if option in given and model.name not in models:
-            raise InputError(
-                f"{option} goes with the model {' or '.join(models)}, not with {model.name}.", code="bad_usage"
-            )
+    for option in given:
+        owners = [other for other, options in OF_MODEL.items() if option in options]
+        owners += TAKEN_TOO.get(option, ())
+        if owners and model.name not in owners:
+            named = f"model{'s' * (len(owners) > 1)} {', '.join(owners)}"
+            raise InputError(f"{option} goes with the {named}, not with {model.name}.", code="bad_usage")
     for option in given:
         if option not in (*FOR_ALL, *algorithm.needs, *algorithm.options):
             takers = [name for name, a in ALGORITHMS.items() if option in (*a.needs, *a.options)]

@@ -31,7 +31,10 @@ from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_
 from anondb.release.publish import PublishedFile
 from anondb.stored import check_writable, current_catalog
 from anondb.utility import Accuracy, Loss, generalized_items
+from anondb.utility.relational import accuracy_of
 from anondb.verify import Verification
+
+RELATIONAL_QUERIES = 100  # of one relational value and some items, as many as the paper asks
 
 
 @dataclass
@@ -159,6 +162,7 @@ def anonymize(
             anatomy = None
             if isinstance(recoding, BucketRecoding) and isinstance(model, Anatomy):
                 anatomy = anatomy_figures(engine, dataset, recoding, schema, model, policy.workload.seed)
+            relational = _relational(engine, loaded, recoding, policy)
         if loaded.sensitive is not None:
             ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
         if constraints is not None:  # also where only the sealed file stays: it is verified again
@@ -186,7 +190,7 @@ def anonymize(
         seconds=clock.report(),
         anatomy=anatomy,
         constraints=constraints,
-        relational=recoding.summary() if isinstance(recoding, RelationalRecoding) else None,
+        relational=relational,
     )
 
 
@@ -220,12 +224,6 @@ def load(engine: Engine, policy: Policy) -> Loaded:
     sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
     if policy.model.name not in RELATIONAL:
         return Loaded(dataset, taxonomy, stated, sensitive)
-    if sensitive is None and policy.model.name == "klm":
-        raise InputError(
-            "(k,l^m)-diversity protects sensitive items, and none were named.",
-            code="no_sensitive",
-            hint="Name them with --sensitive TABLE|FILE.",
-        )
     relational = load_records(
         engine,
         policy.records,
@@ -237,6 +235,17 @@ def load(engine: Engine, policy: Policy) -> Loaded:
 
 
 # ---------------------------------------------------------------------- parts of the steps
+
+
+def _relational(engine: Engine, loaded: Loaded, recoding: Recoding, policy: Policy) -> dict[str, Any] | None:
+    """What the report says of relational values beside the items."""
+    if not isinstance(recoding, RelationalRecoding) or loaded.records is None:
+        return None
+    asked = {"items": policy.workload.size, "queries": RELATIONAL_QUERIES, "seed": policy.workload.seed}
+    return {
+        **recoding.summary(),
+        "accuracy": accuracy_of(engine, loaded.dataset, loaded.records, recoding, **asked),
+    }
 
 
 def _pool(recoding: Recoding, frozen: FrozenRelease) -> Any:

@@ -54,12 +54,13 @@ class Case:
 def loaded(limit: int | None = None) -> Iterator[Case]:
     """The slice, or its first records: smaller sets are contained in all larger ones."""
     engine = Engine.open(threads=2)
-    source = f"(SELECT * FROM read_csv('{DATA / 'informs2005_rt.csv'}') ORDER BY DUPERSID LIMIT {limit or 10**9})"
-    for text in (
-        f"CREATE TABLE people AS SELECT * EXCLUDE items FROM {source}",
-        f"CREATE TABLE diagnoses AS SELECT DUPERSID, unnest(string_split(items, ' ')) AS item FROM {source}",
-    ):
-        engine.call(lambda text=text: engine.connection.execute(text))
+
+    def load() -> None:
+        people = engine.connection.read_csv(str(DATA / "informs2005_rt.csv")).order("DUPERSID").limit(limit or 10**9)
+        people.project("* EXCLUDE items").create("people")
+        people.project("DUPERSID, unnest(string_split(items, ' ')) AS item").create("diagnoses")
+
+    engine.call(load)
     engine.begin()
     with open_source(engine, "diagnoses", "transactions") as rows, open_source(engine, "people", "records") as people:
         dataset = load_transactions(engine, rows, id_column="DUPERSID", more_ids=people)

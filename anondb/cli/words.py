@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from anondb.accuracy import AnatomyFigures
     from anondb.constrained import ConstraintReport
     from anondb.pipeline import Report
-    from anondb.utility import Loss
     from anondb.verify import Verification
 
 
@@ -57,7 +56,6 @@ def print_table(title: str, rows: list[tuple[str, Any]]) -> None:
 
 def print_report(report: Report, kept: bool) -> None:
     """What a release is and what it cost, for the owner."""
-    loss = report.loss
     rows: list[tuple[str, Any]] = [
         ("promise", f"{report.model.promise} by {report.algorithm}, verified on the frozen rows"),
         ("transactions", f"{report.transactions:,}"),
@@ -67,8 +65,9 @@ def print_report(report: Report, kept: bool) -> None:
             "suppressed",
             f"{report.frozen.suppressed_items:,} items, {report.frozen.suppressed_occurrences:,} occurrences",
         ),
-        *([] if loss.lm is None else [("information loss", _loss_words(loss))]),
+        *_loss_rows(report),
         *_constraint_rows(report.constraints),
+        *_relational_rows(report.relational),
         (
             "COUNT queries",
             f"{report.accuracy.queries:,} of {report.accuracy.size or 'various'} items, average relative error "
@@ -87,10 +86,16 @@ def print_report(report: Report, kept: bool) -> None:
         typer.echo(f"note: {warning}", err=True)
 
 
-def _loss_words(loss: Loss) -> str:
+def _loss_rows(report: Report) -> list[tuple[str, str]]:
+    """The line on information loss, where the model has one."""
+    loss = report.loss
+    if report.relational:
+        return [("information loss", f"NCP of the records {figure(loss.ncp)}, UL of the items {figure(loss.ul)}")]
+    if loss.lm is None:
+        return []
     words = f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
     words += "" if loss.ggd is None else f", GGD {figure(float(loss.ggd))} (total {loss.ggd})"
-    return words if loss.ul_log2 is None else f"{words}, log2 UL {figure(loss.ul_log2)}"
+    return [("information loss", words if loss.ul_log2 is None else f"{words}, log2 UL {figure(loss.ul_log2)}")]
 
 
 def _anatomy_rows(found: AnatomyFigures) -> list[tuple[str, Any]]:
@@ -113,6 +118,26 @@ def _anatomy_rows(found: AnatomyFigures) -> list[tuple[str, Any]]:
     ratio = rules.accuracy_ratio
     words = f"{rules.common:,} of {rules.original:,} kept (AR {figure(None if ratio is None else float(ratio))})"
     return [*rows, ("rules", f"{words}, {rules.reconstructed:,} in a reconstruction")]
+
+
+def _relational_rows(found: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Lines on records beside the transactions."""
+    if found is None:
+        return []
+    rows = [
+        (
+            "clusters",
+            f"{found['clusters']:,}, the largest of {found['largest_cluster']:,} records; items suppressed in "
+            f"{found['suppressed_clusters']:,}",
+        )
+    ]
+    asked = found["accuracy"]
+    if asked is not None:
+        error = figure(asked["average_relative_error"])
+        rows.append(
+            ("with a value", f"{asked['queries']} queries of 1 value and {asked['items']} items, error {error}")
+        )
+    return rows
 
 
 def _constraint_rows(found: ConstraintReport | None) -> list[tuple[str, str]]:

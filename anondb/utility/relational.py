@@ -70,16 +70,21 @@ class Original:
         rng = np.random.default_rng(seed)
         attributes = self.records.attributes
         able = np.array([r for r, held in enumerate(self.held) if len(held) >= y], dtype=np.int64)
-        if x > len(attributes) or not len(able) or x + y == 0:
+        usable = sum(not a.null.all() for a in attributes)
+        if x > usable or not len(able) or x + y == 0:
             raise InputError("No record has so many values and items.", code="bad_parameter")
         found: list[RtQuery] = []
-        while len(found) < queries:
+        for _ in range(100 * queries):
+            if len(found) == queries:
+                break
             record = int(rng.choice(able))
             chosen = sorted(rng.choice(len(attributes), size=x, replace=False).tolist())
             if any(attributes[i].null[record] for i in chosen):
                 continue
             items = sorted(rng.choice(self.held[record], size=y, replace=False).tolist())
             found.append(RtQuery(tuple((i, int(attributes[i].codes[record])) for i in chosen), tuple(items)))
+        if not found:
+            raise InputError("No record has so many values and items.", code="bad_parameter")
         return found
 
 
@@ -140,6 +145,27 @@ def _chance(attribute: PublishedAttribute, values: Sequence[str | None], code: i
     else:
         share = np.where(width == 0, 1 / (1 + attribute.null), 0.0)
     return np.where(inside, share, 0.0)
+
+
+def accuracy_of(
+    engine: Engine,
+    dataset: Dataset,
+    records: Records,
+    recoding: RelationalRecoding,
+    *,
+    items: int,
+    queries: int,
+    seed: int,
+) -> dict[str, int | float] | None:
+    """ARE of random queries of one relational value and some items, for the owner's report; None where no record has so
+    many items, or there are no attributes."""
+    original = Original.load(engine, dataset, records)
+    try:
+        asked = original.draw(1, items, queries, seed)
+    except InputError:
+        return None
+    error = average_relative_error(original, RtEstimator(engine, dataset, records, recoding), asked)
+    return {"queries": len(asked), "values": 1, "items": items, "seed": seed, "average_relative_error": error}
 
 
 def average_relative_error(original: Original, estimator: RtEstimator, queries: Sequence[RtQuery]) -> float:

@@ -260,3 +260,15 @@ def test_gray_order(inputs: Any, expected: Any) -> None:
     names = [tid for tid, _ in inputs["transactions"]]
     order = [names[r] for chunk in gray_chunks(items, 1) for r in chunk.tolist()]
     assert order == [tid for chunk in expected["chunks"] for tid in chunk["tids"]]
+
+
+@pytest.mark.parametrize(("inputs", "expected"), cases("rt_match"))
+def test_rt_match(inputs: Any, expected: Any) -> None:
+    """Whom an attacker finds who knows values and items (the attack of section 1): the classes and sets that cover them."""
+    known = inputs["attacker"]
+    found = []
+    for r in inputs["records"]:
+        fits = r["Age"][0] <= known["Age"] <= r["Age"][1] and all(known[n] in r[n] for n in ("Origin", "Gender"))
+        if fits and all(any(i in block for block in r["items"]) for i in known["items"]):
+            found.append(r["id"])
+    assert found == expected["matching_ids"]

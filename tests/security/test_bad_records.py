@@ -57,6 +57,7 @@ def test_good(database: Database) -> None:
     assert release.verification.verified
     report = release.report.to_json()
     assert report["relational"]["clusters"] >= 1
+    assert report["relational"]["accuracy"]["average_relative_error"] >= 0
     assert report["loss"]["ncp"] <= 1
 
 
