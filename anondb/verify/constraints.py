@@ -116,7 +116,7 @@ def verify_constraints(
             rows = engine.query("verify/constraint_witnesses", {**named, "items": items}, how_many=witnesses)
             for name, labels, support in zip(rows["constraint_id"], rows["labels"], rows["support"], strict=True):
                 seen.append(ConstraintWitness(tuple(str(x) for x in labels), int(support), str(name)))
-    return ConstraintVerification(model, violations == 0, violations, tuple(seen), checked)
+    return ConstraintVerification(model, violations == 0, violations, tuple(seen), constraints=checked)
 
 
 def _distinct(place: Work, constraints: Table) -> int:
