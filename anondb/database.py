@@ -237,6 +237,7 @@ class Database:
         workload: Any = None,
         replace: bool = False,
         publish: str | os.PathLike[str] | None = None,
+        allow_overlap: bool = False,
         **options: Unpack[Options],
     ) -> Release:
         """Anonymize transactions and freeze a verified release in this database.
@@ -249,6 +250,7 @@ class Database:
             queries, size, seed, draw, workload: how accuracy is measured (see ``anondb.policy.Workload``).
             replace: whether a release of the same name gives way.
             publish: also seal the release into this file.
+            allow_overlap: whether persons may be in it of whom another release was published before (``Release.publish``).
             options: ``taxonomy``, ``algorithm``, ``id``, ``item``, ``max_suppression`` and so on: see
                 ``anondb.policy.Policy``.
 
@@ -271,12 +273,14 @@ class Database:
         if publish is not None:
             check_target(self.engine, _path(publish), replace)
             _check_not_a_source(publish, transactions, workload, *options.values())
+            if not allow_overlap:
+                stored.check_source_not_published(self.engine, transactions)
         report = pipeline.anonymize(self.engine, policy)
         release = Release(self, report.release, report)
         if publish is not None:
             begun = time.perf_counter()
             try:
-                file = release.publish(publish, replace=replace)
+                file = release.publish(publish, replace=replace, allow_overlap=allow_overlap)
             except AnondbError as error:
                 kept = (
                     f"The release {report.release!r} was made and is kept; only publishing it failed: publish it again."

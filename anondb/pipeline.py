@@ -18,7 +18,7 @@ from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
-from anondb.engine import Engine, Table
+from anondb.engine import Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
@@ -29,7 +29,7 @@ from anondb.release import ledger, publications
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
 from anondb.release.publish import PublishedFile
-from anondb.stored import check_writable, current_catalog
+from anondb.stored import check_writable, current_catalog, reference_of
 from anondb.utility import Accuracy, Loss, generalized_items
 from anondb.utility.relational import accuracy_of
 from anondb.verify import Verification
@@ -281,7 +281,7 @@ def _entry(
         parameters=policy.options() | model.parameters(),
         algorithm=str(policy.algorithm),
         source_table=dataset.table,
-        source_reference=_reference(engine, dataset.reference),
+        source_reference=reference_of(engine, dataset.reference),
         id_column=dataset.id_column,
         item_column=dataset.item_column,
         fingerprint=fingerprint(engine, dataset),
@@ -300,16 +300,6 @@ def _entry(
         violations=verification.violations,
         version=__version__,
     )
-
-
-def _reference(engine: Engine, table: Table | None) -> str | None:
-    """What finds a source again: without the name of the owner's database, since its file may be renamed."""
-    if table is None or table.catalog == "temp":
-        return None
-    name = table.expression()
-    if table.catalog == current_catalog(engine):
-        name.set("catalog", None)
-    return name.sql(dialect="duckdb")
 
 
 def published(report: Report, file: PublishedFile, seconds: float, one_shot: bool = False) -> Report:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace as replace_fields
 from functools import partial
+from typing import Any
 
 from sqlglot import exp
 
@@ -229,6 +230,36 @@ def check_republication(engine: Engine, name: str) -> None:
         earlier.append(mine.name)
     if earlier:
         raise _overlap_error(name, earlier)
+
+
+def reference_of(engine: Engine, table: Table | None) -> str | None:
+    """What finds a source again: without the name of the owner's database, since its file may be renamed."""
+    if table is None or table.catalog == "temp":
+        return None
+    name = table.expression()
+    if table.catalog == current_catalog(engine):
+        name.set("catalog", None)
+    return name.sql(dialect="duckdb")
+
+
+def check_source_not_published(engine: Engine, transactions: Any) -> None:
+    """Refuse to make and publish a release of a table of which another one was published, before the long work.
+
+    Sources that share persons without being the same table are found when the release is published.
+
+    Raises:
+        InputError: ``overlap``.
+    """
+    catalog = current_catalog(engine)
+    earlier = publications.publications(engine, catalog)
+    if engine.one_shot or not earlier:
+        return
+    with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+        reference = reference_of(engine, source.reference)
+    gone = {p.release_id for p in earlier}
+    same = [e.name for e in ledger.entries(engine, catalog) if e.release_id in gone and e.source_reference == reference]
+    if reference is not None and same:
+        raise _overlap_error(source.table, same)
 
 
 def _overlap_error(name: str, earlier: list[str]) -> InputError:

@@ -72,6 +72,9 @@ Seed = Annotated[int, typer.Option(help="Seed of the random queries.")]
 Draw = Annotated[
     str, typer.Option(help="Draw queries from all items, or from generalized ones.", metavar="all|generalized")
 ]
+AllowOverlap = Annotated[
+    bool, typer.Option("--allow-overlap", help="Persons in it may be in what was published before.")
+]
 Replace = Annotated[bool, typer.Option("--replace", help="Let what exists under this name give way.")]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from anondb.cli.app import Json, Replace, ShowSql, Source, opened
+from anondb.cli.app import AllowOverlap, Json, Replace, ShowSql, Source, opened
 from anondb.cli.words import figure, plain, print_json, shown
 from anondb.errors import InputError
 
@@ -69,9 +69,7 @@ def publish(
     proof: Annotated[
         str | None, typer.Option(help="Also write SQL with which anybody checks the promise.", metavar="DIR")
     ] = None,
-    allow_overlap: Annotated[
-        bool, typer.Option("--allow-overlap", help="Persons in it may be in what was published before.")
-    ] = False,
+    allow_overlap: AllowOverlap = False,
     include_constraints: Annotated[
         bool, typer.Option("--include-constraints", help="The proof may show your privacy constraints.")
     ] = False,

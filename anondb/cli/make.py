@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from anondb.cli.app import (
+    AllowOverlap,
     Draw,
     EmptyValues,
     H,
@@ -137,6 +138,7 @@ def anonymize(
     ] = None,
     release: ReleaseName = None,
     publish: Annotated[str | None, typer.Option(help="Also seal the release into this file.", metavar="FILE")] = None,
+    allow_overlap: AllowOverlap = False,
     replace: Replace = False,
     queries: Queries = 1000,
     size: Size = 2,
@@ -161,6 +163,7 @@ def anonymize(
             workload=workload,
             replace=replace,
             publish=publish,
+            allow_overlap=allow_overlap,
             id=id,
             item=item,
             **given(

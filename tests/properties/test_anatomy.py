@@ -56,7 +56,7 @@ def check_case(engine: Engine, seed: int, most: int = 14, through_sql: bool = Tr
 
 def test_buckets_agree_with_the_reference(engine: Engine) -> None:
     feasible = sum(check_case(engine, seed) for seed in range(40))
-    assert 10 < feasible < 36
+    assert 5 < feasible < 36
 
 
 @pytest.mark.slow

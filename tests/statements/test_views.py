@@ -292,7 +292,7 @@ def test_a_mixed_script(db: anondb.Database, tmp_path: Path) -> None:
     text = f"""-- a policy
     CREATE TABLE small AS FROM sales WHERE item <> 'd;';
     CREATE ANONYMIZED VIEW spring AS FROM small
-      WITH (k = 2, taxonomy = 'food', queries = 1, publish = '{place}');
+      WITH (k = 2, taxonomy = 'food', queries = 1, publish = '{place}', allow_overlap = true);
     INSERT INTO small VALUES (30, 'a');
     SELECT count(*) AS n, 'x;y' AS "a;b" FROM release_spring.transaction_ids;
     SHOW ANONYMIZED VIEWS"""
