@@ -305,6 +305,6 @@ def _entry(
 def published(report: Report, file: PublishedFile, seconds: float, one_shot: bool = False) -> Report:
     """The report of a release that was also published."""
     unasked = "A run over files has no ledger: whether these persons were published before is not known."
-    warnings = (*report.warnings, *([unasked] if one_shot else ()))
+    warnings = (*report.warnings, *([unasked] if one_shot else ()), *(i.words for i in file.intersections))
     steps = report.seconds | {"publish": round(seconds, 3), "total": round(report.seconds["total"] + seconds, 3)}
     return replace(report, published=str(file.path), seconds=steps, warnings=warnings)
