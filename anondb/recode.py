@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from importlib import import_module
 
 from anondb.data.records import Records
 from anondb.data.stated import Stated
@@ -47,6 +48,12 @@ class Loaded:
     records: Records | None = None
 
 
+def import_algorithm(policy: Policy) -> None:
+    """Import the policy's algorithm: a command needs one of them, so none is imported at the start."""
+    relational = isinstance(policy.model, KkmAnonymity | KlmDiversity)
+    import_module(f"anondb.algorithms.{'rt' if relational else policy.algorithm}")
+
+
 def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
     """Run the policy's algorithm, and hold it to the limit of suppression.
 
@@ -68,7 +75,6 @@ def recode(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
 
 
 def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
-    """The algorithms are imported when they run: a command needs one of them."""
     match policy.algorithm, policy.model, loaded:
         case "mhghs", KmAnonymity() as model, Loaded(dataset, Taxonomy() as taxonomy):
             from anondb.algorithms.mhghs import mhghs

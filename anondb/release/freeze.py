@@ -75,7 +75,8 @@ def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | Non
     those bytes. Whoever lacks the key learns nothing from a number. The key comes from the operating system unless a test
     injects it; it is in no statement and no table, and nothing keeps it.
     """
-    tids = np.unique(engine.query("release/tids", {"ids": ids})["tid"])
+    tids = np.sort(engine.query("release/tids", {"ids": ids})["tid"])
+    tids = tids[np.diff(tids, prepend=tids[:1] - 1) > 0]  # each once; np.unique hashes, which takes ten times as long
     stream = hashlib.shake_256(os.urandom(KEY_BYTES) if key is None else key).digest(8 * len(tids))
     order = np.argsort(np.frombuffer(stream, dtype="<u8"), kind="stable")
     numbers = np.empty(len(tids), dtype=np.int32)
