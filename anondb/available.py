@@ -32,8 +32,6 @@ MODELS: Mapping[str, Callable[..., Model]] = {
     "klm": KlmDiversity,
     "anatomy": Anatomy,
 }
-PLANNED_MODELS: tuple[str, ...] = ()
-PLANNED_ALGORITHMS: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,8 +137,9 @@ def make_model(name: str = "km", **parameters: Any) -> Model:
         InputError: an unknown model, with those that there are; a parameter that it does not have; or one out of range.
     """
     if name not in MODELS:
-        later = " It is planned, but not there yet." if name in PLANNED_MODELS else nearest(name, MODELS)
-        raise InputError(f"There is no model {name!r}; there are: {', '.join(MODELS)}.{later}", code="unknown_model")
+        raise InputError(
+            f"There is no model {name!r}; there are: {', '.join(MODELS)}.{nearest(name, MODELS)}", code="unknown_model"
+        )
     known = parameters_of(name)
     for given in parameters:
         if given not in known:
@@ -176,9 +175,9 @@ def choose_algorithm(model: Model, wanted: str | None, given: Mapping[str, Any])
     ready = [name for name in fitting if all(need in given for need in ALGORITHMS[name].needs)]
     chosen = wanted or (ready[0] if ready else fitting[0])
     if chosen not in fitting:
-        later = " It is planned, but not there yet." if chosen in PLANNED_ALGORITHMS else nearest(str(chosen), fitting)
         raise InputError(
-            f"There is no algorithm {chosen!r} for the model {model.name}; there are {', '.join(fitting)}.{later}",
+            f"There is no algorithm {chosen!r} for the model {model.name}; there are {', '.join(fitting)}."
+            f"{nearest(str(chosen), fitting)}",
             code="unknown_algorithm",
         )
     algorithm = ALGORITHMS[chosen]
@@ -198,6 +197,5 @@ def choose_algorithm(model: Model, wanted: str | None, given: Mapping[str, Any])
     for option in given:
         if option not in (*FOR_ALL, *algorithm.needs, *algorithm.options):
             takers = [name for name, a in ALGORITHMS.items() if option in (*a.needs, *a.options)]
-            where = f"it goes with {', '.join(takers)}" if takers else "it is planned, but not there yet"
-            raise InputError(f"{option} does not go with {chosen}: {where}.", code="bad_usage")
+            raise InputError(f"{option} does not go with {chosen}: it goes with {', '.join(takers)}.", code="bad_usage")
     return chosen

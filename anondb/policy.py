@@ -249,8 +249,6 @@ def check_option(name: str, value: str | int | float | bool) -> str | int | floa
     if name not in available:
         if name in _ELSEWHERE:
             raise InputError(f"{name!r} is no option of a view. {_ELSEWHERE[name]}", code="unknown_option")
-        if name in OPTIONS:
-            raise InputError(f"The option {name!r} is planned, but not there yet.", code="unknown_option")
         close = difflib.get_close_matches(name, sorted(available), n=3)
         offer = (
             f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are {', '.join(sorted(available))}."

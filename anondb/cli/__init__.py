@@ -7,7 +7,6 @@ quick.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -36,17 +35,6 @@ def _fail(error: AnondbError) -> NoReturn:
     raise SystemExit(error.exit_code)
 
 
-def _planned(said: str) -> str | None:
-    """What to say of an option of the contract that is not there yet."""
-    from anondb.policy import OPTIONS
-
-    known = {f"--{name.replace('_', '-')}" for name in OPTIONS}
-    for word in re.findall(r"[\w-]+", said):
-        if word in known and "No such option" in said:
-            return f"{word} is planned, but not there yet. See anondb --help for what is."
-    return None
-
-
 def main() -> None:
     """Entry point: typed errors become a message and an exit code (design 2.1)."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra here: its threads only cost start-up time
@@ -59,13 +47,12 @@ def main() -> None:
     except typer.Exit as done:
         code = done.exit_code
     except TyperException as error:
-        planned = _planned(str(error))
-        json_error("bad_usage", planned or str(error))
+        json_error("bad_usage", str(error))
         show = getattr(error, "show", None)
-        if planned is None and show is not None:
+        if show is not None:
             show()
         else:
-            typer.echo(f"anondb: {planned or error}", err=True)
+            typer.echo(f"anondb: {error}", err=True)
         raise SystemExit(2) from None
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))

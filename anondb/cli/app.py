@@ -38,7 +38,9 @@ IdColumn = Annotated[str, typer.Option("--id", help="Column that identifies a pe
 ItemColumn = Annotated[str, typer.Option("--item", help="Column of items; a LIST column is accepted.", metavar="COL")]
 ModelName = Annotated[
     str | None,
-    typer.Option("--model", help="The promise: km (k^m-anonymity), constraints, hkp or anatomy.", metavar="NAME"),
+    typer.Option(
+        "--model", help="The promise: km (k^m-anonymity), k, constraints, hkp, anatomy, kkm, klm.", metavar="NAME"
+    ),
 ]
 K = Annotated[int | None, typer.Option(help="Every known combination leaves at least k candidates (default 5).")]
 L = Annotated[
