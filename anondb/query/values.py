@@ -8,8 +8,8 @@ IN, IS TRUE), unknown is as good as false: there ``predicates.settled`` makes it
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 from sqlglot import exp
@@ -76,20 +76,22 @@ class OnValue:
         test: None where it is to be equal to the value of the group that is being counted.
         negated: whether it must fail the test.
         null: what the condition is where the value is NULL; None for unknown.
+        dated: whether numbers are days since 1970.
     """
 
     attribute: str
     test: Span | OneOf | None
     negated: bool = False
     null: bool | None = None
+    dated: bool = False
 
     def opposite(self) -> OnValue:
         """The opposite; that of unknown is unknown."""
-        return OnValue(self.attribute, self.test, not self.negated, None if self.null is None else not self.null)
+        return replace(self, negated=not self.negated, null=None if self.null is None else not self.null)
 
     def settled(self) -> OnValue:
         """The same with false for unknown."""
-        return OnValue(self.attribute, self.test, self.negated, bool(self.null))
+        return replace(self, null=bool(self.null))
 
     def holds(self, value: Value | None, group: Value | None = None) -> bool:
         """Whether the condition is true of a value, None being NULL."""
@@ -115,13 +117,21 @@ class OnValue:
         if isinstance(self.test, Span):
             ends = [(self.test.low, ">"), (self.test.high, "<")]
             equal = "" if self.test.open else "="
-            text = " AND ".join(f"{name} {sign}{equal} {_shown(end)}" for end, sign in ends if end is not None)
+            text = " AND ".join(f"{name} {sign}{equal} {self._shown(end)}" for end, sign in ends if end is not None)
         elif not self.test.values:
             text = f"{name} IS NULL"
             return text if self.null else f"NOT {text}"
         else:
-            text = f"{name} IN ({', '.join(sorted(map(_shown, self.test.values)))})"
+            text = f"{name} IN ({', '.join(sorted(map(self._shown, self.test.values)))})"
         return f"NOT ({text})" if self.negated else text
+
+    def _shown(self, value: Value) -> str:
+        if self.dated and isinstance(value, Fraction):
+            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(value * DAY))
+            value = moment.replace(tzinfo=None).isoformat(" ").removesuffix(" 00:00:00")
+        if isinstance(value, str):
+            return exp.Literal.string(value).sql("duckdb")
+        return str(value if value.denominator == 1 else float(value))
 
 
 def _passes(test: Span | OneOf, value: Value) -> bool:
@@ -131,10 +141,6 @@ def _passes(test: Span | OneOf, value: Value) -> bool:
     if test.open and value in (test.low, test.high):
         return False
     return (test.low is None or test.low <= value) and (test.high is None or value <= test.high)
-
-
-def _shown(value: Value) -> str:
-    return exp.Literal.string(value).sql("duckdb") if isinstance(value, str) else str(value)
 
 
 def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue:
@@ -148,6 +154,10 @@ def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue:
     Raises:
         InputError: ``unsupported_query``: anything but literals of the attribute's kind.
     """
+    return replace(_read(node, attribute, left), dated=attribute.dated)
+
+
+def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
     name = attribute.name
     if isinstance(node, exp.Is):
         only(node, "this", "expression")

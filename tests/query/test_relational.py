@@ -185,6 +185,10 @@ def test_shapes(engine: Engine, k: int) -> None:
         ages = [row[0] for row in answer.rows if row[0] is not None]
         assert ages == sorted(ages, reverse=True) and answer.columns == ("years",) and answer.name == "n"
         assert answer.rows[-1][0] is None
+        dated = release.answer(
+            "SELECT count(*) FROM records WHERE born > '2001-02-03' AND place IN ('a') AND size <> 1.5"
+        )
+        assert dated.predicate == '("born" > \'2001-02-03\' AND "place" IN (\'a\') AND NOT ("size" IN (1.5)))'
     finally:
         clear(engine, schema)
 
