@@ -279,7 +279,7 @@ def random_case(rng: random.Random) -> tuple[list[dict[str, Any]], list[set[str]
     return rows, sets
 
 
-@pytest.mark.parametrize("number", [8, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [8, pytest.param(60, marks=pytest.mark.slow)])
 def test_all_originals(engine: Engine, number: int) -> None:
     """Bounds are the least and greatest count of all consistent originals; the estimate is the mean of all."""
     done = 0
@@ -328,7 +328,7 @@ def test_all_originals(engine: Engine, number: int) -> None:
     assert done > number // 3
 
 
-@pytest.mark.parametrize("number", [12, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [12, pytest.param(100, marks=pytest.mark.slow)])
 def test_truth(engine: Engine, number: int) -> None:
     """On random releases the truth lies within the bounds, also with several attributes, joins and groups."""
     answered = 0
