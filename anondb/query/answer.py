@@ -20,7 +20,7 @@ from anondb.query.predicates import ALWAYS, NO_ITEM, AtLeast, both, leaves, ment
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
-from anondb.query.values import DAY, Attribute, OnValue, Value
+from anondb.query.values import DAY, ROW, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName
 
 BOUNDS = ("lower_bound", "estimate", "upper_bound")
@@ -110,6 +110,9 @@ def _on_records(release: Opened, plan: Plan, question: Question) -> tuple[Record
     outside = _outside(release, question, passing, _labels(plan))
     classes = release.classes(question, release.blocks(passing))
     groups = release.records(classes, attributes)
+    if ROW.name in names:
+        attributes.append(ROW)
+        groups = [(counts, (*cells, ("",)), n) for counts, cells, n in groups]
     parts = [((*_chosen(classes, counts), *outside), cells, n) for counts, cells, n in groups]
     shown = {a.name: [cells[i] for _, cells, _ in groups] for i, a in enumerate(attributes)}
     return RecordAnswers(question, attributes, parts), shown

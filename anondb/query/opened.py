@@ -283,6 +283,8 @@ class Opened:
     ) -> list[tuple[tuple[int, ...], tuple[Cell, ...], int]]:
         """How many records have how many released items of each class, and which published values."""
         columns = [c for a in attributes for c in _cell_columns(a)]
+        if not columns and not classes.parts:
+            return [((), (), self.size)]
         shown = [column.as_(f"c{n}") for n, column in enumerate(columns)]
         tree = exp.select(*shown).from_(exp.alias_(self.schema.table("records").expression(), "records", table=True))
         if classes.parts:

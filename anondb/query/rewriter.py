@@ -60,7 +60,7 @@ from anondb.query.relations import (
     whole,
     with_names,
 )
-from anondb.query.values import Attribute
+from anondb.query.values import LISTED, Attribute
 
 LONG, LIST = "long", "list"
 BASKETS = ("transaction_id", "items")
@@ -481,6 +481,8 @@ class Reader(ConditionReader):
                 relation = env[name]
             elif lowered(dotted) == self.table:
                 relation = self._base(self.form, self.id_column, self.item_column)
+                if self.form == LIST and self.attributes is not None:  # ids without items may be in the records only
+                    relation = replace(relation, condition=either(NOT_EMPTY, LISTED))
             elif lowered(dotted) == "baskets":
                 relation = self._base(LIST, *BASKETS)
             elif lowered(dotted) == RECORDS and self.attributes is not None:

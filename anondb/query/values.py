@@ -111,6 +111,8 @@ class OnValue:
 
     def describe(self) -> str:
         """The condition in words close to SQL, with the analyst's own literals."""
+        if self.attribute == ROW.name:
+            return f"{'NO ' if self.negated else ''}LIST WITHOUT ITEMS"
         name = exp.to_identifier(self.attribute, quoted=True).sql("duckdb")
         if self.test is None:
             return f"{name} = its group"
@@ -141,6 +143,11 @@ def _passes(test: Span | OneOf, value: Value) -> bool:
     if test.open and value in (test.low, test.high):
         return False
     return (test.low is None or test.low <= value) and (test.high is None or value <= test.high)
+
+
+ROW = Attribute("", None, False, frozenset({("", "listed"), ("", "missing")}))
+LISTED = OnValue(ROW.name, OneOf(frozenset({"listed"})), null=False)
+"""Whether the original has a row for a person without items, where it has one list for each id; no record tells."""
 
 
 def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue:

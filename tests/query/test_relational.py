@@ -358,3 +358,21 @@ def test_truth(engine: Engine, number: int) -> None:
                 assert "local recoding with suppressed items" in str(error), (seed, sql)
         clear(engine, schema)
     assert answered > number * 3
+
+
+def test_lists_may_lack_persons_without_items(engine: Engine) -> None:
+    """Whether the original lists who has no items, the records do not tell: the bounds hold for both."""
+    with engine.transaction():
+        schema = released(engine, ROWS, SETS, 1, delta=0)
+    assert schema is not None
+    release = OpenRelease(engine, schema)
+    for where, low, high in (
+        ("age = 44", 1, 2),
+        ("age > 25 AND NOT list_contains(item, 'p')", 0, 1),
+        ("age < 21", 1, 1),
+    ):
+        sql = f"SELECT count(*) FROM records JOIN held USING (tid) WHERE {where} AND NOT list_contains(item, 'x')"
+        assert release.answer(sql).bounds[::2] == (low, high)
+    assert release.answer("SELECT count(*) FROM held WHERE NOT list_contains(item, 'p')").bounds[::2] == (1, 2)
+    assert release.answer("SELECT count(*) FROM baskets WHERE NOT list_contains(items, 'p')").bounds[::2] == (2, 2)
+    clear(engine, schema)
