@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,11 @@ from anondb.query.anatomy import BucketAnswers
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, released_part, suppressed_part
 from anondb.query.opened import Block, Classes, Opened, Passing
 from anondb.query.plan import ITEMS, ROWS, Plan
-from anondb.query.predicates import ALWAYS, NO_ITEM, leaves, mentioned
+from anondb.query.predicates import ALWAYS, NO_ITEM, AtLeast, both, leaves, mentioned
 from anondb.query.refusals import unsupported
+from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
+from anondb.query.values import DAY, ROW, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName
 
 BOUNDS = ("lower_bound", "estimate", "upper_bound")
@@ -72,7 +76,7 @@ def _sum(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
 
 
 def _labels(plan: Plan) -> frozenset[str]:
-    tests = [leaf.test for leaf in leaves(plan.condition) if hasattr(leaf, "test")]
+    tests = [leaf.test for leaf in leaves(plan.condition) if isinstance(leaf, AtLeast)]
     return frozenset().union(*(mentioned(t) for t in tests), mentioned(plan.test) if plan.test else frozenset())
 
 
@@ -80,6 +84,8 @@ def _scalar(release: Opened, plan: Plan) -> Bounds:
     """A single number: persons, or items of persons."""
     counted = plan.test if plan.counts == ROWS else None
     question = Question.of(plan.condition, counted)
+    if any(isinstance(test, OnValue) for test in question.tests):
+        return _sum(_on_records(release, plan, question)[0].outcomes())
     if not question.tests:
         return _clip(*(release.size if plan.condition == ALWAYS else 0,) * 3)
     passing = release.passing(question.tests)
@@ -94,6 +100,58 @@ def _scalar(release: Opened, plan: Plan) -> Bounds:
     if rest:
         outcomes.append((evaluator.outcome(outside), rest))
     return _sum(outcomes)
+
+
+def _on_records(release: Opened, plan: Plan, question: Question) -> tuple[RecordAnswers, dict[str, list[Cell]]]:
+    """The records of a question with conditions on values, and the published values of each attribute it looks at."""
+    names = {test.attribute for test in question.tests if isinstance(test, OnValue)}
+    attributes = [a for a in release.attributes or () if a.name in names]
+    passing = release.passing(question.tests)
+    outside = _outside(release, question, passing, _labels(plan))
+    classes = release.classes(question, release.blocks(passing))
+    groups = release.records(classes, attributes)
+    if ROW.name in names:
+        attributes.append(ROW)
+        groups = [(counts, (*cells, ("",)), n) for counts, cells, n in groups]
+    parts = [((*_chosen(classes, counts), *outside), cells, n) for counts, cells, n in groups]
+    shown = {a.name: [cells[i] for _, cells, _ in groups] for i, a in enumerate(attributes)}
+    return RecordAnswers(question, attributes, parts), shown
+
+
+def _by_value(release: Opened, plan: Plan) -> dict[Value | None, Bounds]:
+    """GROUP BY a relational attribute: the count for each value that somebody may have, in order."""
+    assert plan.grouped is not None
+    condition = both(plan.condition, OnValue(plan.grouped.name, None))
+    question = Question.of(condition, plan.test if plan.counts == ROWS else None)
+    if not question.tests:  # nobody meets the condition
+        return {}
+    answers, shown = _on_records(release, plan, question)
+    return {value: _sum(answers.outcomes(value)) for value in group_values(plan.grouped, shown[plan.grouped.name])}
+
+
+def _value_rows(release: Opened, plan: Plan) -> list[Row]:
+    """The rows of a query grouped by a relational attribute; values that nobody can have are left out."""
+    assert plan.grouped is not None
+    found = _by_value(release, plan)
+    if plan.other is not None:
+        for value, other in _by_value(release, plan.other).items():
+            bounds = found.get(value, (0, 0.0, 0))
+            found[value] = _clip(min(bounds[0], other[0]), bounds[1], max(bounds[2], other[2]))
+    order = [value for value in found if value is not None]
+    if plan.descending:
+        order.reverse()
+    listed = [*order, *([None] if None in found else [])]
+    return [(_shown(plan.grouped, value), *found[value]) for value in listed if found[value][2]]
+
+
+def _shown(attribute: Attribute, value: Value | None) -> str | int | float | None:
+    """A value as the original has it; dates and points in time as ISO texts."""
+    if not isinstance(value, Fraction):
+        return value
+    if attribute.dated:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(value * DAY))
+        return moment.date().isoformat() if attribute.whole else moment.replace(tzinfo=None).isoformat(" ")
+    return int(value) if attribute.whole else float(value)
 
 
 def _outside(release: Opened, question: Question, passing: Passing, labels: frozenset[str]) -> list[Part]:
@@ -232,17 +290,24 @@ def run(engine: Engine, schema: SchemaName, sql: str) -> Answer:
 
 
 def _answer(release: Opened, sql: str) -> Answer:
-    plan = rewrite(sql, release.manifest)
+    plan = rewrite(sql, release.manifest, release.attributes)
+    if plan.test is not None or any(isinstance(leaf, AtLeast) for leaf in leaves(plan.condition)):
+        release.check_items()
     release.check_numbers(plan.numbers)
     anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None
     if plan.counts == ITEMS:
         if release.local:  # an item is in several released items, whose rows would have to be added up
             raise unsupported("GROUP BY item on a release of a local recoding", "Count the items one by one.")
+        if any(isinstance(leaf, OnValue) for leaf in leaves(plan.condition)):
+            raise unsupported("GROUP BY item with a condition on relational values", "Count the items one by one.")
         rows = _by_item(release, plan) if anatomy is None else anatomy.by_item(plan)
         if plan.descending:
             rows.reverse()
         if len(plan.columns) > 1:
             rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in rows]
+        return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
+    if plan.grouped is not None:
+        rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in _value_rows(release, plan)]
         return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
     scalar = (lambda asked: _scalar(release, asked)) if anatomy is None else anatomy.scalar
     bounds = scalar(plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -28,10 +28,12 @@ from anondb.query.predicates import (
     item_not,
     negate,
     on_item,
+    settled,
     split,
 )
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.relations import (
+    AttributeTerm,
     Column,
     IdTerm,
     IntegerTerm,
@@ -50,14 +52,17 @@ from anondb.query.relations import (
     operands,
     whole,
 )
+from anondb.query.values import Attribute, on_value
 
 
 class ConditionReader(ABC):
     """Reads conditions and terms; subqueries are read by ``_relation``, which knows SELECT and FROM."""
 
-    def __init__(self, table: str, id_column: str, item_column: str, form: str) -> None:
+    def __init__(
+        self, table: str, id_column: str, item_column: str, form: str, attributes: Sequence[Attribute] | None = None
+    ) -> None:
         self.table, self.id_column, self.item_column = lowered(table), lowered(id_column), lowered(item_column)
-        self.form = form
+        self.form, self.attributes = form, attributes
         self.numbers: set[str] = set()
         self._fresh = count(1)
         self._same: dict[int, int] = {}
@@ -109,6 +114,8 @@ class ConditionReader(ABC):
             return Constant(bool(node.this))
         if isinstance(node, exp.Exists):
             return self._exists(node, scope)
+        if (value := self._on_value(node, scope)) is not None:
+            return value
         if isinstance(node, exp.In):
             return self._in(node, scope)
         if isinstance(node, exp.Is):
@@ -134,6 +141,24 @@ class ConditionReader(ABC):
         if isinstance(node, exp.Select | exp.Subquery):
             raise unsupported("a scalar subquery")
         raise unsupported(name_of(node))
+
+    def _on_value(self, node: exp.Expr, scope: Scope) -> Condition | None:
+        """A comparison with a relational attribute."""
+        kinds = exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.NullSafeEQ | exp.NullSafeNEQ
+        if (
+            not self.attributes
+            or scope.group is not None
+            or not isinstance(node, kinds | exp.Between | exp.In | exp.Is)
+        ):
+            return None
+        for side in ("this", "expression"):
+            column = node.args.get(side)
+            column = bare(column) if column is not None else None
+            if isinstance(column, exp.Column):
+                term = self._column(column, scope)
+                if isinstance(term, AttributeTerm):
+                    return on_value(node, term.attribute, left=side == "this")
+        return None
 
     def _count_people(self, scope: Scope | None) -> int:
         """How many persons the sources of a scope, and of those around it, may belong to."""
@@ -195,12 +220,14 @@ class ConditionReader(ABC):
         right = bare(node.expression)
         if isinstance(right, exp.Boolean):
             inner = self._condition(node.this, scope)
-            return inner if right.this else negate(inner)
+            return settled(inner if right.this else negate(inner))
         if not isinstance(right, exp.Null):
             raise unsupported("IS with something else than NULL, TRUE or FALSE")
         term = self._term(node.this, scope)
         if isinstance(term, OptionalTerm):
             return negate(term.present)
+        if isinstance(term, AttributeTerm):
+            raise unsupported("a relational attribute in a group")
         return NEVER  # ids, items and lists of a release's original are never NULL
 
     def _equal(self, left_node: exp.Expr, right_node: exp.Expr, scope: Scope, differs: bool) -> Condition:
@@ -423,7 +450,8 @@ class ConditionReader(ABC):
         if isinstance(what, exp.Star):
             only(what)
         elif isinstance(what, exp.Column):
-            self._column(what, scope)
+            if isinstance(self._column(what, scope), AttributeTerm):
+                raise unsupported("count of a relational attribute", "Use count(*).")
         elif what is not None and not isinstance(what, exp.Literal):
             raise unsupported("count of an expression")
         _, seen = self._row_of(scope)
@@ -476,5 +504,6 @@ class ConditionReader(ABC):
             at = at.outer
         raise unsupported(
             f"the column {node.name!r}",
-            "The release has the id and item columns of the original, and no relational attributes.",
+            "The release has the id and item columns of the original, and "
+            + ("relational attributes in the table 'records'." if self.attributes else "no relational attributes."),
         )

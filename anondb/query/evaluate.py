@@ -42,6 +42,7 @@ from anondb.query.predicates import (
     patterns,
 )
 from anondb.query.refusals import too_complex, unsupported
+from anondb.query.values import OnValue
 
 MAX_STATES = 1 << 14
 MAX_VECTORS = 1 << 12
@@ -59,24 +60,26 @@ class Question:
     """A condition on one person, and for row counts the test whose number of items is the value.
 
     Attributes:
-        condition: with leaves ``AtLeast`` only.
-        tests: its distinct tests, and last the counted one if ``counted``.
+        condition: with leaves ``AtLeast`` and ``OnValue``.
+        tests: its distinct tests and conditions on values, and last the counted one if ``counted``.
         caps: up to where each test's count matters.
         counted: whether the value is the count of the last test; else it is 1.
     """
 
     condition: Condition
-    tests: tuple[ItemTest, ...]
+    tests: tuple[ItemTest | OnValue, ...]
     caps: Vector
     counted: bool
 
     @classmethod
     def of(cls, condition: Condition, counted: ItemTest | None = None) -> Question:
         """The question of a condition."""
-        caps: dict[ItemTest, int] = {}
+        caps: dict[ItemTest | OnValue, int] = {}
         for leaf in leaves(condition):
             if isinstance(leaf, AtLeast):
                 caps[leaf.test] = max(leaf.count, caps.get(leaf.test, 0))
+            elif isinstance(leaf, OnValue):
+                caps[leaf] = 1  # a value adds one to each condition that it satisfies
         tests = list(caps)
         if counted is not None:
             caps.pop(counted, None)
@@ -101,7 +104,8 @@ def _add(left: Sequence[int], right: Sequence[int], caps: Vector) -> Vector:
     return tuple(min(a + b, c) for a, b, c in zip(left, right, caps, strict=True))
 
 
-def _part(vectors: Mapping[Vector, float], width: int) -> Part:
+def part_of(vectors: Mapping[Vector, float], width: int) -> Part:
+    """The part that adds one of these vectors, each with its probability."""
     most = tuple(max((v[i] for v in vectors), default=0) for i in range(width))
     return Part(tuple(sorted(vectors.items())), most)
 
@@ -139,7 +143,7 @@ def released_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]]
     if not weights[zero]:
         del weights[zero]
     total = (1 << size) - 1
-    return _part({v: w / total for v, w in weights.items()}, len(caps))
+    return part_of({v: w / total for v, w in weights.items()}, len(caps))
 
 
 def suppressed_part(question: Question, named: Iterable[Passed]) -> Part:
@@ -169,10 +173,10 @@ def suppressed_part(question: Question, named: Iterable[Passed]) -> Part:
             found |= more
             if len(found) > MAX_VECTORS:
                 raise too_complex("it asks for too many suppressed items")
-    return _part({v: float(v == zero) for v in found}, len(caps))
+    return part_of({v: float(v == zero) for v in found}, len(caps))
 
 
-def unnamed_items(tests: Sequence[ItemTest]) -> list[Passed]:
+def unnamed_items(tests: Sequence[ItemTest | OnValue]) -> list[Passed]:
     """Which tests an item may pass that the query does not name, each possibility once."""
     matchers = list(dict.fromkeys(p for t in tests for p in patterns(t)))
     if len(matchers) > MAX_PATTERNS:
@@ -190,11 +194,13 @@ Left = bool | tuple[object, ...]
 """What is left of a condition: a truth value, or nested tuples: (at least, test, count), (not, x), (and, ...)."""
 
 
-def _compile(condition: Condition, tests: Sequence[ItemTest]) -> Left:
+def _compile(condition: Condition, tests: Sequence[ItemTest | OnValue]) -> Left:
     if isinstance(condition, Constant):
         return condition.value
     if isinstance(condition, AtLeast):
         return ("at least", tests.index(condition.test), condition.count)
+    if isinstance(condition, OnValue):
+        return ("at least", tests.index(condition), 1)
     if isinstance(condition, Not):
         return ("not", _compile(condition.part, tests))
     assert isinstance(condition, And | Or)

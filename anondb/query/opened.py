@@ -15,7 +15,9 @@ from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.evaluate import Part, Passed, Question, released_part
 from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
 from anondb.query.refusals import unsupported
-from anondb.release.objects import SchemaName, is_local, read_manifest
+from anondb.query.relational import Cell
+from anondb.query.values import Attribute, OnValue
+from anondb.release.objects import RELATIONAL, SchemaName, is_local, read_manifest, release_kind
 
 MAX_BITS = 62
 _CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
@@ -120,13 +122,30 @@ class Opened:
         for item, image in zip(items, released, strict=True):
             self.images.setdefault(item, []).append(image)
         self.local = is_local(engine, schema)
-        if self.local and self.manifest["suppression"] != "none":  # what may be missing differs between transactions
-            raise unsupported("a release of a local recoding with suppressed items", "Ask count_bounds of the release.")
+        self.suppressed = self.manifest["suppression"] != "none"
+        self.attributes = self._read_attributes() if self.manifest.get("model") in RELATIONAL else None
+        if self.attributes is None:
+            self.check_items()
         self.sizes: Mapping[str, int] = Counter(released)
         self.items = sorted(self.images)
         self.size = int(self.manifest["transactions"])
-        self.suppressed = self.manifest["suppression"] != "none"
         self._numbers: set[str] = set()
+
+    def _read_attributes(self) -> tuple[Attribute, ...]:
+        """The relational attributes, and what their categories stand for."""
+        kind = release_kind(self.engine, self.schema)
+        if kind is None or kind.attributes is None:
+            raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
+        found = self.engine.query("query/released_values", {"released_values": self.schema.table("released_values")})
+        stands: dict[str, set[tuple[str, str | None]]] = {}
+        for name, released, value in zip(*(c.tolist() for c in found.values()), strict=True):
+            stands.setdefault(name, set()).add((released, value))
+        return tuple(Attribute(a.name, a.ends, a.has_null, frozenset(stands.get(a.name, ()))) for a in kind.attributes)
+
+    def check_items(self) -> None:
+        """Refuse conditions on items where what may be missing differs between transactions."""
+        if self.local and self.suppressed:
+            raise unsupported("a release of a local recoding with suppressed items", "Ask count_bounds of the release.")
 
     def is_current(self) -> bool:
         """Whether the release in the tables is still this one: release ids are random and never come back."""
@@ -138,7 +157,7 @@ class Opened:
 
     # ---------------------------------------------------------------- items
 
-    def passing(self, tests: Sequence[ItemTest]) -> Passing:
+    def passing(self, tests: Sequence[ItemTest | OnValue]) -> Passing:
         """Which of the tests each label passes; patterns are matched by DuckDB, on items and on the query's labels."""
         labels = frozenset[str]().union(*map(mentioned, tests))
         matchers = list(dict.fromkeys(p for t in tests for p in patterns(t)))
@@ -259,6 +278,32 @@ class Opened:
             for signature, transactions in zip(found["signature"].tolist(), found["transactions"].tolist(), strict=True)
         ]
 
+    def records(
+        self, classes: Classes, attributes: Sequence[Attribute]
+    ) -> list[tuple[tuple[int, ...], tuple[Cell, ...], int]]:
+        """How many records have how many released items of each class, and which published values."""
+        columns = [c for a in attributes for c in _cell_columns(a)]
+        if not columns and not classes.parts:
+            return [((), (), self.size)]
+        shown = [column.as_(f"c{n}") for n, column in enumerate(columns)]
+        tree = exp.select(*shown).from_(exp.alias_(self.schema.table("records").expression(), "records", table=True))
+        if classes.parts:
+            same = exp.column("transaction_id", "records").eq(exp.column("transaction_id", "held"))
+            tree = tree.select(exp.column("signature", "held").as_("signature"))
+            tree = tree.join(self._held(classes).subquery("held"), on=same, join_type="left")
+        names = [exp.column(x) for x in (*(f"c{n}" for n in range(len(columns))), *["signature"] * bool(classes.parts))]
+        grouped = exp.select(*names, exp.Count(this=exp.Star()).as_("records")).from_(tree.subquery("shown"))
+        found = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
+        none = (0,) * len(classes.parts)
+        answers = []
+        for row in zip(*(column.tolist() for column in found.values()), strict=True):
+            signature = row[len(columns)] if classes.parts else None
+            values, cells = iter(row), []
+            for attribute in attributes:
+                cells.append(tuple(next(values) for _ in range(1 if attribute.ends is None else 3)))
+            answers.append((none if signature is None else classes.counts(signature), tuple(cells), int(row[-1])))
+        return answers
+
     def signatures_by_item(self, classes: Classes) -> dict[str, Counts]:
         """The same for the transactions of each released item, also where none matters."""
         none = (0,) * len(classes.parts)
@@ -292,6 +337,20 @@ class Opened:
         if classes.default is not None:
             return load("query/held_by_default").bind(tables, {"weight": weights[classes.default]})
         return load("query/held_wide" if classes.wide else "query/held").bind(tables, {})
+
+
+def _cell_columns(attribute: Attribute) -> list[exp.Expr]:
+    """What the records table shows of an attribute: numbers as texts, times in microseconds."""
+
+    def column(end: str) -> exp.Expr:
+        return exp.column(exp.to_identifier(attribute.name + end, quoted=True), "records")
+
+    if attribute.ends is None:
+        return [column("")]
+    ends = [column("_lo"), column("_hi")]
+    if attribute.dated:
+        ends = [exp.Anonymous(this="epoch_us", expressions=[exp.cast(end, "TIMESTAMP")]) for end in ends]
+    return [*(exp.cast(end, "VARCHAR") for end in ends), column("_null") if attribute.has_null else exp.false()]
 
 
 def _values(rows: Sequence[tuple[exp.Expr, ...]], columns: Sequence[str], dummy: tuple[exp.Expr, ...]) -> exp.Query:

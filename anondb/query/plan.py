@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anondb.query.predicates import ANY_ITEM, Condition, ItemTest, describe, describe_test
+from anondb.query.values import Attribute
 
 IDS, ROWS, ITEMS = "ids", "rows", "items"
 
@@ -23,6 +24,7 @@ class Plan:
         descending: whether the groups are wanted in descending order.
         numbers: items that the query writes as numbers instead of texts.
         notes: what the analyst should know about the reading.
+        grouped: the relational attribute for each of whose values ids or rows are counted.
         other: the reading of the same query for a table with one list of items for each id, where the query does not
             show which of the two the original is and the readings differ.
     """
@@ -35,11 +37,14 @@ class Plan:
     descending: bool = False
     numbers: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    grouped: Attribute | None = None
     other: Plan | None = None
 
     def describe(self) -> str:
         """The condition in words close to SQL; it holds the analyst's own literals and nothing of the release."""
         text = describe(self.condition)
+        if self.grouped is not None:
+            text += f" and each value of {self.grouped.name!r}"
         if self.test is None:
             return text
         what = "any item" if self.test == ANY_ITEM else describe_test(self.test)

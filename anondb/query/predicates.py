@@ -5,8 +5,8 @@ test of an item is a set of labels, the complement of one, or a pattern. While a
 have leaves ``OnItem(row, test)``, about the item of one row of its FROM clause; ``close`` turns "there are such rows"
 into leaves ``AtLeast``.
 
-Relational conditions would be one more kind of leaf beside ``AtLeast``, with a published value instead of released
-items behind it; the constructors, ``close`` and ``leaves`` treat whatever they do not know as a leaf.
+Leaves ``OnValue`` are about a relational value of the person; the constructors, ``close`` and ``leaves`` treat whatever
+they do not know as a leaf.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.query.refusals import too_complex
+from anondb.query.values import OnValue
 
 MAX_BRANCHES = 256
 
@@ -112,26 +113,28 @@ def finite(test: ItemTest) -> frozenset[str] | None:
     return None
 
 
-def _atoms(test: ItemTest) -> Iterator[Labels | Pattern]:
+def _atoms(test: ItemTest | OnValue) -> Iterator[Labels | Pattern]:
     if isinstance(test, Labels | Pattern):
         yield test
-    else:
+    elif not isinstance(test, OnValue):
         for part in (test.part,) if isinstance(test, ItemNot) else test.parts:
             yield from _atoms(part)
 
 
-def mentioned(test: ItemTest) -> frozenset[str]:
+def mentioned(test: ItemTest | OnValue) -> frozenset[str]:
     """The labels that a test names."""
     return frozenset().union(*(a.labels for a in _atoms(test) if isinstance(a, Labels)))
 
 
-def patterns(test: ItemTest) -> list[Pattern]:
+def patterns(test: ItemTest | OnValue) -> list[Pattern]:
     """The patterns of a test, each once, in order."""
     return list(dict.fromkeys(a for a in _atoms(test) if isinstance(a, Pattern)))
 
 
-def passes(test: ItemTest, matched: Mapping[Pattern, bool], label: str | None = None) -> bool:
+def passes(test: ItemTest | OnValue, matched: Mapping[Pattern, bool], label: str | None = None) -> bool:
     """Whether a label passes, given which patterns it matches; None stands for a label that no test names."""
+    if isinstance(test, OnValue):
+        return False  # no item adds to it
     if isinstance(test, Labels):
         return label in test.labels
     if isinstance(test, Pattern):
@@ -205,7 +208,7 @@ class Or:
     parts: tuple[Condition, ...]
 
 
-Condition = Constant | AtLeast | OnItem | Not | And | Or
+Condition = Constant | AtLeast | OnItem | OnValue | Not | And | Or
 ALWAYS, NEVER = Constant(True), Constant(False)
 
 
@@ -231,6 +234,8 @@ def negate(condition: Condition) -> Condition:
         return Constant(not condition.value)
     if isinstance(condition, OnItem):
         return on_item(condition.row, item_not(condition.test))
+    if isinstance(condition, OnValue):
+        return condition.opposite()
     if isinstance(condition, Not):
         return condition.part
     if isinstance(condition, And):
@@ -333,6 +338,20 @@ def renamed(condition: Condition, rows: Mapping[int, int]) -> Condition:
     return condition
 
 
+def settled(condition: Condition) -> Condition:
+    """The same condition where it is complete: what is unknown because of a NULL is not true.
+
+    Negations are at the leaves, and AND and OR are true where their parts say so, whether others are false or unknown.
+    """
+    if isinstance(condition, OnValue):
+        return condition.settled()
+    if isinstance(condition, And):
+        return both(*(settled(p) for p in condition.parts))
+    if isinstance(condition, Or):
+        return either(*(settled(p) for p in condition.parts))
+    return condition
+
+
 def split(condition: Condition) -> tuple[dict[int, ItemTest], Condition, list[Condition]]:
     """A conjunction in three: the tests of single rows, what concerns the person only, and parts that mix these."""
     rows: dict[int, ItemTest] = {}
@@ -373,7 +392,7 @@ def close(condition: Condition, rows: frozenset[int]) -> Condition:
         outer = (on_item(row, test) for row, test in tests.items() if row not in rows)
         return both(person, *outer, *(at_least(1, tests.get(row, ANY_ITEM)) for row in sorted(rows)))
 
-    return closed(condition)
+    return closed(settled(condition))
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
@@ -408,6 +427,8 @@ def describe(condition: Condition) -> str:
         return f"has at least {condition.count} of ({what})"
     if isinstance(condition, OnItem):
         return describe_test(condition.test)
+    if isinstance(condition, OnValue):
+        return condition.describe()
     if isinstance(condition, Not):
         return f"NOT {describe(condition.part)}"
     word = " AND " if isinstance(condition, And) else " OR "

@@ -14,6 +14,7 @@ from anondb.query.predicates import (
     ItemTest,
 )
 from anondb.query.refusals import only, unsupported
+from anondb.query.values import Attribute
 
 
 class WrongForm(Exception):
@@ -87,7 +88,14 @@ class OptionalTerm:
     present: Condition
 
 
-Column = IdTerm | ItemTerm | ItemsTerm | NumberTerm | TruthTerm | OptionalTerm
+@dataclass(frozen=True)
+class AttributeTerm:
+    """A relational value of the person, who is the same in the whole query."""
+
+    attribute: Attribute
+
+
+Column = IdTerm | ItemTerm | ItemsTerm | NumberTerm | TruthTerm | OptionalTerm | AttributeTerm
 Term = Column | TextTerm | IntegerTerm | ListTerm
 
 

@@ -39,6 +39,7 @@ from anondb.query.predicates import (
 )
 from anondb.query.refusals import name_of, only, too_complex, unsupported
 from anondb.query.relations import (
+    AttributeTerm,
     Column,
     Group,
     IdTerm,
@@ -59,9 +60,11 @@ from anondb.query.relations import (
     whole,
     with_names,
 )
+from anondb.query.values import LISTED, Attribute
 
 LONG, LIST = "long", "list"
 BASKETS = ("transaction_id", "items")
+RECORDS = "records"
 
 MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
 LISTED_NOTE = (
@@ -72,6 +75,7 @@ EITHER_NOTE = (
     "The query does not show whether the original has one row for each item or one list for each id; the bounds hold "
     "for both, the estimate is for the former."
 )
+VALUES_NOTE = "Each value is listed that somebody may have; it may not occur in the original at all."
 NUMBER_NOTE = "Items written as numbers were read as their texts."
 
 
@@ -151,6 +155,8 @@ class Reader(ConditionReader):
         column = self._column(what, scope)
         if isinstance(column, OptionalTerm):
             raise unsupported("count of a column of the right side of a LEFT JOIN")
+        if isinstance(column, AttributeTerm) and not distinct:
+            raise unsupported("count of a relational attribute", "Use count(*), with IS NOT NULL in WHERE.")
         if not distinct:
             return ROWS
         if not isinstance(column, IdTerm):
@@ -202,6 +208,17 @@ class Reader(ConditionReader):
         keys = self._group_columns(tree, group, scope)
         if any(isinstance(k, IdTerm) for k in keys) or any(isinstance(c, IdTerm) for _, c in listed):
             raise unsupported("GROUP BY the id column around a count", "Ids cannot be listed from a release.")
+        if len(set(keys)) == 1 and isinstance(keys[0], AttributeTerm):
+            if any(column != keys[0] for _, column in listed):
+                raise unsupported("a selected column that is not in GROUP BY")
+            plan = self._scalar(kind, condition, rows, scope, name)
+            return replace(
+                plan,
+                grouped=keys[0].attribute,
+                columns=tuple(n for n, _ in listed) or (keys[0].attribute.name,),
+                descending=self._descending(tree, keys[0], scope),
+                notes=(*plan.notes, VALUES_NOTE),
+            )
         if len(set(keys)) != 1 or not isinstance(keys[0], ItemTerm):
             raise unsupported("GROUP BY something else than the item column")
         if any(column != keys[0] for _, column in listed):
@@ -274,7 +291,9 @@ class Reader(ConditionReader):
         counts = any(isinstance(e, exp.Alias) and lowered(e.alias) == lowered(node.name) for e in tree.expressions)
         named = isinstance(node, exp.Column) and (aliased(tree, node) is not None or not counts)
         if more or not named or not isinstance(node, exp.Column) or self._column(node, scope) != key:
-            raise unsupported("ORDER BY something else than the item", "The counts are not known exactly.")
+            raise unsupported(
+                "ORDER BY something else than the column of the groups", "The counts are not known exactly."
+            )
         return bool(first.args.get("desc"))
 
     # ---------------------------------------------------------------- relations
@@ -365,6 +384,8 @@ class Reader(ConditionReader):
         columns = self._projection(node, scope, exists)
         if group is not None and any(isinstance(c, ItemTerm) and c not in grouped for _, c in columns):
             raise unsupported("a selected column that is not in GROUP BY")
+        if distinct is not None and any(isinstance(c, AttributeTerm) for _, c in columns):
+            raise unsupported("DISTINCT relational values", "Only persons can be counted.")
         if distinct is not None or (group is not None and scope.group is None):
             kept = {c.row for _, c in columns if isinstance(c, ItemTerm)}
             if kept and (rows - kept or not any(isinstance(c, IdTerm) for _, c in columns)):
@@ -398,13 +419,13 @@ class Reader(ConditionReader):
                 if isinstance(inner.this, exp.Star):
                     raise unsupported("SELECT table.*", "Name the columns.")
                 column: Term = self._column(inner, scope)
-                if scope.group is not None and isinstance(column, ItemTerm | ItemsTerm):
+                if scope.group is not None and isinstance(column, ItemTerm | ItemsTerm | AttributeTerm):
                     raise unsupported("a selected column that is not in GROUP BY")
             elif scope.group is not None:
                 column = self._aggregate(inner, scope)
             else:
                 raise unsupported(f"{name_of(inner)} in the SELECT of a subquery")
-            if not isinstance(column, IdTerm | ItemTerm | ItemsTerm | NumberTerm | TruthTerm):
+            if not isinstance(column, IdTerm | ItemTerm | ItemsTerm | NumberTerm | TruthTerm | AttributeTerm):
                 raise unsupported("a column of the right side of a LEFT JOIN in SELECT")
             columns.append((lowered(alias or inner.name), column))
         return columns
@@ -460,10 +481,15 @@ class Reader(ConditionReader):
                 relation = env[name]
             elif lowered(dotted) == self.table:
                 relation = self._base(self.form, self.id_column, self.item_column)
+                if self.form == LIST and self.attributes is not None:  # ids without items may be in the records only
+                    relation = replace(relation, condition=either(NOT_EMPTY, LISTED))
             elif lowered(dotted) == "baskets":
                 relation = self._base(LIST, *BASKETS)
+            elif lowered(dotted) == RECORDS and self.attributes is not None:
+                relation = self._records(self.attributes)
             else:
-                raise unsupported(f"the table {dotted!r}", f"The release is of the table {self.table!r}.")
+                also = "; its relational attributes are in the table 'records'" if self.attributes else ""
+                raise unsupported(f"the table {dotted!r}", f"The release is of the table {self.table!r}{also}.")
         else:
             raise unsupported(name_of(node).replace("UNNEST in this place", "UNNEST"))
         alias = node.args.get("alias")
@@ -487,6 +513,12 @@ class Reader(ConditionReader):
             columns: tuple[tuple[str, Column], ...] = ((id_column, IdTerm(person)), (item_column, ItemsTerm(person)))
             return Relation(columns, frozenset(), ALWAYS, person)
         return Relation(((id_column, IdTerm(person)), (item_column, ItemTerm(row))), frozenset({row}), ALWAYS, person)
+
+    def _records(self, attributes: Sequence[Attribute]) -> Relation:
+        """The relational records: one row for each person, also for those without items."""
+        person = next(self._fresh)
+        columns = tuple((lowered(a.name), AttributeTerm(a)) for a in attributes)
+        return Relation(((self.id_column, IdTerm(person)), *columns), frozenset(), ALWAYS, person)
 
     def _add(self, node: exp.Expr, scope: Scope) -> Relation:
         name, relation = self._source(node, scope.env)
@@ -556,7 +588,7 @@ class Reader(ConditionReader):
                 self._unite(rights[0].person, lefts[0].person)
 
 
-def rewrite(sql: str, manifest: Mapping[str, str]) -> Plan:
+def rewrite(sql: str, manifest: Mapping[str, str], attributes: Sequence[Attribute] | None = None) -> Plan:
     """Read a COUNT query written for the original table that a release is of.
 
     Shapes: ``count(DISTINCT id)``, and ``count(*)`` over ids or over rows of one item each; conditions on the item
@@ -566,11 +598,16 @@ def rewrite(sql: str, manifest: Mapping[str, str]) -> Plan:
     for each id (list_contains, list_has_all, list_has_any, ANY), whichever the query uses it as; ``baskets`` with
     ``transaction_id`` and ``items`` always means the latter.
 
+    Where the release has relational records, these are the table ``records`` with the id column and one column for each
+    attribute: comparisons with literals (=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL), GROUP BY one attribute. The manifest
+    does not know what the original table of records is called, so no other name is taken for it.
+
     A literal is compared with the text of an item. ids and items are never NULL.
 
     Args:
         sql: one SELECT in DuckDB's dialect.
         manifest: the release's manifest: ``table``, ``id_column`` and ``item_column``.
+        attributes: the relational attributes, None where the release has no records.
 
     Raises:
         InputError: ``unsupported_query`` with the construct's name, ``bad_sql``, or ``query_too_complex``.
@@ -580,7 +617,7 @@ def rewrite(sql: str, manifest: Mapping[str, str]) -> Plan:
     plans: list[Plan] = []
     errors: list[InputError] = []
     for form in (LONG, LIST):
-        reader = Reader(names[0], names[1], names[2], form)
+        reader = Reader(names[0], names[1], names[2], form, attributes)
         try:
             plan = reader.plan(tree)
             notes = plan.notes + ((NUMBER_NOTE,) if reader.numbers else ())

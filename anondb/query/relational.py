@@ -1,0 +1,152 @@
+"""What the published relational values of a record say about the conditions of a query.
+
+**What is consistent.** A record's value of an attribute is any one of those that its published value covers: a number or
+date of the range (whole where the ends are), a value of the category, or NULL where NULL is among them. Attributes are
+independent of each other and of the items.
+
+**Why the bounds hold.** The conditions of a query on one attribute cut its values into pieces on which each of them is
+constant; a record's part of the walk in ``evaluate`` has one vector for each piece that its published value reaches. So
+the least and greatest value of a record are attained, and the sums over records bound the count of every original.
+
+**The estimate** (spec 2.6): uniform over a range, where whole values count and else lengths; equal shares of a category's
+values; NULL is one more whole value, or as likely as the rest of a range.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, floor
+
+from anondb.query.evaluate import Evaluator, Outcome, Part, Question, Vector, part_of
+from anondb.query.refusals import unsupported
+from anondb.query.values import DAY, Attribute, OnValue, Value
+
+MAX_GROUPS = 1_000
+Cell = tuple[str | int | bool | None, ...]
+"""A published value as it is read: (category,), or (low, high, whether NULL is among the values)."""
+
+
+@dataclass(frozen=True)
+class Covered:
+    """What a published value covers: a range or listed values, and whether NULL is among them."""
+
+    low: Fraction | None
+    high: Fraction | None
+    listed: tuple[str, ...]
+    null: bool
+
+
+def covered(attribute: Attribute, cell: Cell) -> Covered:
+    """What a published value stands for."""
+    if attribute.ends is None:
+        (label,) = cell
+        members = [value for released, value in attribute.values if released == label]
+        return Covered(None, None, tuple(sorted(v for v in members if v is not None)), label is None or None in members)
+    low, high, null = cell
+    if low is None or high is None:
+        return Covered(None, None, (), True)
+    unit = DAY if attribute.dated else 1
+    return Covered(Fraction(low) / unit, Fraction(high) / unit, (), bool(null))
+
+
+def values_part(question: Question, attribute: Attribute, among: Covered, group: Value | None) -> Part:
+    """What a record with this published value may add to the question's conditions on the attribute."""
+    places = [(n, t) for n, t in enumerate(question.tests) if isinstance(t, OnValue) and t.attribute == attribute.name]
+    marks = [mark for _, test in places for mark in test.marks(group)]
+    weights: dict[Vector, Fraction] = defaultdict(Fraction)
+
+    def add(value: Value | None, weight: Fraction | int) -> None:
+        vector = [0] * len(question.tests)
+        for n, test in places:
+            vector[n] = int(test.holds(value, group))
+        weights[tuple(vector)] += weight
+
+    for label in among.listed:
+        add(label, 1)
+    if among.low is not None and among.high is not None:
+        for value, weight in _pieces(among.low, among.high, marks, attribute.whole):
+            add(value, weight)
+    total = sum(weights.values(), Fraction(0))
+    if among.null:
+        add(None, total if total and attribute.ends is not None and not attribute.whole else 1)
+    total = sum(weights.values(), Fraction(0))
+    return part_of({v: float(w / total) for v, w in weights.items()}, len(question.tests))
+
+
+def _pieces(
+    low: Fraction, high: Fraction, marks: Iterable[Fraction], whole: bool
+) -> Iterable[tuple[Fraction, Fraction | int]]:
+    """The range cut at the marks: a value of each piece, and its share of the range; a point has none but may be."""
+    cuts = sorted({low, high, *(m for m in marks if low < m < high)})
+    for cut in cuts:
+        if not whole or cut.denominator == 1:
+            yield cut, int(whole or low == high)
+    for left, right in pairwise(cuts):
+        inside = ceil(right) - floor(left) - 1 if whole else right - left
+        if inside:
+            yield (left + right) / 2, inside
+
+
+def group_values(attribute: Attribute, cells: Iterable[Cell]) -> list[Value | None]:
+    """Every value that somebody may have, in ascending order, NULL last.
+
+    Raises:
+        InputError: ``unsupported_query``: they cannot be listed.
+    """
+    found: set[Value] = set()
+    null = False
+    for among in {covered(attribute, cell) for cell in cells}:
+        null = null or among.null
+        found.update(among.listed)
+        if among.low is None or among.high is None:
+            continue
+        if not attribute.whole and among.low < among.high:
+            raise unsupported(f"GROUP BY {attribute.name!r}, whose values in a range cannot be listed", "Use BETWEEN.")
+        if among.high - among.low > MAX_GROUPS or len(found) > MAX_GROUPS:
+            raise unsupported(f"GROUP BY {attribute.name!r}, which may have over {MAX_GROUPS} values", "Use BETWEEN.")
+        found.update(among.low + n for n in range(int(among.high - among.low) + 1))
+    if len(found) > MAX_GROUPS:
+        raise unsupported(f"GROUP BY {attribute.name!r}, which may have over {MAX_GROUPS} values", "Use BETWEEN.")
+    numbers = sorted(value for value in found if isinstance(value, Fraction))
+    texts = sorted(value for value in found if isinstance(value, str))
+    return [*numbers, *texts, *([None] if null else [])]
+
+
+class RecordAnswers:
+    """Evaluates one question over groups of records, for one value of the grouped attribute after the other.
+
+    Args:
+        question: the question.
+        attributes: those that it looks at.
+        groups: the other parts of a record and its published values, and how many records have them.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        attributes: Sequence[Attribute],
+        groups: Sequence[tuple[tuple[Part, ...], tuple[Cell, ...], int]],
+    ) -> None:
+        self._question, self._attributes, self._groups = question, attributes, groups
+        self._evaluator = Evaluator(question)
+        self._covered = {
+            (a.name, c): covered(a, c) for _, cells, _ in groups for a, c in zip(attributes, cells, strict=True)
+        }
+
+    def outcomes(self, group: Value | None = None) -> list[tuple[Outcome, int]]:
+        """The outcomes, and how many records have each."""
+        parts: Mapping[tuple[str, Cell], Part] = {
+            (a.name, cell): values_part(self._question, a, among, group)
+            for a in self._attributes
+            for (name, cell), among in self._covered.items()
+            if name == a.name
+        }
+        alike: Counter[tuple[Part, ...]] = Counter()
+        for others, cells, records in self._groups:
+            own = [parts[a.name, c] for a, c in zip(self._attributes, cells, strict=True)]
+            alike[(*sorted(own, key=lambda p: not p.fixed), *others)] += records
+        return [(self._evaluator.outcome(made), records) for made, records in alike.items()]

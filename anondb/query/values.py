@@ -1,0 +1,259 @@
+"""Conditions on a person's relational values: their leaves, and how they are read from the analyst's literals.
+
+Numbers are compared as exact decimal numbers and dates in days, both as Fractions; categories as texts. SQL has three
+truth values: a comparison with NULL is unknown, and so is its opposite. Where a condition is complete (WHERE, EXISTS,
+IN, IS TRUE), unknown is as good as false: there ``predicates.settled`` makes it so.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+from sqlglot import exp
+
+from anondb.query.refusals import name_of, only, unsupported
+
+Value = Fraction | str
+DAY = 86_400_000_000  # microseconds
+MAX_DIGITS = 15  # of a number in a query: as many as a DOUBLE tells apart
+_CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A relational attribute of a release.
+
+    Attributes:
+        name: its column.
+        ends: the type of the ends of its ranges; None where it is published in categories.
+        has_null: whether a column says where NULL may be the value.
+        values: for categories, each value with the published label that stands for it; None is NULL.
+    """
+
+    name: str
+    ends: str | None
+    has_null: bool
+    values: frozenset[tuple[str, str | None]] = frozenset()
+
+    @property
+    def dated(self) -> bool:
+        """Whether its values are dates or points in time."""
+        return self.ends in ("DATE", "TIMESTAMP")
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of its values are whole numbers or days."""
+        return self.ends in ("BIGINT", "DATE")
+
+
+@dataclass(frozen=True)
+class Span:
+    """The value lies between two ends, None where there is none; an open end is not itself meant."""
+
+    low: Fraction | None
+    high: Fraction | None
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """The value is one of these."""
+
+    values: frozenset[Value]
+
+
+@dataclass(frozen=True)
+class OnValue:
+    """The person's value of an attribute passes a test, or fails it if ``negated``.
+
+    Attributes:
+        attribute: its name.
+        test: None where it is to be equal to the value of the group that is being counted.
+        negated: whether it must fail the test.
+        null: what the condition is where the value is NULL; None for unknown.
+        dated: whether numbers are days since 1970.
+    """
+
+    attribute: str
+    test: Span | OneOf | None
+    negated: bool = False
+    null: bool | None = None
+    dated: bool = False
+
+    def opposite(self) -> OnValue:
+        """The opposite; that of unknown is unknown."""
+        return replace(self, negated=not self.negated, null=None if self.null is None else not self.null)
+
+    def settled(self) -> OnValue:
+        """The same with false for unknown."""
+        return replace(self, null=bool(self.null))
+
+    def holds(self, value: Value | None, group: Value | None = None) -> bool:
+        """Whether the condition is true of a value, None being NULL."""
+        if self.test is None:
+            return value == group
+        if value is None:
+            return self.null is True
+        return _passes(self.test, value) != self.negated
+
+    def marks(self, group: Value | None = None) -> list[Fraction]:
+        """The numbers at which the condition may change."""
+        if isinstance(self.test, Span):
+            found: list[Value | None] = [self.test.low, self.test.high]
+        else:
+            found = [group] if self.test is None else list(self.test.values)
+        return [x for x in found if isinstance(x, Fraction)]
+
+    def describe(self) -> str:
+        """The condition in words close to SQL, with the analyst's own literals."""
+        if self.attribute == ROW.name:
+            return f"{'NO ' if self.negated else ''}LIST WITHOUT ITEMS"
+        name = exp.to_identifier(self.attribute, quoted=True).sql("duckdb")
+        if self.test is None:
+            return f"{name} = its group"
+        if isinstance(self.test, Span):
+            ends = [(self.test.low, ">"), (self.test.high, "<")]
+            equal = "" if self.test.open else "="
+            text = " AND ".join(f"{name} {sign}{equal} {self._shown(end)}" for end, sign in ends if end is not None)
+        elif not self.test.values:
+            text = f"{name} IS NULL"
+            return text if self.null else f"NOT {text}"
+        else:
+            text = f"{name} IN ({', '.join(sorted(map(self._shown, self.test.values)))})"
+        return f"NOT ({text})" if self.negated else text
+
+    def _shown(self, value: Value) -> str:
+        if self.dated and isinstance(value, Fraction):
+            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(value * DAY))
+            value = moment.replace(tzinfo=None).isoformat(" ").removesuffix(" 00:00:00")
+        if isinstance(value, str):
+            return exp.Literal.string(value).sql("duckdb")
+        return str(value if value.denominator == 1 else float(value))
+
+
+def _passes(test: Span | OneOf, value: Value) -> bool:
+    if isinstance(test, OneOf):
+        return value in test.values
+    assert isinstance(value, Fraction)
+    if test.open and value in (test.low, test.high):
+        return False
+    return (test.low is None or test.low <= value) and (test.high is None or value <= test.high)
+
+
+ROW = Attribute("", None, False, frozenset({("", "listed"), ("", "missing")}))
+LISTED = OnValue(ROW.name, OneOf(frozenset({"listed"})), null=False)
+"""Whether the original has a row for a person without items, where it has one list for each id; no record tells."""
+
+
+def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue:
+    """A comparison of an attribute with literals.
+
+    Args:
+        node: =, <>, <, <=, >, >=, IS [NOT] DISTINCT FROM, BETWEEN, IN, or IS NULL.
+        attribute: the attribute on its left side.
+        left: false where it is on the right side.
+
+    Raises:
+        InputError: ``unsupported_query``: anything but literals of the attribute's kind.
+    """
+    return replace(_read(node, attribute, left), dated=attribute.dated)
+
+
+def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
+    name = attribute.name
+    if isinstance(node, exp.Is):
+        only(node, "this", "expression")
+        if not left or not isinstance(node.expression, exp.Null):
+            raise unsupported("IS with something else than NULL on a relational attribute")
+        return OnValue(name, OneOf(frozenset()), null=True)
+    if isinstance(node, exp.In):
+        only(node, "this", "expressions", "field", "query")
+        listed = node.expressions
+        if isinstance(field := node.args.get("field"), exp.Array):
+            listed = field.expressions
+        if not listed or not left or node.args.get("query") is not None:
+            raise unsupported("IN on a relational attribute without a list of literals")
+        return OnValue(name, OneOf(frozenset(_literal(x, attribute) for x in listed)))
+    if isinstance(node, exp.Between):
+        only(node, "this", "low", "high")
+        low, high = (_number(node.args[end], attribute, "BETWEEN") for end in ("low", "high"))
+        return OnValue(name, Span(low, high))
+    only(node, "this", "expression")
+    other = node.args["expression" if left else "this"]
+    if isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ):
+        null = isinstance(_bare(other), exp.Null)
+        values = frozenset() if null else frozenset({_literal(other, attribute)})
+        return OnValue(
+            name, OneOf(values), isinstance(node, exp.NullSafeNEQ), null != isinstance(node, exp.NullSafeNEQ)
+        )
+    if isinstance(node, exp.EQ | exp.NEQ):
+        return OnValue(name, OneOf(frozenset({_literal(other, attribute)})), isinstance(node, exp.NEQ))
+    end = _number(other, attribute, "an order")
+    above = isinstance(node, exp.GT | exp.GTE) == left
+    return OnValue(name, Span(end if above else None, None if above else end, isinstance(node, exp.GT | exp.LT)))
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def _number(node: exp.Expr, attribute: Attribute, what: str) -> Fraction:
+    if attribute.ends is None:
+        raise unsupported(f"{what} on the categorical attribute {attribute.name!r}", "List its values with IN.")
+    found = _literal(node, attribute)
+    assert isinstance(found, Fraction)
+    return found
+
+
+def _literal(node: exp.Expr, attribute: Attribute) -> Value:
+    """A literal as a value of the attribute."""
+    node = _bare(node)
+    if isinstance(node, exp.Null):
+        raise unsupported("NULL in a comparison", "Write IS NULL.")
+    if attribute.dated:
+        return _time(node, attribute)
+    sign = 1
+    if isinstance(node, exp.Neg):
+        sign, node = -1, _bare(node.this)
+    if not isinstance(node, exp.Literal):
+        raise unsupported(f"a relational attribute compared with something else than a literal ({name_of(node)})")
+    if attribute.ends is not None:
+        digits = re.fullmatch(r"([0-9]*)\.?([0-9]*)", node.name)
+        if node.is_string or not digits:
+            raise unsupported(f"the attribute {attribute.name!r} compared with something else than a plain number")
+        if len((digits[1] + digits[2]).lstrip("0")) > MAX_DIGITS:
+            raise unsupported(f"a number of more than {MAX_DIGITS} digits")
+        return sign * Fraction(node.name)
+    if not node.is_string or sign < 0:
+        raise unsupported(f"the attribute {attribute.name!r} compared with a number", "Write its value as a text.")
+    if _CASTABLE.search(node.name) and all(node.name != value for _, value in attribute.values):
+        raise unsupported(
+            f"a text that may be another writing of a value of {attribute.name!r}", "Write values as the release does."
+        )
+    return str(node.name)
+
+
+def _time(node: exp.Expr, attribute: Attribute) -> Fraction:
+    """A date or point in time, in days since 1970."""
+    form = _TIME if attribute.ends == "TIMESTAMP" else _DATE
+    text: exp.Expr = node
+    if isinstance(node, exp.Cast) and node.to.sql("duckdb") in ("DATE", "TIMESTAMP"):
+        only(node, "this", "to")
+        text, form = node.this, _DATE if node.to.sql("duckdb") == "DATE" else _TIME
+    written = text.name if isinstance(text, exp.Literal) and text.is_string else ""
+    try:
+        if not form.fullmatch(written) and not (form is _TIME and _DATE.fullmatch(written)):
+            raise ValueError
+        found = datetime.fromisoformat(written).replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    except ValueError:
+        raise unsupported(
+            f"the attribute {attribute.name!r} compared with something else than a date", "Write DATE '2001-02-03'."
+        ) from None
+    return Fraction((found.days * 86_400 + found.seconds) * 1_000_000 + found.microseconds, DAY)
