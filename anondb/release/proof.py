@@ -146,10 +146,14 @@ def _kkm(manifest: Manifest, shown: Shown) -> exp.Query:
     apart, so that the transactions that contain one of a class are of its class.
     """
     k, classes, sensitive = int(manifest["k"]), _classes(shown), _sensitive(manifest)
-    whole = {"records": _RECORDS, "transaction_ids": _IDS, "transactions": _TRANSACTIONS}
+    whole: dict[str, Table | exp.Query] = {"records": _RECORDS, "transaction_ids": _IDS, "transactions": _TRANSACTIONS}
     parts = [load("proof/records").bind(whole, {}), load("proof/few_records").bind({"classes": classes}, {"k": k})]
     if manifest["m"] == "inf":
-        tables = {"transactions": _TRANSACTIONS, "classes": classes, "sensitive": sensitive}
+        tables: dict[str, Table | exp.Query] = {
+            "transactions": _TRANSACTIONS,
+            "classes": classes,
+            "sensitive": sensitive,
+        }
         by_class = load("proof/items_of_classes").bind(tables, {})
         contained = load("proof/km_inf").bind({"transactions": by_class}, {"k": k})
         parts.append(load("proof/without_classes").bind({"violations": contained}, {}))
@@ -162,7 +166,11 @@ def _kkm(manifest: Manifest, shown: Shown) -> exp.Query:
 def _klm(manifest: Manifest, shown: Shown) -> exp.Query:
     """The violations of (k,k^m)-anonymity, and each sensitive item that is too sure (the same paper, section 5)."""
     sensitive = _sensitive(manifest)
-    tables = {"classes": _classes(shown), "transactions": _TRANSACTIONS, "sensitive": sensitive}
+    tables: dict[str, Table | exp.Query] = {
+        "classes": _classes(shown),
+        "transactions": _TRANSACTIONS,
+        "sensitive": sensitive,
+    }
     values = {"l": int(manifest["l"])}
     if manifest["m"] == "inf":
         exposed = load("proof/klm_inf").bind(tables, values)
@@ -174,13 +182,15 @@ def _klm(manifest: Manifest, shown: Shown) -> exp.Query:
 
 def _all_of(parts: Sequence[exp.Query]) -> exp.Query:
     """The rows of all parts."""
-    rows = [exp.select("violation", "items", "support").from_(part.subquery(f"part{n}")) for n, part in enumerate(parts)]
+    rows = [
+        exp.select("violation", "items", "support").from_(part.subquery(f"part{n}")) for n, part in enumerate(parts)
+    ]
     return exp.union(*rows, distinct=False)
 
 
 def _classes(shown: Shown) -> exp.Select:
     """``(transaction_id, class)``: records with the same published values, NULL included, have the same number."""
-    columns = [exp.column(exp.to_identifier(c, quoted=True), "records") for c in shown.values]
+    columns: list[exp.Expr] = [exp.column(exp.to_identifier(c, quoted=True), "records") for c in shown.values]
     order = exp.Order(expressions=[exp.Ordered(this=c, nulls_first=True) for c in columns or [exp.convert(1)]])
     number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=order)
     records = exp.alias_(_RECORDS.expression(), "records", table=True)
