@@ -31,6 +31,7 @@ from anondb.release.objects import (
 from anondb.release.proof import Shown, proof_directory, write_proof
 from anondb.release.publications import Intersection, Publication
 from anondb.release.publish import PublishedFile, publish
+from anondb.release.relational import value_columns
 from anondb.utility import Accuracy
 from anondb.utility.rules import RuleAccuracy, RuleThresholds
 
@@ -184,6 +185,7 @@ def publish_release(
         privacy = privacy_of_release(engine, catalog, schema)
         private = sensitive_of_release(engine, catalog, schema)
         shown = Shown(privacy, private) if include_constraints else Shown("pgen" if privacy == "pgen" else None)
+        shown = replace_fields(shown, values=value_columns(engine, schema))
         place = None if proof is None else proof_directory(proof, manifest, shown)
         if not engine.one_shot:
             check_writable(engine, catalog)

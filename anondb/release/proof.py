@@ -6,8 +6,9 @@ may leave the house, the function makes the query whose rows are the violations.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -20,19 +21,29 @@ from anondb.errors import EngineError, InputError
 from anondb.release.objects import SEALED_SCHEMA
 
 Manifest = Mapping[str, str]
+_PARAMETERS = ("h", "k", "m", "l", "p", "columns", "empty_values")
 PAGE = "README.md"
 _TRANSACTIONS = Table("", SEALED_SCHEMA, "transactions")
 _MANIFEST = Table("", SEALED_SCHEMA, "manifest")
 _IDS = Table("", SEALED_SCHEMA, "transaction_ids")
 _MEMBERS = Table("", SEALED_SCHEMA, "released_items")
+_RECORDS = Table("", SEALED_SCHEMA, "records")
+_BUCKETS = Table("", SEALED_SCHEMA, "buckets")
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What of the owner's may be in the proof: privacy constraints (``pgen`` for those of Pgen), and private items."""
+    """What a proof has beside the manifest.
+
+    Attributes:
+        privacy: the owner's privacy constraints (``pgen`` for those of Pgen), if they may leave the house.
+        private: the owner's private items, likewise.
+        values: the columns of the release's relational values.
+    """
 
     privacy: PrivacyConstraints | str | None = None
     private: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
 
 
 def _km(manifest: Manifest, _: Shown) -> exp.Query:
@@ -71,6 +82,20 @@ def _combinations(size: int, kept: exp.Expr | None = None) -> exp.Select:
     return query
 
 
+def _combinations_up_to(most: int, left_out: exp.Query) -> exp.Query:
+    """Each transaction with each combination of 1 to ``most`` of its items, but for those ``left_out``."""
+    kept = exp.column("item").isin(query=left_out.copy()).not_()
+    parts = [_combinations(size, kept) for size in range(1, most + 1)]
+    return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+
+
+def _listed(name: str, items: Sequence[str]) -> exp.Select:
+    """``(item)``: the items, written into the query."""
+    if not items:
+        return exp.select(exp.cast(exp.null(), "TEXT").as_("item")).where(exp.false())
+    return exp.select("item").from_(exp.values([(i,) for i in items], alias=name, columns=["item"]))
+
+
 def _constraints(manifest: Manifest, shown: Shown) -> exp.Query:
     """The constraints that the owner wrote; those of Pgen hold if the k^m query for every m returns nothing (spec 6.9)."""
     privacy = shown.privacy
@@ -96,10 +121,8 @@ def _hkp(manifest: Manifest, shown: Shown) -> exp.Query:
             code="no_proof",
             hint="Say --include-constraints if the names of the private items may leave the house.",
         )
-    private = exp.select("item").from_(exp.values([(i,) for i in shown.private], alias="private", columns=["item"]))
-    public = exp.column("item").isin(query=private.copy()).not_()
-    parts = [_combinations(size, public) for size in range(1, int(manifest["p"]) + 1)]
-    combinations = parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+    private = _listed("private", shown.private)
+    combinations = _combinations_up_to(int(manifest["p"]), private)
     h = Fraction(manifest["h"])
     tables: dict[str, Table | exp.Query] = {
         "combinations": combinations,
@@ -116,11 +139,90 @@ def _k(manifest: Manifest, _: Shown) -> exp.Query:
     return load("proof/k").bind(tables, {"k": int(manifest["k"])})
 
 
+def _kkm(manifest: Manifest, shown: Shown) -> exp.Query:
+    """Each class of equal relational values, and each combination of up to m nonsensitive items in it (Poulis et al. 2013).
+
+    For m = inf it is enough to look at whole transactions. An item of one class and the same item of another are then told
+    apart, so that the transactions that contain one of a class are of its class.
+    """
+    k, classes, sensitive = int(manifest["k"]), _classes(shown), _sensitive(manifest)
+    whole: dict[str, Table | exp.Query] = {"records": _RECORDS, "transaction_ids": _IDS, "transactions": _TRANSACTIONS}
+    parts = [load("proof/records").bind(whole, {}), load("proof/few_records").bind({"classes": classes}, {"k": k})]
+    if manifest["m"] == "inf":
+        tables: dict[str, Table | exp.Query] = {
+            "transactions": _TRANSACTIONS,
+            "classes": classes,
+            "sensitive": sensitive,
+        }
+        by_class = load("proof/items_of_classes").bind(tables, {})
+        contained = load("proof/km_inf").bind({"transactions": by_class}, {"k": k})
+        parts.append(load("proof/without_classes").bind({"violations": contained}, {}))
+    else:
+        combinations = _combinations_up_to(int(manifest["m"]), sensitive)
+        parts.append(load("proof/kkm").bind({"combinations": combinations, "classes": classes}, {"k": k}))
+    return _all_of(parts)
+
+
+def _klm(manifest: Manifest, shown: Shown) -> exp.Query:
+    """The violations of (k,k^m)-anonymity, and each sensitive item that is too sure (the same paper, section 5)."""
+    sensitive = _sensitive(manifest)
+    tables: dict[str, Table | exp.Query] = {
+        "classes": _classes(shown),
+        "transactions": _TRANSACTIONS,
+        "sensitive": sensitive,
+    }
+    values = {"l": int(manifest["l"])}
+    if manifest["m"] == "inf":
+        exposed = load("proof/klm_inf").bind(tables, values)
+    else:
+        combinations = _combinations_up_to(int(manifest["m"]), sensitive)
+        exposed = load("proof/klm").bind({**tables, "combinations": combinations}, values)
+    return _all_of([_kkm(manifest, shown), exposed])
+
+
+def _all_of(parts: Sequence[exp.Query]) -> exp.Query:
+    """The rows of all parts."""
+    rows = [
+        exp.select("violation", "items", "support").from_(part.subquery(f"part{n}")) for n, part in enumerate(parts)
+    ]
+    return exp.union(*rows, distinct=False)
+
+
+def _classes(shown: Shown) -> exp.Select:
+    """``(transaction_id, class)``: records with the same published values, NULL included, have the same number."""
+    columns: list[exp.Expr] = [exp.column(exp.to_identifier(c, quoted=True), "records") for c in shown.values]
+    order = exp.Order(expressions=[exp.Ordered(this=c, nulls_first=True) for c in columns or [exp.convert(1)]])
+    number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=order)
+    records = exp.alias_(_RECORDS.expression(), "records", table=True)
+    return exp.select(exp.column("transaction_id", "records"), number.as_("class")).from_(records)
+
+
+def _sensitive(manifest: Manifest) -> exp.Select:
+    """The sensitive items that the manifest names."""
+    return _listed("sensitive", [str(item) for item in json.loads(manifest["sensitive"])])
+
+
+def _anatomy(manifest: Manifest, _: Shown) -> exp.Query:
+    """The most frequent value of each bucket and column, and whether the buckets are an anatomy (ICCSE 2010)."""
+    l = Fraction(manifest["l"])
+    values = {
+        "numerator": l.numerator,
+        "denominator": l.denominator,
+        "columns": int(manifest.get("columns", 0)),
+        "count_empty": manifest["empty_values"] == "count",
+        "transactions": int(manifest["transactions"]),
+    }
+    return load("proof/anatomy").bind({"buckets": _BUCKETS}, values)
+
+
 PROOFS: Mapping[str, Callable[[Manifest, Shown], exp.Query]] = {
     "km": _km,
     "k": _k,
     "constraints": _constraints,
     "hkp": _hkp,
+    "kkm": _kkm,
+    "klm": _klm,
+    "anatomy": _anatomy,
 }
 
 CLAIMS: Mapping[str, str] = {
@@ -144,6 +246,31 @@ CLAIMS: Mapping[str, str] = {
     "hkp": """\
 * **Needs the list of private items**, which is in `verify_hkp.sql`: whoever knows up to p public items of a person finds at
   least k transactions that fit, and no private item is in more than the share h of them.
+""",
+    "kkm": """\
+* **Needs only the release**: whoever knows all relational values of a person and up to m nonsensitive items finds at least
+  k records that fit, or none. `verify_kkm.sql` compares the rows of `records`, and looks in each class of equal ones at its
+  size and at every combination of up to m items that occurs. Sensitive items are those that the release's manifest names.
+* **Needs the list of sensitive items**: that the manifest names those and no others. The promise takes sensitive items to
+  be unknown to attackers.
+* **Needs the taxonomy and the hierarchies**: that released items and values stand for the right ones (`released_items` and
+  `released_values` say what they stand for).
+""",
+    "klm": """\
+* **Needs only the release**: whoever knows all relational values of a person and up to m nonsensitive items finds at least
+  k records that fit, or none; and at most one in l of those that fit holds any one sensitive item. `verify_klm.sql` looks in
+  each class of equal records at its size and at every combination of up to m nonsensitive items that occurs, the empty one
+  included. Sensitive items are those that the release's manifest names.
+* **Needs the list of sensitive items**: that the manifest names those and no others.
+* **Needs the taxonomy and the hierarchies**: that released items and values stand for the right ones (`released_items` and
+  `released_values` say what they stand for).
+""",
+    "anatomy": """\
+* **Needs only the release**: in each bucket and column at most one in l of the transactions has the same value, which is a
+  set of items; each column has one value for each transaction of its bucket, each item is in one column, and there are as
+  many columns and transactions as the release says. `verify_anatomy.sql` returns what is otherwise. With `empty_values` =
+  ignore the empty value may be as frequent as it likes: that somebody has no item of a column is then not protected.
+* **Needs the original data**: that the values are those of the original, each transaction's in one bucket.
 """,
 }
 
@@ -192,7 +319,7 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
 
 
 def _words(manifest: Manifest) -> str:
-    named = (f"{key} = {manifest[key]}" for key in ("h", "k", "m", "l", "p") if key in manifest)
+    named = (f"{key} = {manifest[key]}" for key in _PARAMETERS if key in manifest)
     return f"{manifest['model']}, {', '.join(named)}"
 
 

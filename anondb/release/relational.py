@@ -118,6 +118,12 @@ def _typed(value: exp.Expr, attribute: PublishedAttribute) -> exp.Expr:
     return exp.cast(exp.Mul(this=whole, expression=unit), attribute.sql_type, dialect="duckdb")
 
 
+def value_columns(engine: Engine, schema: SchemaName) -> tuple[str, ...]:
+    """The columns of a release's relational values; none if it has no such values."""
+    kind = release_kind(engine, schema)
+    return () if kind is None else tuple(c for c in kind.tables.get("records", {}) if c != kind.number)
+
+
 def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Table, Table]:
     """The relational classes and the sensitive items of frozen rows, for a verifier: ``(tid, class)`` and ``(item)``.
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -9,6 +11,15 @@ import anondb
 from anondb.models.km import KmAnonymity
 
 N = 3000
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Started in the background (nohup), this process ignores Ctrl-C, and so would all that it starts."""
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

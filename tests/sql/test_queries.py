@@ -341,6 +341,8 @@ VALUES = {
 
 def kind_of(query: NamedQuery, table: str, column: str) -> str:
     """A type for a column of a table that a query reads, by the conventions of the package's names."""
+    if table == "violations" and column == "items":
+        return "STRUCT(item VARCHAR)[]"
     if query.name.startswith("proof/") and column in ("item", "items"):  # it reads a sealed file
         return "VARCHAR" if column == "item" else "VARCHAR[]"
     if column == "items":
