@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -67,7 +68,7 @@ class Check:
         }
 
 
-class Result:
+class Result(ABC):
     """What a statement of anonymized views returned: ``kind`` says which, the rest is readable in three ways.
 
     As words (``words``), as a table (``columns``, ``fetchall()``) and as JSON values (``to_json()``).
@@ -76,9 +77,9 @@ class Result:
     kind = ""
 
     @property
+    @abstractmethod
     def words(self) -> str:
         """A sentence for the owner."""
-        raise NotImplementedError
 
     @property
     def columns(self) -> list[str]:
@@ -90,9 +91,9 @@ class Result:
         values = self.to_json()
         return [tuple(values[c] for c in self.columns)]
 
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
