@@ -50,7 +50,10 @@ class Algorithm:
 
 
 _RELATIONAL_NEEDS = ("records", "quasi_identifiers")
-_RELATIONAL_OPTIONS = ("taxonomy", "hierarchies", "sensitive", "infeasible", "max_suppression")
+_RELATIONAL_OPTIONS = (
+    *("taxonomy", "hierarchies", "weights", "domains", "sensitive", "infeasible"),
+    "max_suppression",
+)
 
 # In the order in which they are chosen where the owner names none: the first whose needs are met.
 ALGORITHMS: Mapping[str, Algorithm] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Collection
 from dataclasses import replace
@@ -11,6 +12,7 @@ from sqlglot import exp
 
 from anondb.available import make_model, parameters_of
 from anondb.data.constraints import PrivacyConstraints
+from anondb.data.records import load_classes
 from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import put_sets, read_privacy
@@ -27,7 +29,7 @@ from anondb.models.transactional import TransactionalK
 from anondb.release import ledger
 from anondb.release.freeze import coded_release
 from anondb.release.objects import ANATOMY, SchemaName, is_local, read_manifest, release_kind
-from anondb.release.relational import coded_records
+from anondb.release.relational import coded_records, sensitive_codes
 from anondb.verify import Verification, verify_hkp, verify_k, verify_kkm, verify_km, verify_levels
 from anondb.verify.anatomy import AnatomyVerification, Original, verify_anatomy
 from anondb.verify.constraints import verify_constraints
@@ -92,9 +94,9 @@ def verify_rows(
             return checked
         case KkmAnonymity() | KlmDiversity():
             raise InputError(
-                f"The model {model.name} is checked on releases and sealed files, which hold relational values.",
+                f"The model {model.name} is checked on transactions together with the relational values of their persons.",
                 code="no_records",
-                hint="Name a release with --release NAME, or give the sealed file.",
+                hint="Name them with --records TABLE|FILE and --quasi-identifiers A,B; a release has its own.",
             )
     raise InternalError(f"The model {model.name} has no verifier here.")
 
@@ -156,11 +158,17 @@ def verify_source(
     witnesses: int = 0,
     privacy_constraints: Any = None,
     sensitive: Any = None,
+    records: Any = None,
+    quasi_identifiers: Any = None,
 ) -> Verification:
     """Check any table, view, file or data frame against a model; with ``bag_input`` repeated rows count as copies.
 
+    Ids that only ``records`` have are transactions without items. For kkm and klm the records with equal values of all
+    ``quasi_identifiers``, as they are, form a class; ``sensitive`` are the items that attackers do not know.
+
     Raises:
-        InputError: the model is about buckets: see ``verify_buckets``.
+        InputError: the model is about buckets: see ``verify_buckets``; ``no_records`` or ``no_sensitive``: what the model is
+            about is missing.
     """
     if isinstance(model, Anatomy):
         raise InputError(
@@ -168,11 +176,28 @@ def verify_source(
             code="bad_usage",
             hint="Name a table (bucket_id, column_id, items, copies) with --buckets.",
         )
+    if quasi_identifiers is not None and not isinstance(model, KkmAnonymity | KlmDiversity):
+        raise InputError(
+            f"quasi_identifiers goes with the models kkm and klm, not with {model.name}.", code="bad_usage"
+        )
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         privacy = given_privacy(engine, privacy_constraints, model)
-        private = given_sensitive(engine, sensitive, model)
-        dataset = load_transactions(engine, source, id_column=id, item_column=item, bags=bag_input)
-        return verify_dataset(engine, dataset, model, witnesses, privacy=privacy, sensitive=private)
+        private = given_sensitive(engine, sensitive, model, plain=True)
+        with contextlib.nullcontext() if records is None else open_source(engine, records, "records") as people:
+            dataset = load_transactions(engine, source, id_column=id, item_column=item, bags=bag_input, more_ids=people)
+        if not isinstance(model, KkmAnonymity | KlmDiversity) or records is None:
+            return verify_dataset(engine, dataset, model, witnesses, privacy=privacy, sensitive=private)
+        if private is None and isinstance(model, KlmDiversity):
+            raise InputError(
+                "The model klm is checked against its sensitive items.",
+                code="no_sensitive",
+                hint="Name them with --sensitive TABLE|FILE.",
+            )
+        classes = load_classes(engine, records, dataset, quasi_identifiers)
+        hidden = sensitive_codes(engine, dataset.items, private or ())
+        found = verify_kkm(engine, dataset.transactions, classes, dataset.items, hidden, model, witnesses=witnesses)
+        engine.drop(classes, hidden)
+        return found
 
 
 def verify_dataset(engine: Engine, dataset: Dataset, model: Model, witnesses: int = 0, **about: Any) -> Verification:
@@ -247,14 +272,17 @@ def given_privacy(engine: Engine, given: Any, model: Model) -> PrivacyConstraint
     return None if given is None else read_privacy(engine, given)
 
 
-def given_sensitive(engine: Engine, given: Any, model: Model) -> tuple[str, ...] | None:
-    """The private items that a check was given, if any.
+def given_sensitive(engine: Engine, given: Any, model: Model, *, plain: bool = False) -> tuple[str, ...] | None:
+    """The private or sensitive items that a check was given, if any; ``plain`` if it is not of a release.
 
     Raises:
-        InputError: ``bad_usage``: the model has none.
+        InputError: ``bad_usage``: the model has none, or the release names its own.
     """
-    if given is not None and not isinstance(model, HkpCoherence):
-        raise InputError(f"sensitive goes with the model hkp, not with {model.name}.", code="bad_usage")
+    relational = isinstance(model, KkmAnonymity | KlmDiversity)
+    if given is not None and relational and not plain:
+        raise InputError("A release names its sensitive items itself.", code="bad_usage", hint="Leave --sensitive out.")
+    if given is not None and not relational and not isinstance(model, HkpCoherence):
+        raise InputError(f"sensitive goes with the models hkp, kkm and klm, not with {model.name}.", code="bad_usage")
     return None if given is None else load_sensitive(engine, given)
 
 

@@ -303,6 +303,8 @@ class Database:
         witnesses: int = 0,
         privacy_constraints: Any = None,
         sensitive: Any = None,
+        records: Any = None,
+        quasi_identifiers: Any = None,
     ) -> Verification:
         """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
 
@@ -310,7 +312,8 @@ class Database:
         An anatomy is checked on ``buckets``: a table ``(bucket_id, column_id, items, copies)``; ``transactions`` are then
         the original, which may be left out. The model constraints is checked against ``privacy_constraints``: a table, file
         or data frame ``(constraint_id, item)``, or ``pgen``; hkp against the private items ``sensitive``; by default those
-        that the release was made with.
+        that the release was made with. Transactions are checked against kkm and klm with the ``quasi_identifiers`` of their
+        persons' ``records`` as they are, and with ``sensitive`` items; releases hold all of these.
         """
         if (release is None) == (transactions is None and buckets is None):
             raise InputError("Say what to verify: transactions, buckets, or a release.", code="bad_usage")
@@ -321,6 +324,8 @@ class Database:
             )
         if bag_input and (release is not None or not isinstance(model, TransactionalK)):
             raise InputError("bag_input goes with transactions and the model k.", code="bad_usage")
+        if (records is not None or quasi_identifiers is not None) and transactions is None:
+            raise InputError("records and quasi_identifiers go with transactions.", code="bad_usage")
         if witnesses != 0:
             witnesses = int(check_count("witnesses", witnesses))
         if release is not None:
@@ -353,6 +358,8 @@ class Database:
             witnesses=witnesses,
             privacy_constraints=privacy_constraints,
             sensitive=sensitive,
+            records=records,
+            quasi_identifiers=quasi_identifiers,
         )
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:

@@ -213,17 +213,18 @@ def load(engine: Engine, policy: Policy) -> Loaded:
                     bags=policy.bag_input,
                 )
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
+    of_records = policy.model.name in RELATIONAL  # weights are those of attributes
     stated = load_stated(
         engine,
         dataset,
         taxonomy,
         privacy=policy.privacy_constraints,
         utility=policy.utility_constraints,
-        weights=policy.weights,
+        weights=None if of_records else policy.weights,
         countable=policy.countable,
     )
     sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
-    if policy.model.name not in RELATIONAL:
+    if not of_records:
         return Loaded(dataset, taxonomy, stated, sensitive)
     relational = load_records(
         engine,
@@ -231,6 +232,8 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         dataset,
         quasi_identifiers=policy.quasi_identifiers,
         hierarchies=policy.hierarchies,
+        weights=policy.weights,
+        domains=policy.domains,
     )
     return Loaded(dataset, taxonomy, stated, sensitive, relational)
 

@@ -63,6 +63,7 @@ class Options(TypedDict, total=False):
     privacy_constraints: Any
     utility_constraints: Any
     weights: Any
+    domains: Any
     countable: Any
     max_suppression: Any
     columns: Any
@@ -99,7 +100,10 @@ class Policy:
             ``level:2`` makes a group of the items below each node of level 2 of the taxonomy (the root is level 0),
             ``siblings:5`` groups of 5 neighbouring leaves.
         weights: for coat: w of its utility loss: a table or file (item, weight) with weights from 0 to 1, ``taxonomy`` (the
-            share of leaves below the lowest common ancestor; the default with a taxonomy), or 1.
+            share of leaves below the lowest common ancestor; the default with a taxonomy), or 1. For kkm and klm: w of the
+            quasi-identifiers in the NCP: a table or file (attribute, weight), 1/v for those that it does not name.
+        domains: for kkm and klm: domains of numbers and dates: a table or file (attribute, low, high); the range of the
+            values by default.
         countable: for coat: a table or file (set_id, item) of sets whose counts must stay exact; checked and reported.
         max_suppression: percent of the items that may be suppressed; None sets no limit, except that not everything may be.
         columns: for multi_anatomy: their number, or a table or file (column_id, item). A number is the model's own.
@@ -133,6 +137,7 @@ class Policy:
     privacy_constraints: Any = None
     utility_constraints: Any = None
     weights: Any = None
+    domains: Any = None
     countable: Any = None
     max_suppression: Fraction | None = None
     columns: Any = None
@@ -203,9 +208,10 @@ def _percent(value: Any) -> Fraction | None:
 
 _TEXT, _INTEGER, _NUMBER, _BOOLEAN = "a text", "an integer", "a number", "true or false"
 OPTIONS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("id", "item", "taxonomy", "records", "quasi_identifiers", "hierarchies", "sensitive"), (_TEXT,)),
+    **dict.fromkeys(("id", "item", "taxonomy", "records", "quasi_identifiers", "hierarchies", "domains"), (_TEXT,)),
     **dict.fromkeys(
-        ("model", "algorithm", "infeasible", "privacy_constraints", "utility_constraints", "objective"), (_TEXT,)
+        ("model", "algorithm", "sensitive", "infeasible", "privacy_constraints", "utility_constraints", "objective"),
+        (_TEXT,),
     ),
     "weights": (_TEXT, _INTEGER),
     "countable": (_TEXT,),

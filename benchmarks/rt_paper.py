@@ -1,8 +1,11 @@
 """Section 6 of Poulis et al. (ECML/PKDD 2013) on the INFORMS 2005 slice: losses, errors of COUNT queries, clusters, time.
 
-Writes CSV files and plots into a directory and prints what the paper says beside what is measured. The paper's data (36,553
-records) and its workloads are not public; the slice has 26,735 records and other attributes, so shapes are compared, not
-numbers. Run it with ``python benchmarks/rt_paper.py [DIR]`` (``--quick`` for few points); plots need matplotlib.
+    python benchmarks/rt_paper.py [--quick] [DIRECTORY]
+
+writes CSV files and plots to benchmarks/rt_paper (or DIRECTORY) and prints what the paper says beside what is measured. Each
+row is written as soon as it is measured, and rows that are there are not measured again: a run that was stopped goes on where
+it was. ``--quick`` measures few points. The paper's data (36,553 records) and its workloads are not public; the slice has
+26,735 records and other attributes, so shapes are compared, not numbers. Time is CPU seconds of the algorithm alone.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import csv
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,7 +25,7 @@ import numpy as np
 
 from anondb.algorithms.btd import BtdOrder, TumOrder
 from anondb.algorithms.cluster import cluster
-from anondb.algorithms.rt import RT_ALGORITHMS, relational
+from anondb.algorithms.rt import relational
 from anondb.algorithms.rt_bounds import BoundViolated, Merging, rum_bound, tum_bound
 from anondb.algorithms.rt_items import ItemSets, ul
 from anondb.algorithms.rt_sets import set_recoder
@@ -32,13 +35,55 @@ from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.models.relational import KkmAnonymity
-from anondb.utility.relational import Original, RtEstimator, average_relative_error
+from anondb.recoding import RelationalRecoding
+from anondb.utility.relational import Original, RtEstimator, RtQuery
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 ATTRIBUTES = "DOBMM,DOBYY,EDUCYEAR,income,poverty,RACEX:categorical,SEX:categorical,marry:categorical"
-K, M, DELTA = 25, 2, Fraction(65, 100)
+K, M, DELTA = 25, 2, 0.65
+VARIANTS = ("r", "t", "rt")
 KINDS = ((2, 0), (0, 2), (1, 1), (1, 2), (2, 1))  # (relational values, items) of a query
+QUERIES = 100
+RARE = 25  # queries with a smaller answer are also looked at apart
 SECONDS, CLUSTER_SECONDS, LARGE_SECONDS, MEMORY = 30, 8, 150, 2048
+Row = dict[str, Any]
+
+
+class Measured:
+    """The rows of a CSV file, told apart by some of their columns."""
+
+    def __init__(self, place: Path, *keys: str) -> None:
+        self._place, self._keys, self.rows = place, keys, list[Row]()
+        if place.exists():
+            with place.open(newline="", encoding="utf-8") as file:
+                self.rows = [{c: _read(v) for c, v in row.items() if v != ""} for row in csv.DictReader(file)]
+
+    def _key(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(round(v, 9) if isinstance(v, float) else v for v in (row[k] for k in self._keys))
+
+    def has(self, **key: Any) -> bool:
+        """Whether this was measured."""
+        return self._key(key) in {self._key(row) for row in self.rows}
+
+    def add(self, row: Row) -> Row:
+        """Write a row."""
+        self.rows.append(row)
+        columns = list(dict.fromkeys(c for r in self.rows for c in r))
+        with self._place.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, columns)
+            writer.writeheader()
+            writer.writerows(self.rows)
+        print(row, flush=True)
+        return row
+
+
+def _read(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
 
 
 @dataclass
@@ -68,45 +113,68 @@ def loaded(limit: int | None = None) -> Iterator[Case]:
     engine.close()
 
 
-def measured(case: Case, algorithm: str, delta: Any, k: int = K, queries: dict | None = None) -> dict[str, Any]:
-    """One run: CPU seconds, losses, clusters, and the ARE of each kind of query."""
+class Workload:
+    """The queries of each kind, and what recodings make of them."""
+
+    def __init__(self, case: Case) -> None:
+        self._case, self._original = case, Original.load(case.engine, case.dataset, case.records)
+        self._asked = {kind: self._original.draw(*kind, QUERIES, seed=1) for kind in KINDS}
+
+    def errors(self, found: RelationalRecoding) -> Row:
+        """ARE of each kind; of pairs of items also where the errors come from: of rare and of other pairs, and in how many
+        records a pair is possible with which probability."""
+        estimator = RtEstimator(self._case.engine, self._case.dataset, self._case.records, found)
+        row: Row = {}
+        for (x, y), asked in self._asked.items():
+            truths = np.array([self._original.count(q) for q in asked])
+            chances = [self._chances(estimator, q) for q in asked]
+            estimates = np.array([total for total, _ in chances])
+            errors = np.abs(truths - estimates) / truths
+            row[f"are_{x}_{y}"] = float(errors.mean())
+            if (x, y) == (0, 2):
+                possible = np.array([n for _, n in chances])
+                row["are_0_2_rare"] = float(errors[truths < RARE].mean())
+                row["are_0_2_other"] = float(errors[truths >= RARE].mean())
+                row["possible_0_2"] = float(possible.mean())
+                row["chance_0_2"] = float(estimates.sum() / possible.sum())
+        return row
+
+    def _chances(self, estimator: RtEstimator, query: RtQuery) -> tuple[float, int]:
+        chances = estimator.chances(query)
+        return float(chances.sum()), int((chances > 0).sum())
+
+
+def item_sizes(case: Case, found: RelationalRecoding) -> Row:
+    """The mean size of the released items of a record, and their mean number."""
+    rows = case.engine.query("utility/local_rows", {"transactions": found.items.transactions})
+    sizes = found.items.sizes[rows["released"].astype(np.int64)]
+    return {"item_size": float(sizes.mean()), "items_per_record": len(sizes) / case.records.n}
+
+
+def measured(case: Case, algorithm: str, delta: float, k: int = K, workload: Workload | None = None) -> Row:
+    """One run: CPU seconds, losses, clusters, and the errors of queries."""
+    row: Row = {"algorithm": algorithm, "delta": delta, "k": k}
     begun = time.process_time()
     try:
         found = relational(case.engine, case.dataset, case.records, KkmAnonymity(k, M), algorithm, delta=delta)
     except BoundViolated as error:
-        return {"algorithm": algorithm, "delta": float(delta), "k": k, "infeasible_below": float(error.smallest)}
-    row: dict[str, Any] = {
-        "algorithm": algorithm,
-        "delta": float(delta),
-        "k": k,
+        return row | {"infeasible_below": float(error.smallest)}
+    row |= {
         "cpu_seconds": round(time.process_time() - begun, 2),
         "ncp": float(found.rum),
         "ul": found.tum,
         "clusters": found.clusters,
         "largest_cluster": found.largest,
     }
-    if queries:
-        original, by_kind = queries["original"], queries["kinds"]
-        estimator = RtEstimator(case.engine, case.dataset, case.records, found)
-        for (x, y), asked in by_kind.items():
-            row[f"are_{x}_{y}"] = average_relative_error(original, estimator, asked)
+    if workload is not None:
+        row |= item_sizes(case, found) | workload.errors(found)
     for name in ("rt_classes", "rt_rows", "rt_incomplete"):
         case.engine.drop(case.engine.work_table(name))
-    print(row, flush=True)
     return row
 
 
-def write(place: Path, rows: list[dict[str, Any]]) -> None:
-    """Rows as CSV; columns in the order in which they first occur."""
-    columns = list(dict.fromkeys(c for row in rows for c in row))
-    with place.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def plot(place: Path, rows: list[dict[str, Any]], x: str, y: str) -> None:
-    """One line for each algorithm, where matplotlib is installed."""
+def plot(place: Path, rows: Sequence[Row], x: str, panels: Sequence[tuple[str, Sequence[Row]]]) -> None:
+    """A panel for each column, and in it a line for each algorithm, where matplotlib is installed."""
     try:
         import matplotlib
 
@@ -114,79 +182,110 @@ def plot(place: Path, rows: list[dict[str, Any]], x: str, y: str) -> None:
         from matplotlib import pyplot
     except ImportError:
         return
-    figure, axes = pyplot.subplots(figsize=(5, 3.5))
-    for algorithm in dict.fromkeys(r["algorithm"] for r in rows):
-        points = [(r[x], r[y]) for r in rows if r["algorithm"] == algorithm and y in r]
-        axes.plot(*zip(*points, strict=True), marker="o", label=algorithm) if points else None
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.legend(fontsize=7)
+    figure, axes = pyplot.subplots(1, len(panels), figsize=(4 * len(panels), 3.2), squeeze=False)
+    for (y, of), panel in zip(panels, axes[0], strict=True):
+        for algorithm in dict.fromkeys(r["algorithm"] for r in of):
+            points = sorted((r[x], r[y]) for r in of if r["algorithm"] == algorithm and y in r and x in r)
+            if points:
+                panel.plot(*zip(*points, strict=True), marker="o", label=algorithm)
+        panel.set_xlabel(x)
+        panel.set_ylabel(y)
+        panel.legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(place)
     pyplot.close(figure)
 
 
-def of_delta(case: Case, quick: bool) -> list[dict[str, Any]]:
-    """Figs. 4 and 6: losses, errors and largest cluster against delta, from what CLUSTER reaches to 1."""
-    original = Original.load(case.engine, case.dataset, case.records)
-    queries = {"original": original, "kinds": {kind: original.draw(*kind, 100, seed=1) for kind in KINDS}}
-    rows = [measured(case, name, DELTA, queries=queries) for name in ("rfirst", "tfirst")]
-    least = rows[0]["ncp"]
-    points = [0.65] if quick else [least + 1e-6, 0.35, 0.5, 0.65, 0.8, 1.0]
-    for name in RT_ALGORITHMS[:6]:
-        for delta in points:
-            rows.append(measured(case, name, delta, queries=queries))
-    return rows
+def of_delta(case: Case, out: Measured, quick: bool) -> None:
+    """Figs. 4 and 6: losses, errors and largest cluster against delta, from the least that can be met to 1.
+
+    The least Rum is what CLUSTER reaches, the least Tum that of one cluster of all records.
+    """
+    workload: Workload | None = None
+
+    def run(algorithm: str, delta: float) -> Row:
+        nonlocal workload
+        if not out.has(algorithm=algorithm, delta=delta):
+            workload = workload or Workload(case)
+            out.add(measured(case, algorithm, delta, workload=workload))
+        return next(r for r in out.rows if r["algorithm"] == algorithm and abs(r["delta"] - delta) < 1e-9)
+
+    for name in ("rfirst", "tfirst"):
+        run(name, DELTA)
+    least_rum = round(run("rfirst", DELTA)["ncp"] + 1e-6, 6)
+    for v in VARIANTS:
+        for delta in (DELTA,) if quick else (least_rum, 0.25, 0.35, 0.5, DELTA, 0.8, 1.0):
+            run(f"rum_bound_{v}", delta)
+    for v in VARIANTS:
+        for delta in (DELTA,) if quick else (0.2, 0.3, 0.4, 0.5, DELTA, 0.8, 0.9, 1.0):
+            run(f"tum_bound_{v}", delta)
 
 
-def of_size(quick: bool) -> list[dict[str, Any]]:
+def of_size(out: Measured, quick: bool) -> None:
     """Fig. 7a: time against the number of records."""
-    rows = []
+    names = [*(f"rum_bound_{v}" for v in VARIANTS), "cluster"]
     for n in (5_000, 10_000) if quick else (5_000, 10_000, 15_000, 20_000, 26_735):
+        missing = [name for name in names if not out.has(algorithm=name, records=n)]
+        if not missing:
+            continue
         with loaded(n) as case:
-            rows += [{**measured(case, f"rum_bound_{v}", DELTA), "records": n} for v in ("r", "t", "rt")]
-            begun = time.process_time()
-            cluster(Generalization(case.records), K)
-            rows.append({"algorithm": "cluster", "records": n, "cpu_seconds": round(time.process_time() - begun, 2)})
-    return rows
+            for name in missing:
+                if name == "cluster":
+                    out.add({"algorithm": name, "records": n, "cpu_seconds": seconds_of_cluster(case.records)})
+                else:
+                    out.add({**measured(case, name, DELTA), "records": n})
 
 
-def of_k(case: Case, quick: bool) -> list[dict[str, Any]]:
+def seconds_of_cluster(records: Records, k: int = K) -> float:
+    """CPU seconds of CLUSTER."""
+    begun = time.process_time()
+    cluster(Generalization(records), k)
+    return round(time.process_time() - begun, 2)
+
+
+def of_k(case: Case, out: Measured, quick: bool) -> None:
     """Fig. 7b: time against k."""
-    return [
-        measured(case, f"rum_bound_{v}", DELTA, k=k)
-        for k in ((25, 100) if quick else (10, 25, 50, 100))
-        for v in ("r", "t", "rt")
-    ]
+    for k in (25, 100) if quick else (10, 25, 50, 100):
+        for v in VARIANTS:
+            if not out.has(algorithm=f"rum_bound_{v}", k=k):
+                out.add(measured(case, f"rum_bound_{v}", DELTA, k=k))
+        if not out.has(algorithm="cluster", k=k):
+            out.add({"algorithm": "cluster", "k": k, "cpu_seconds": seconds_of_cluster(case.records, k)})
 
 
-def of_ordering(n: int, merges_delta: Fraction) -> list[dict[str, Any]]:
+def of_ordering(out: Measured, n: int) -> None:
     """Figs. 7c to 7f: BTD against exact Tum as the order of candidates, time and UL, on a subset."""
-    rows = []
+    wanted = [
+        (bound, v, order)
+        for bound in ("rum", "tum")
+        for v in ("t", "rt")
+        for order in ("btd", "tum")
+        if not out.has(algorithm=f"{bound}_bound_{v} by {order}", records=n)
+    ]
+    if not wanted:
+        return
     with loaded(n) as case:
         items = ItemSets.load(case.engine, case.dataset, np.zeros(case.dataset.n_items, dtype=np.bool_))
         measure, recode = Generalization(case.records), set_recoder(items, K, M)
         start = cluster(measure, K)
-        for name, run in (("rum", rum_bound), ("tum", tum_bound)):
-            for order_name in ("btd", "tum"):
-                order = BtdOrder(items, start) if order_name == "btd" else TumOrder(recode, start)
-                begun = time.process_time()
-                arguments = (recode, order) if name == "tum" else (order,)
-                found = run(measure, start, merges_delta, "t", *arguments)  # type: ignore[operator]
-                seconds = time.process_time() - begun
-                loss = sum(ul(recode(c).profile) for c in found) / n
-                rows.append(
-                    {
-                        "algorithm": f"{name}_bound_t by {order_name}",
-                        "records": n,
-                        "cpu_seconds": round(seconds, 2),
-                        "ul": loss,
-                        "ncp": float(Merging(measure, found).rum),
-                        "clusters": len(found),
-                    }
-                )
-                print(rows[-1], flush=True)
-    return rows
+        delta = Fraction(str(DELTA))
+        for bound, v, by in wanted:
+            begun = time.process_time()
+            order = BtdOrder(items, start) if by == "btd" else TumOrder(recode, start)
+            if bound == "rum":
+                found = rum_bound(measure, start, delta, v, order)
+            else:
+                found = tum_bound(measure, start, delta, v, recode, order)
+            out.add(
+                {
+                    "algorithm": f"{bound}_bound_{v} by {by}",
+                    "records": n,
+                    "cpu_seconds": round(time.process_time() - begun, 2),
+                    "ul": sum(ul(recode(c).profile) for c in found) / n,
+                    "ncp": float(Merging(measure, found).rum),
+                    "clusters": len(found),
+                }
+            )
 
 
 def resampled(records: Records, n: int) -> Records:
@@ -211,44 +310,44 @@ def main() -> int:
     """Everything; the exit code says whether the stated figures were reached."""
     quick = "--quick" in sys.argv
     places = [a for a in sys.argv[1:] if not a.startswith("--")]
-    place = Path(places[0] if places else "rt_paper")
+    place = Path(places[0]) if places else Path(__file__).parent / "rt_paper"
     place.mkdir(parents=True, exist_ok=True)
+    by_delta = Measured(place / "by_delta.csv", "algorithm", "delta")
+    by_k = Measured(place / "by_k.csv", "algorithm", "k")
+    by_size = Measured(place / "by_size.csv", "algorithm", "records")
+    by_order = Measured(place / "by_order.csv", "algorithm", "records")
     with loaded() as case:
-        by_delta = of_delta(case, quick)
-        write(place / "by_delta.csv", by_delta)
-        by_k = of_k(case, quick)
-        write(place / "by_k.csv", by_k)
-        begun = time.process_time()
-        cluster(Generalization(case.records), K)
-        one = time.process_time() - begun
-        begun = time.process_time()
-        cluster(Generalization(resampled(case.records, 130_000)), K)
-        large = time.process_time() - begun
-    by_size = of_size(quick)
-    write(place / "by_size.csv", by_size)
-    by_order = of_ordering(1_000 if quick else 4_000, DELTA)
-    write(place / "by_order.csv", by_order)
-    bounds = [r for r in by_delta if "bound" in r["algorithm"] and "ul" in r]
-    for y in ("ncp", "ul", "largest_cluster", *(f"are_{x}_{n}" for x, n in KINDS)):
-        for framework in ("rum", "tum"):
-            plot(
-                place / f"{framework}_{y}.png", [r for r in bounds if r["algorithm"].startswith(framework)], "delta", y
-            )
-    plot(place / "time_by_records.png", by_size, "records", "cpu_seconds")
-    plot(place / "time_by_k.png", by_k, "k", "cpu_seconds")
-    return report(by_delta, by_order, one, large)
+        of_delta(case, by_delta, quick)
+        of_k(case, by_k, quick)
+        if not by_size.has(algorithm="cluster", records=130_000):
+            large = seconds_of_cluster(resampled(case.records, 130_000))
+            by_size.add({"algorithm": "cluster", "records": 130_000, "cpu_seconds": large})
+    of_size(by_size, quick)
+    of_ordering(by_order, 1_000 if quick else 4_000)
+    for bound in ("rum", "tum"):
+        rows = [r for r in by_delta.rows if r["algorithm"].startswith(bound)]
+        plot(place / f"{bound}_are.png", rows, "delta", [(f"are_{x}_{y}", rows) for x, y in KINDS])
+        plot(place / f"{bound}_losses.png", rows, "delta", [(y, rows) for y in ("ncp", "ul", "largest_cluster")])
+    small = [r for r in by_size.rows if r["records"] < 130_000]
+    plot(place / "seconds_by_records.png", small, "records", [("cpu_seconds", small)])
+    plot(place / "seconds_by_k.png", by_k.rows, "k", [("cpu_seconds", by_k.rows)])
+    return report(by_delta.rows, by_order.rows, by_size.rows)
 
 
-def report(by_delta: list[dict], by_order: list[dict], one: float, large: float) -> int:
+def report(by_delta: Sequence[Row], by_order: Sequence[Row], by_size: Sequence[Row]) -> int:
     """What the paper says, what was measured, and whether the stated figures hold."""
-    at = {r["algorithm"]: r for r in by_delta if abs(r["delta"] - 0.65) < 1e-9 and "ul" in r}
-    rum, tum = [at[f"rum_bound_{v}"] for v in ("r", "t", "rt")], [at[f"tum_bound_{v}"] for v in ("r", "t", "rt")]
+    at = {r["algorithm"]: r for r in by_delta if abs(r["delta"] - DELTA) < 1e-9 and "ul" in r}
+    rum, tum = ([at[f"{bound}_bound_{v}"] for v in VARIANTS] for bound in ("rum", "tum"))
     seconds = {r["algorithm"]: r["cpu_seconds"] for r in by_order}
-    gains = [seconds[f"{f}_bound_t by tum"] / max(seconds[f"{f}_bound_t by btd"], 0.01) for f in ("rum", "tum")]
+    gains = [
+        s / max(seconds[name.replace("by tum", "by btd")], 0.01) for name, s in seconds.items() if "by tum" in name
+    ]
+    of_cluster = {r["records"]: r["cpu_seconds"] for r in by_size if r["algorithm"] == "cluster"}
+    one, large = of_cluster[max(n for n in of_cluster if n < 130_000)], of_cluster[130_000]
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     both, kinds = [*rum, *tum], [f"are_{x}_{y}" for x, y in KINDS if y]
     lower = [r["algorithm"] for r in both if all(r[kind] < at["rfirst"][kind] for kind in kinds)]
-    print("\n| paper says | measured (delta = 0.65, k = 25, m = 2) |\n|---|---|")
+    print(f"\n| paper says | measured (delta = {DELTA}, k = {K}, m = {M}) |\n|---|---|")
     for says, found in (
         ("RM_R has the lowest UL, RM_T the highest", ", ".join(f"{r['algorithm']} {r['ul']:.3f}" for r in rum)),
         ("RM_R makes the largest clusters", ", ".join(f"{r['algorithm']} {r['largest_cluster']}" for r in rum)),

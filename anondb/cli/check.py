@@ -51,6 +51,13 @@ def verify(
     p: P = None,
     privacy_constraints: PrivacyConstraints = None,
     sensitive: Sensitive = None,
+    records: Annotated[
+        str | None, typer.Option(help="The persons' table, with the same id column.", metavar="TABLE|FILE")
+    ] = None,
+    quasi_identifiers: Annotated[
+        str | None,
+        typer.Option(help="For kkm and klm: the columns of the records that attackers may know.", metavar="A,B"),
+    ] = None,
     empty_values: EmptyValues = None,
     buckets: Annotated[
         str | None,
@@ -89,11 +96,16 @@ def verify(
         raise InputError("--buckets goes with --model anatomy, and not with --release.", code="bad_usage")
     if bag_input and (release is not None or against_source):
         raise InputError("--bag-input goes with --transactions.", code="bad_usage")
+    plain = {"records": records, "quasi_identifiers": quasi_identifiers}
+    if any(v is not None for v in plain.values()) and (release is not None or against_source or buckets is not None):
+        raise InputError("--records and --quasi-identifiers go with --transactions.", code="bad_usage")
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
         sealed = None if transactions or release or buckets else stored.sealed_schema(database.engine)
+        if sealed is not None and any(v is not None for v in plain.values()):
+            raise InputError("A sealed file holds its own records.", code="bad_usage", hint="Name only the file.")
         if sealed is not None:
             own = checks.model_of(read_manifest(database.engine, sealed))
             found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, **stated)
@@ -113,6 +125,7 @@ def verify(
                 bag_input=bag_input,
                 witnesses=witnesses,
                 **stated,
+                **plain,
             )
     if as_json:
         print_json(found.to_json(witnesses=witnesses > 0))

@@ -99,7 +99,16 @@ def anonymize(
     ] = None,
     weights: Annotated[
         str | None,
-        typer.Option(help="For coat: weights of items (item, weight).", metavar="TABLE|FILE|taxonomy|1"),
+        typer.Option(
+            help="For coat: weights of items (item, weight). For kkm and klm: of quasi-identifiers (attribute, weight).",
+            metavar="TABLE|FILE|taxonomy|1",
+        ),
+    ] = None,
+    domains: Annotated[
+        str | None,
+        typer.Option(
+            help="For kkm and klm: domains of quasi-identifiers (attribute, low, high).", metavar="TABLE|FILE"
+        ),
     ] = None,
     countable: Annotated[
         str | None,
@@ -177,6 +186,7 @@ def anonymize(
                 privacy_constraints=privacy_constraints,
                 utility_constraints=utility_constraints,
                 weights=weights,
+                domains=domains,
                 countable=countable,
                 literal=literal,
                 sensitive=sensitive,

@@ -156,18 +156,23 @@ def load_item_sets(engine: Engine, given: Any) -> ItemSets:
     return ItemSets(*_checked("countable", sets, merge_equal=False, doubled=doubled))
 
 
-def load_weights(engine: Engine, given: Any) -> dict[str, Fraction]:
-    """Weights of items from ``(item, weight)``, exact, from 0 to 1; a mapping is checked and taken as it is.
+def load_weights(engine: Engine, given: Any, of: str = "item") -> dict[str, Fraction]:
+    """Weights from ``(item, weight)``, exact, from 0 to 1; a mapping is checked and taken as it is.
+
+    Args:
+        engine: inside a transaction.
+        given: a table, view, file, data frame or mapping.
+        of: what is weighed, and the name of its column.
 
     Raises:
-        InputError: ``bad_weight`` for a weight outside [0, 1] or none; an item with two weights.
+        InputError: ``bad_weight`` for a weight outside [0, 1] or none; two weights for the same.
     """
     if isinstance(given, Mapping):
         pairs = [(label, str(weight)) for label, weight in given.items()]
         name = "the weights"
     else:
         with open_source(engine, given, "weights") as source:
-            labels, weights = _columns(engine, source, source.column("item", "item"), source.column("weight", "weight"))
+            labels, weights = _columns(engine, source, source.column(of, of), source.column("weight", "weight"))
             pairs, name = list(zip(labels, weights, strict=True)), source.name
     found: dict[str, Fraction] = {}
     bad = twice = 0
@@ -180,7 +185,7 @@ def load_weights(engine: Engine, given: Any) -> dict[str, Fraction]:
         twice += found.setdefault(label, weight) != weight
     if bad or twice:
         raise InputError(
-            f"{bad} rows of {name} have no item or no weight from 0 to 1, {twice} another weight for an item.",
+            f"{bad} rows of {name} have no {of} or no weight from 0 to 1, {twice} another weight for the same {of}.",
             code="bad_weight",
         )
     return found

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
+from anondb.data.declared import Domain, attribute_domains, attribute_weights, domain_of_dates, domain_of_numbers
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
 from anondb.data.transactions import Dataset
@@ -113,8 +114,8 @@ def load_records(
     *,
     quasi_identifiers: str | Sequence[str] | None,
     hierarchies: Any = None,
-    weights: Mapping[str, Fraction] | None = None,
-    domains: Mapping[str, tuple[Any, Any]] | None = None,
+    weights: Any = None,
+    domains: Any = None,
 ) -> Records:
     """Read the records of a dataset, whose ids must be the same.
 
@@ -128,12 +129,13 @@ def load_records(
         quasi_identifiers: names of columns, see ``parse_quasi_identifiers``. Other columns are not read.
         hierarchies: a table (attribute, node, parent[, ord]), a directory of ``NAME.tree`` path files, or a mapping of
             names to whatever ``load_taxonomy`` reads.
-        weights: w of attributes in the NCP; 1/v by default.
-        domains: declared domains [low, high] of numeric attributes; the data's range by default.
+        weights: w of attributes in the NCP: (attribute, weight) or a mapping; 1/v for those that are not named.
+        domains: declared domains of numeric attributes and dates: (attribute, low, high) or a mapping; the range of the
+            values by default.
 
     Raises:
         InputError: missing columns; NULL or repeated ids; ids of the transactions that the records lack; NaN, infinite,
-            negative-zero or too long numbers; a value that its hierarchy misses; a direct identifier.
+            negative-zero or too long numbers; a value that its hierarchy or domain misses; a direct identifier.
     """
     wanted = parse_quasi_identifiers(quasi_identifiers)
     with open_source(engine, given, "records") as source:
@@ -141,15 +143,14 @@ def load_records(
         columns = {source.column(name, "--quasi-identifiers"): kind for name, kind in wanted}
         _check_names(list(columns), id_column)
         trees = _hierarchies(engine, hierarchies, list(columns))
+        weighed = attribute_weights(engine, weights, columns)
+        declared = attribute_domains(engine, domains, columns)
         table, types = _snapshot(engine, source, id_column, list(columns), dataset)
     share = Fraction(1, max(len(columns), 1))
     attributes, warnings = [], []
     for i, (name, kind) in enumerate(columns.items()):
-        weight = Fraction((weights or {}).get(name, share))
-        if not 0 <= weight <= 1:
-            raise InputError(f"The weight of {name!r} must be from 0 to 1.", code="bad_parameter")
-        column = _Column(engine, table, f"c{i}", name, types[name], weight)
-        attribute = column.read(kind, trees.get(name.lower()), (domains or {}).get(name))
+        column = _Column(engine, table, f"c{i}", name, types[name], weighed.get(name.lower(), share))
+        attribute = column.read(kind, trees.get(name.lower()), declared.get(name.lower()))
         if kind is None and types[name] == "VARCHAR" and attribute.is_range:
             warnings.append(f"{name!r} is read as numbers; write {name}:categorical if its values are codes.")
         if len(np.unique(attribute.codes)) == dataset.n_transactions > 1:
@@ -163,6 +164,25 @@ def load_records(
         attributes.append(attribute)
     engine.drop(table)
     return Records(tuple(attributes), dataset.n_transactions, tuple(warnings))
+
+
+def load_classes(engine: Engine, given: Any, dataset: Dataset, quasi_identifiers: str | Sequence[str] | None) -> Table:
+    """``(tid, class)``: equal numbers for records that are equal in all quasi-identifiers as they are, NULL like a value.
+
+    Arguments and errors are those of ``load_records``; of kinds and hierarchies nothing is asked, since nothing is
+    generalized.
+    """
+    with open_source(engine, given, "records") as source:
+        id_column = source.column(dataset.id_column, "--id")
+        names = [source.column(name, "--quasi-identifiers") for name, _ in parse_quasi_identifiers(quasi_identifiers)]
+        rows, _ = _snapshot(engine, source, id_column, names, dataset)
+    columns: list[exp.Expr] = [exp.column(f"c{i}") for i in range(len(names))]
+    order = [exp.Ordered(this=c) for c in columns or [exp.convert(1)]]
+    number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=exp.Order(expressions=order))
+    classes = exp.select("tid", exp.cast(number, "INTEGER").as_("class")).from_(rows.expression())
+    found = engine.create("classes", classes)
+    engine.drop(rows)
+    return found
 
 
 def _check_names(columns: list[str], id_column: str) -> None:
@@ -231,10 +251,10 @@ class _Column:
         self.engine, self.name, self.kind, self.weight = engine, name, kind.partition("(")[0], weight
         self.source = exp.select("tid", exp.column(column).as_("value")).from_(table.expression())
 
-    def read(self, kind: str | None, tree: Taxonomy | None, domain: tuple[Any, Any] | None) -> Attribute:
+    def read(self, kind: str | None, tree: Taxonomy | None, domain: Domain | None) -> Attribute:
         """The attribute, of the stated kind or of the kind that its type and values suggest."""
         if tree is not None:
-            if kind not in (None, "categorical"):
+            if kind not in (None, "categorical") or domain is not None:
                 raise InputError(f"{self.name!r} has a hierarchy, so it is categorical.", code="bad_usage")
             return self._categorical(tree)
         numbers = {n: int(v[0]) for n, v in self.engine.query("records/numbers", {"source": self.source}).items()}
@@ -245,9 +265,13 @@ class _Column:
             kind = "numeric" if typed or plain else "date" if dated else "categorical"
         if kind == "numeric":
             return self._numeric(numbers, domain)
-        return self._date() if kind == "date" else self._categorical(None)
+        if kind == "date":
+            return self._date(domain)
+        if domain is not None:
+            raise InputError(f"{self.name!r} is categorical, so it has no domain of numbers.", code="bad_usage")
+        return self._categorical(None)
 
-    def _numeric(self, numbers: dict[str, int], domain: tuple[Any, Any] | None) -> Attribute:
+    def _numeric(self, numbers: dict[str, int], domain: Domain | None) -> Attribute:
         if numbers["odd"]:
             raise InputError(
                 f"{numbers['odd']} values of {self.name!r} are NaN, infinite or a negative zero.",
@@ -263,19 +287,20 @@ class _Column:
         decimals = numbers["decimals"]
         found = self.engine.query("records/scaled", {"source": self.source}, decimals=decimals)["value"]
         kind = "BIGINT" if not decimals else f"DECIMAL(18,{decimals})"
-        stated = None if domain is None else tuple(Fraction(str(x)) * 10**decimals for x in domain)
+        stated = None if domain is None else domain_of_numbers(self.name, domain, decimals)
         return self._range("numeric", found, Fraction(1, 10**decimals), kind, stated)
 
-    def _date(self) -> Attribute:
+    def _date(self, domain: Domain | None) -> Attribute:
         with reading(f"column {self.name!r}"):
             found = self.engine.query("records/dates", {"source": self.source})
         if not found["finite"].all():
             raise InputError(f"{self.name!r} has infinite dates.", code="bad_number", hint="Make them NULL.")
         days = not np.any(np.ma.filled(found["value"], 0) % DAY)
-        return self._range("date", found["value"], Fraction(1), "DATE" if days else "TIMESTAMP", None)
+        stated = None if domain is None else domain_of_dates(self.name, domain)
+        return self._range("date", found["value"], Fraction(1), "DATE" if days else "TIMESTAMP", stated)
 
     def _range(
-        self, kind: str, found: npt.NDArray[Any], unit: Fraction, sql_type: str, domain: tuple[Any, ...] | None
+        self, kind: str, found: npt.NDArray[Any], unit: Fraction, sql_type: str, domain: tuple[int, int] | None
     ) -> Attribute:
         null = np.ma.getmaskarray(found)
         codes = np.ma.filled(found, 0).astype(np.int64)
@@ -285,7 +310,7 @@ class _Column:
         if domain is not None:
             if domain[0] > low or domain[1] < high:
                 raise InputError(f"The domain of {self.name!r} does not hold its values.", code="bad_domain")
-            low, high = int(domain[0]), int(domain[1])
+            low, high = domain
         return Attribute(self.name, kind, codes, null, self.weight, high - low, unit, sql_type=sql_type)
 
     def _categorical(self, tree: Taxonomy | None) -> Attribute:

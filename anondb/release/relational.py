@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -152,7 +153,12 @@ def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Tab
     rows = exp.select(exp.column("transaction_id").as_("tid"), exp.cast(number, "INTEGER").as_("class")).from_(
         schema.table("records").expression()
     )
-    labels = engine.put("frozen_sensitive_labels", {"label": ("VARCHAR", sensitive)})
-    found = engine.create("frozen_sensitive", "release/sensitive", {"items": items, "sensitive": labels})
-    engine.drop(labels)
-    return engine.create("frozen_classes", rows), found
+    return engine.create("frozen_classes", rows), sensitive_codes(engine, items, sensitive)
+
+
+def sensitive_codes(engine: Engine, items: Table, labels: Collection[str]) -> Table:
+    """``(item)``: the codes of those labels that occur in ``items (item, label)``."""
+    named = engine.put("sensitive_labels", {"label": ("VARCHAR", list(labels))})
+    found = engine.create("sensitive_codes", "release/sensitive", {"items": items, "sensitive": named})
+    engine.drop(named)
+    return found

@@ -34,7 +34,10 @@ from anondb.statements.statement import CreateView, Value
 from anondb.utility import Loss, global_loss
 from anondb.verify import Verification
 
-SOURCES = ("taxonomy", "records", "hierarchies", "sensitive", "privacy_constraints", "utility_constraints", "workload")
+SOURCES = (
+    *("taxonomy", "records", "hierarchies", "weights", "domains", "sensitive", "privacy_constraints"),
+    *("utility_constraints", "countable", "columns", "workload"),
+)
 SOURCE_SUFFIXES = (*FILE_SUFFIXES, ".tree", ".txt")
 Images = npt.NDArray[Any]
 
@@ -209,8 +212,10 @@ def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
     """The options of a view with absolute paths: a later REFRESH may run in another directory."""
     found = dict(options)
     for name, value in options.items():
-        if name == "publish" or (name in SOURCES and Path(str(value)).suffix.lower() in SOURCE_SUFFIXES):
-            found[name] = os.path.abspath(str(value))
+        path = Path(str(value))
+        is_source = name in SOURCES and path.suffix.lower() in SOURCE_SUFFIXES
+        if name == "publish" or is_source or (name == "hierarchies" and path.is_dir()):
+            found[name] = os.path.abspath(path)
     return found
 
 

@@ -110,11 +110,15 @@ class RtEstimator:
 
     def estimate(self, query: RtQuery) -> float:
         """The expected number of records."""
+        return float(self.chances(query).sum())
+
+    def chances(self, query: RtQuery) -> Floats:
+        """For each record, the probability that it has the values and holds the items."""
         chance = np.ones(self._records.n)
         for i, code in query.values:
             chance *= _chance(self._attributes[i], self._records.attributes[i].values, code)[self._class]
         if not query.items:
-            return float(chance.sum())
+            return chance
         covered = np.zeros(self._records.n, dtype=np.int64)
         wanted: dict[int, int] = {}
         for item in query.items:
@@ -124,7 +128,7 @@ class RtEstimator:
             holding = self._holding[released]
             covered[holding] += queried
             chance[holding] *= 2.0**-queried / (1 - 2.0 ** -int(self._sizes[released]))
-        return float(chance[covered == len(query.items)].sum())
+        return np.where(covered == len(query.items), chance, 0.0)
 
 
 def _chance(attribute: PublishedAttribute, values: Sequence[str | None], code: int) -> Floats:

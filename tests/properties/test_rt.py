@@ -133,11 +133,8 @@ def check_recoders(rng: random.Random) -> None:
     assert naive.km_holds(known, k, m)
     stands_for = members_of(recoding, labels, "taxonomy" in kind)
     assert sum(map(len, stands_for.values())) == len(set().union(*stands_for.values()))  # no item in two of them
-    for r, (_, t) in zip(members, rows, strict=True):
-        plain = transactions[r] - set(sensitive)
-        suppressed = {labels[i] for i, b in zip(recoding.items.tolist(), recoding.block.tolist(), strict=True) if b < 0}
-        assert plain - suppressed <= set().union(*(stands_for[g] for g in t - set(sensitive)))
-        assert all(stands_for[g] & plain for g in t - set(sensitive))
+    plain = [t - set(sensitive) for t in transactions]
+    check_truthful(recoding, stands_for, members, plain, labels, known)
     if "diverse" in kind:
         assert not naive.klm_violations(inside, ell, m, sensitive)
     else:
@@ -165,12 +162,13 @@ def check_pcta(rng: random.Random) -> None:
     assert found == {i: tuple(sorted(b)) for i, b in image.items()}
 
 
-def check_bounds(rng: random.Random) -> None:
+def check_bounds(rng: random.Random) -> tuple[list[tuple[object, Itemset]], int, float]:
+    """Both frameworks against the references; what they release, and k and m."""
     schema, rows, transactions = draw(rng, rng.randint(4, 14))
     k, m, delta = rng.randint(1, 3), rng.choice([1, 2]), Fraction(rng.randint(0, 20), 20)
     measure = Generalization(records_of(schema, rows))
     if len(rows) < k:
-        return
+        return [], k, m
     start = cluster(measure, k)
     items, labels = item_sets(transactions)
     recode = set_recoder(items, k, m)
@@ -186,6 +184,7 @@ def check_bounds(rng: random.Random) -> None:
         return ul_exact(recode(np.array(members)).profile)
 
     lists = [c.tolist() for c in start]
+    every: list[tuple[object, Itemset]] = []
     for relational in (True, False):
         order = TumOrder(recode, start) if exact else BtdOrder(items, start)
         try:
@@ -204,12 +203,32 @@ def check_bounds(rng: random.Random) -> None:
         if found is not None:
             released: list[tuple[object, Itemset]] = []
             for members in found:
-                sets = published(recode(np.array(members)), members, transactions, labels, [])
-                released += [(schema.published(rows, members), s) for s in sets]
+                recoding = recode(np.array(members))
+                sets = published(recoding, members, transactions, labels, [])
+                values = schema.published(rows, members)
+                check_truthful(recoding, members_of(recoding, labels, False), members, transactions, labels, sets)
+                released += [((relational, by, exact, values), s) for s in sets]
             assert not naive.kkm_violations(released, k, m)
+            every += released
+    return every, k, m
 
 
-@pytest.mark.parametrize("check", [check_cluster, check_recoders, check_pcta, check_bounds])
+def check_truthful(
+    recoding: ClusterRecoding,
+    stands_for: dict[str, set[str]],
+    members: list[int],
+    transactions: list[Itemset],
+    labels: list[str],
+    sets: list[Itemset],
+) -> None:
+    """Each published set is the image of its original: every item but the suppressed ones is in it, and nothing else."""
+    gone = {labels[i] for i, b in zip(recoding.items.tolist(), recoding.block.tolist(), strict=True) if b < 0}
+    for r, t in zip(members, sets, strict=True):
+        assert transactions[r] - gone <= set().union(*(stands_for[g] for g in t))
+        assert all(stands_for[g] & transactions[r] for g in t)
+
+
+@pytest.mark.parametrize("check", [check_cluster, check_recoders, check_pcta])
 @pytest.mark.parametrize("number", [250, pytest.param(4000, marks=pytest.mark.slow)])
 def test_steps(check: object, number: int) -> None:
     assert callable(check)
@@ -218,6 +237,24 @@ def test_steps(check: object, number: int) -> None:
             check(random.Random(seed))
         except AssertionError as error:
             raise AssertionError(f"case {seed}: {error}") from error
+
+
+@pytest.mark.parametrize("number", [250, pytest.param(4000, marks=pytest.mark.slow)])
+def test_bounds(engine: Engine, number: int) -> None:
+    """Every step against the references, and all releases of the same k and m against the verifier together."""
+    released: dict[tuple[int, float], list[tuple[object, Itemset]]] = {}
+    for seed in range(number):
+        try:
+            rows, k, m = check_bounds(random.Random(seed))
+        except AssertionError as error:
+            raise AssertionError(f"case {seed}: {error}") from error
+        released.setdefault((k, m), []).extend(((seed, v), t) for v, t in rows)
+    for (k, m), rows in released.items():
+        number_of = {v: i for i, v in enumerate(dict.fromkeys(v for v, _ in rows))}
+        with engine.transaction():
+            kept = put_rows(engine, [(number_of[v], t) for v, t in rows], [])
+            assert verify_kkm(engine, *kept, KkmAnonymity(k, m)).verified
+            assert not verify_kkm(engine, *kept, KkmAnonymity(k + 1, m)).verified
 
 
 def test_btd_of_one_record_is_one_at_most() -> None:

@@ -165,3 +165,76 @@ def test_several_transaction_attributes(database: Database) -> None:
         ).fetchall()
     )
     assert [r[0] for r in rows] == ["codes.u", "codes.v", "drug.x"]
+
+
+def rum(database: Database, **options: Any) -> str:
+    """Rum of two records of about 30 and two of about 50, in clusters of two."""
+    made = run(database, algorithm="rfirst", delta=None, **options)
+    return str(made.report.to_json()["relational"]["rum"])
+
+
+def test_weights_and_domains(database: Database) -> None:
+    """Ages 30 to 31 and 50 to 52 of 30 to 52; two sexes that do not mix, and two places of two that do, in each cluster."""
+    assert rum(database, quasi_identifiers="age") == "3/44"
+    assert rum(database, quasi_identifiers="age,sex,place") == "47/132"  # (3/44 + 0 + 1) / 3
+    assert rum(database, quasi_identifiers="age", domains={"AGE": (0, 100)}) == "3/200"
+    sql(database, "CREATE TABLE weights AS SELECT * FROM (VALUES ('Age', 0.5), ('place', 0.25)) t(attribute, weight)")
+    assert rum(database, quasi_identifiers="age,place", weights="weights") == "25/88"  # 3/88 + 1/4
+    assert rum(database, quasi_identifiers="age,place", weights={"place": 0}) == "3/88"  # 1/2 for the other
+    sql(
+        database,
+        "CREATE TABLE born AS SELECT tid, DATE '2000-01-01' + age::INTEGER AS day, age / 4 AS share FROM people;"
+        "CREATE TABLE domains AS SELECT * FROM (VALUES ('day', '2000-01-01', '2000-04-10'), ('share', '0', '100.0'))"
+        " t(attribute, low, high)",
+    )
+    assert rum(database, records="born", quasi_identifiers="day,share", domains="domains") == "3/320"  # 3/400 + 3/1600
+
+
+def test_bad_weights_and_domains(database: Database) -> None:
+    refused(database, "bad_weight", weights={"age": 2})
+    refused(database, "bad_weight", weights={"age": "secret"})
+    refused(database, "unknown_attribute", weights={"secret": 1})
+    refused(database, "bad_source", weights=1)
+    refused(database, "bad_domain", domains={"age": (31, 60)})  # a value lies outside
+    refused(database, "bad_domain", domains={"age": (0.5, 60)})
+    refused(database, "bad_domain", domains={"age": ("secret", 60)})
+    refused(database, "bad_domain", domains={"age": (0, None)})
+    refused(database, "bad_domain", domains={"age": (0, 10**30)})
+    refused(database, "unknown_attribute", domains={"secret": (0, 1)})
+    refused(database, "bad_usage", domains={"place": (0, 1)})
+    sql(database, "CREATE TABLE born AS SELECT tid, DATE '2000-01-01' + age::INTEGER AS day FROM people")
+    refused(database, "bad_domain", records="born", quasi_identifiers="day", domains={"day": (0, 60)})
+    sql(
+        database, "CREATE TABLE twice AS SELECT * FROM (VALUES ('age', 0, 99), ('age', 0, 100)) t(attribute, low, high)"
+    )
+    refused(database, "bad_domain", domains="twice")
+    with pytest.raises(InputError, match="domains does not go with coat"):
+        database.anonymize("held", model=anondb.KmAnonymity(2, 2), domains={"age": (0, 1)})
+
+
+def test_checks_of_plain_tables(database: Database) -> None:
+    kkm, klm = anondb.KkmAnonymity(2, 2), anondb.KlmDiversity(2, 2, 2)
+
+    def check(code: str, model: Any, **options: Any) -> None:
+        with pytest.raises(InputError) as found:
+            database.verify("held", model=model, **options)
+        assert found.value.code == code
+
+    check("no_records", kkm)
+    check("no_quasi_identifiers", kkm, records="people")
+    check("no_such_column", kkm, records="people", quasi_identifiers="age,nothing")
+    check("no_sensitive", klm, records="people", quasi_identifiers="sex")
+    check("bad_usage", anondb.KmAnonymity(2, 2), records="people", quasi_identifiers="sex")
+    sql(database, "CREATE TABLE few AS SELECT * FROM people WHERE tid > 1")
+    check("no_record", kkm, records="few", quasi_identifiers="sex")
+    found = database.verify("held", model=kkm, records="people", quasi_identifiers="sex", witnesses=9)
+    assert [(w.items, w.support) for w in found.witnesses] == [(("aa",), 1), (("bb",), 1)]  # of persons 3 and 4
+    held = {"records": "people", "quasi_identifiers": "sex", "sensitive": ["bb"]}
+    assert database.verify("held", model=kkm, **held).violations == 1
+    assert (
+        database.verify("held", model=klm, **held, witnesses=9).violations == 3
+    )  # with aa or nothing known, persons 1 and 2 have bb
+    run(database)
+    for options in ({"records": "people"}, {"sensitive": ["aa"]}):
+        with pytest.raises(InputError):
+            database.verify(release="r", **options)
