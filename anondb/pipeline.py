@@ -166,6 +166,8 @@ def anonymize(
             relational = _relational(engine, loaded, recoding, policy)
         if loaded.sensitive is not None:
             ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
+        if loaded.records is not None:
+            ledger.record_records(engine, catalog, frozen.release_id, loaded.records.fingerprint())
         if constraints is not None:  # also where only the sealed file stays: it is verified again
             ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
         if not engine.one_shot or view is not None:

@@ -1,24 +1,55 @@
-"""What an owner declares of quasi-identifiers beside their values: weights in the NCP, and domains (spec 2.3)."""
+"""What an owner declares of quasi-identifiers beside their values: hierarchies, weights in the NCP, domains (spec 2.3)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.constraints import load_weights
-from anondb.data.sources import open_source, reading
+from anondb.data.sources import Source, open_source, reading
+from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
 from anondb.engine import Engine
 from anondb.errors import InputError
 
 Domain = tuple[str, str]
 _Given = TypeVar("_Given")
+HIERARCHY_SUFFIXES = (".tree", ".csv", ".txt")
 _MICROSECONDS = 1_000_000
+
+
+def attribute_hierarchies(engine: Engine, given: Any, attributes: Collection[str]) -> dict[str, Taxonomy]:
+    """The hierarchies of attributes, by the lower-case name: see ``records.load_records``.
+
+    Raises:
+        InputError: none where some were given; a hierarchy for a column that is no quasi-identifier.
+    """
+    if given is None:
+        return {}
+    names = {c.lower() for c in attributes}
+    if isinstance(given, Mapping):
+        found = {str(name).lower(): load_taxonomy(engine, tree) for name, tree in given.items()}
+    elif isinstance(given, str | Path) and Path(given).is_dir():
+        files = sorted(p for p in Path(given).iterdir() if p.suffix.lower() in HIERARCHY_SUFFIXES)
+        found = {p.stem.lower(): load_taxonomy(engine, p) for p in files if p.stem.lower() in names}
+    else:
+        with open_source(engine, given, "hierarchies") as source:
+            found = _hierarchy_table(engine, source)
+    unknown = len(set(found) - names)
+    if unknown and not set(found) & names:
+        raise InputError(
+            f"None of the {unknown} hierarchies is called like a quasi-identifier.",
+            code="unknown_hierarchy",
+            hint="Give a table (attribute, node, parent), or a directory with one NAME.tree file for each.",
+        )
+    return {name: tree for name, tree in found.items() if name in names}
 
 
 def attribute_weights(engine: Engine, given: Any, attributes: Collection[str]) -> dict[str, Fraction]:
@@ -51,7 +82,7 @@ def attribute_domains(engine: Engine, given: Any, attributes: Collection[str]) -
             columns = [exp.cast(exp.column(n, quoted=True), "VARCHAR").as_(f"c{i}") for i, n in enumerate(names)]
             with reading(source.name):
                 found = engine.select(exp.select(*columns).from_(inner), f"reading {source.name}")
-            texts = list(zip(*(_nones(found[f"c{i}"]) for i in range(3)), strict=True))
+            texts = list(zip(*(with_none(found[f"c{i}"]) for i in range(3)), strict=True))
     if any(len(row) != 3 or None in row for row in texts) or len({row[0] for row in texts}) < len(texts):
         raise InputError(
             "A domain has no attribute, lacks an end, or is one of two for the same attribute.",
@@ -108,6 +139,25 @@ def _of(attributes: Collection[str], given: Mapping[str, _Given], what: str) -> 
     return found
 
 
-def _nones(column: Any) -> Sequence[str | None]:
-    masked = np.ma.getmaskarray(column).tolist()
-    return [None if m else str(v) for v, m in zip(np.ma.getdata(column).tolist(), masked, strict=True)]
+def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Taxonomy]:
+    """Edge lists (attribute, node, parent[, ord]) of several hierarchies."""
+    columns = [source.column(c, "--hierarchies") for c in ("attribute", "node", "parent")]
+    order = [c for c in source.columns if c.lower() == "ord"]
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    texts = [exp.cast(exp.column(c, quoted=True), "VARCHAR").as_(f"c{i}") for i, c in enumerate(columns)]
+    query = exp.select(*texts).from_(inner).order_by(*(exp.column(c, quoted=True) for c in order), "c0", "c1", "c2")
+    with reading(source.name):
+        rows = engine.select(query, f"reading {source.name}")
+    names, nodes, parents = (with_none(rows[f"c{i}"]) for i in range(3))
+    if None in names or None in nodes:
+        raise InputError(f"{source.name} has rows without an attribute or a node.", code="null_node")
+    edges: dict[str, list[tuple[str, str | None]]] = {}
+    for name, node, parent in zip(names, nodes, parents, strict=True):
+        edges.setdefault(str(name).lower(), []).append((str(node), parent))
+    return {name: from_edges(pairs) for name, pairs in edges.items()}
+
+
+def with_none(column: npt.NDArray[Any]) -> list[str | None]:
+    """A column of texts as a list."""
+    masked = np.ma.getmaskarray(column)
+    return [None if m else str(v) for v, m in zip(np.ma.getdata(column).tolist(), masked.tolist(), strict=True)]

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.declared import Domain, attribute_domains, attribute_weights, domain_of_dates, domain_of_numbers
+from anondb.data.declared import (
+    Domain,
+    attribute_domains,
+    attribute_hierarchies,
+    attribute_weights,
+    domain_of_dates,
+    domain_of_numbers,
+    with_none,
+)
 from anondb.data.sources import Source, open_source, reading
-from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
+from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 
 Ints = npt.NDArray[np.int64]
 KINDS = ("numeric", "date", "categorical")
-HIERARCHY_SUFFIXES = (".tree", ".csv", ".txt")
 MAX_DIGITS = 18  # of a number, decimals included: BIGINT holds them
 DAY = 86_400_000_000  # microseconds
 RESERVED = ("transaction_id", "items")
@@ -81,6 +89,17 @@ class Records:
     attributes: tuple[Attribute, ...]
     n: int
     warnings: tuple[str, ...] = ()
+
+    def fingerprint(self) -> str:
+        """A digest of all that is read of them, hierarchies and weights included; for the owner's ledger only."""
+        digest = hashlib.sha256()
+        for a in self.attributes:
+            tree = None if a.hierarchy is None else (a.hierarchy.labels, a.hierarchy.parent.tolist())
+            facts = (a.name, a.kind, str(a.weight), a.length, str(a.unit), a.values, tree, a.sql_type)
+            digest.update(json.dumps(facts).encode())
+            digest.update(a.codes.tobytes())
+            digest.update(a.null.tobytes())
+        return digest.hexdigest()
 
 
 def parse_quasi_identifiers(given: str | Sequence[str] | None) -> list[tuple[str, str | None]]:
@@ -142,7 +161,7 @@ def load_records(
         id_column = source.column(dataset.id_column, "--id")
         columns = {source.column(name, "--quasi-identifiers"): kind for name, kind in wanted}
         _check_names(list(columns), id_column)
-        trees = _hierarchies(engine, hierarchies, list(columns))
+        trees = attribute_hierarchies(engine, hierarchies, list(columns))
         weighed = attribute_weights(engine, weights, columns)
         declared = attribute_domains(engine, domains, columns)
         table, types = _snapshot(engine, source, id_column, list(columns), dataset)
@@ -315,7 +334,7 @@ class _Column:
 
     def _categorical(self, tree: Taxonomy | None) -> Attribute:
         values = exp.select("value").from_(self.source.subquery("rows"))
-        occurring = _with_none(self.engine.query("records/domain", {"source": values})["value"])
+        occurring = with_none(self.engine.query("records/domain", {"source": values})["value"])
         if tree is None:
             ordered: list[str | None] = occurring
         else:
@@ -337,53 +356,3 @@ class _Column:
         return Attribute(
             self.name, "categorical", codes, null, self.weight, len(ordered), values=tuple(ordered), hierarchy=tree
         )
-
-
-def _with_none(column: npt.NDArray[Any]) -> list[str | None]:
-    masked = np.ma.getmaskarray(column)
-    return [None if m else str(v) for v, m in zip(np.ma.getdata(column).tolist(), masked.tolist(), strict=True)]
-
-
-def _hierarchies(engine: Engine, given: Any, columns: list[str]) -> dict[str, Taxonomy]:
-    """The hierarchies of attributes, by the lower-case name.
-
-    Raises:
-        InputError: none where some were given; a hierarchy for a column that is no quasi-identifier.
-    """
-    if given is None:
-        return {}
-    names = {c.lower() for c in columns}
-    if isinstance(given, Mapping):
-        found = {str(name).lower(): load_taxonomy(engine, tree) for name, tree in given.items()}
-    elif isinstance(given, str | Path) and Path(given).is_dir():
-        files = sorted(p for p in Path(given).iterdir() if p.suffix.lower() in HIERARCHY_SUFFIXES)
-        found = {p.stem.lower(): load_taxonomy(engine, p) for p in files if p.stem.lower() in names}
-    else:
-        with open_source(engine, given, "hierarchies") as source:
-            found = _hierarchy_table(engine, source)
-    unknown = len(set(found) - names)
-    if unknown and not set(found) & names:
-        raise InputError(
-            f"None of the {unknown} hierarchies is called like a quasi-identifier.",
-            code="unknown_hierarchy",
-            hint="Give a table (attribute, node, parent), or a directory with one NAME.tree file for each.",
-        )
-    return {name: tree for name, tree in found.items() if name in names}
-
-
-def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Taxonomy]:
-    """Edge lists (attribute, node, parent[, ord]) of several hierarchies."""
-    columns = [source.column(c, "--hierarchies") for c in ("attribute", "node", "parent")]
-    order = [c for c in source.columns if c.lower() == "ord"]
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    texts = [exp.cast(exp.column(c, quoted=True), "VARCHAR").as_(f"c{i}") for i, c in enumerate(columns)]
-    query = exp.select(*texts).from_(inner).order_by(*(exp.column(c, quoted=True) for c in order), "c0", "c1", "c2")
-    with reading(source.name):
-        rows = engine.select(query, f"reading {source.name}")
-    names, nodes, parents = (_with_none(rows[f"c{i}"]) for i in range(3))
-    if None in names or None in nodes:
-        raise InputError(f"{source.name} has rows without an attribute or a node.", code="null_node")
-    edges: dict[str, list[tuple[str, str | None]]] = {}
-    for name, node, parent in zip(names, nodes, parents, strict=True):
-        edges.setdefault(str(name).lower(), []).append((str(node), parent))
-    return {name: from_edges(pairs) for name, pairs in edges.items()}

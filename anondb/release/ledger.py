@@ -95,6 +95,7 @@ STATEMENTS = {"release_id": "VARCHAR", "step": "BIGINT", "statement": "VARCHAR"}
 _TAXONOMIES = {"release": "VARCHAR", "ord": "BIGINT", "node": "VARCHAR", "parent": "VARCHAR"}
 _CONSTRAINTS = {"release": "VARCHAR", "kind": "VARCHAR", "ord": "BIGINT", "set_id": "VARCHAR", "item": "VARCHAR"}
 _SENSITIVE = {"release": "VARCHAR", "item": "VARCHAR"}
+_RECORDS = {"release": "VARCHAR", "fingerprint": "VARCHAR"}
 ConstraintRow = tuple[str, int, str, str | None]
 _TABLES = {
     "releases": _RELEASES,
@@ -102,6 +103,7 @@ _TABLES = {
     "taxonomies": _TAXONOMIES,
     "constraints": _CONSTRAINTS,
     "sensitive_items": _SENSITIVE,
+    "record_digests": _RECORDS,
     "views": _VIEWS,
     "workloads": _WORKLOADS,
     "accuracy": _ACCURACY,
@@ -355,6 +357,22 @@ def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ..
         return ()
     found = engine.query("release/sensitive_of", {"sensitive_items": table}, release_id=release_id)
     return tuple(found["item"].tolist())
+
+
+def record_records(engine: Engine, catalog: str, release_id: str, fingerprint: str) -> None:
+    """Keep a digest of the records that a release was made with, so that REFRESH notices when they change."""
+    ensure(engine, catalog)
+    row: dict[str, str | None] = {"release": release_id, "fingerprint": fingerprint}
+    append(engine, ledger_table(catalog, "record_digests"), _RECORDS, [row])
+
+
+def records_of(engine: Engine, catalog: str, release_id: str) -> str | None:
+    """The digest of the records that a release was made with; None where it had none."""
+    table = ledger_table(catalog, "record_digests")
+    if not engine.exists(table):
+        return None
+    found = engine.query("release/records_of", {"record_digests": table}, release_id=release_id)["fingerprint"]
+    return str(found[0]) if len(found) else None
 
 
 def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> None:

@@ -25,7 +25,7 @@ from anondb.pipeline import Report
 from anondb.recode import Loaded
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
-from anondb.release.objects import SchemaName, find_schema, is_local, read_manifest, release_schema
+from anondb.release.objects import RELATIONAL, SchemaName, find_schema, is_local, read_manifest, release_schema
 from anondb.release.paths import check_target
 from anondb.release.publish import PublishedFile
 from anondb.statements.parser import plain_table
@@ -62,8 +62,8 @@ def create(engine: Engine, statement: CreateView) -> Created:
 
 
 def refresh(engine: Engine, name: str) -> Refreshed:
-    """Make the release of a view anew if its data, its taxonomy or its constraints have changed; publish it where its file
-    is not current.
+    """Make the release of a view anew if something that it was made from has changed (``_causes``); publish it where its
+    file is not current.
 
     Raises:
         InputError: no such view, or a release that was not made as one.
@@ -83,7 +83,7 @@ def refresh(engine: Engine, name: str) -> Refreshed:
             if causes and not view.options.get("allow_overlap", False):
                 stored.check_republication(engine, name)
         check, changed = None, None
-        if causes and is_local(engine, schema):  # an item has no image of its own that could be compared
+        if causes and _by_transaction(engine, schema):  # an item has no image of its own that could be compared
             report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
         elif causes:
             check = _check(engine, entry, loaded.dataset, schema, policy.model, policy.max_suppression)
@@ -162,7 +162,7 @@ def check_view(engine: Engine, name: str, *, model: Model | None = None, witness
     """
     with engine.transaction():
         schema = stored.find_release(engine, name)
-        if is_local(engine, schema):
+        if _by_transaction(engine, schema):
             raise InputError(
                 f"The release {name!r} is a local recoding: an item has no image that today's data could be given.",
                 code="local_recoding",
@@ -220,16 +220,25 @@ def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _causes(engine: Engine, entry: ledger.LedgerEntry, loaded: Loaded) -> tuple[str, ...]:
-    """What has changed since a view's release was made: its data, its taxonomy, its constraints."""
+    """What has changed since a view's release was made: its data, records, taxonomy, sensitive items or constraints."""
     catalog = stored.current_catalog(engine)
     was = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
     same = {
         "data": fingerprint(engine, loaded.dataset) == entry.fingerprint,
+        "records": ledger.records_of(engine, catalog, entry.release_id)
+        == (None if loaded.records is None else loaded.records.fingerprint()),
+        "sensitive items": sorted(ledger.sensitive_of(engine, catalog, entry.release_id))
+        == sorted(loaded.sensitive or ()),
         "taxonomy": was == _parents(loaded.taxonomy),
         "constraints": ledger.constraints_of(engine, catalog, entry.release_id)
         == ledger.constraint_rows(loaded.stated),
     }
     return tuple(what for what, holds in same.items() if not holds)
+
+
+def _by_transaction(engine: Engine, schema: SchemaName) -> bool:
+    """Whether what becomes of an item depends on the transaction; with relational values it does, though it may not show."""
+    return is_local(engine, schema) or read_manifest(engine, schema)["model"] in RELATIONAL
 
 
 def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:

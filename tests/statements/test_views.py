@@ -177,6 +177,37 @@ def test_refresh_after_a_change_of_the_taxonomy(db: anondb.Database) -> None:
     assert found.causes == ("data", "taxonomy") and "the data and the taxonomy have changed" in found.words
 
 
+def test_refresh_after_a_change_of_the_records(db: anondb.Database) -> None:
+    """Records, weights, hierarchies and sensitive items are what a release is made from, too."""
+    db.sql(
+        "CREATE TABLE persons AS SELECT DISTINCT tid, 20 + tid AS age, tid % 2 = 0 AS even FROM sales;"
+        "CREATE TABLE weights AS SELECT 'age' AS attribute, 0.5 AS weight;"
+        "CREATE TABLE secret AS SELECT min(item) AS item FROM sales;"
+        "CREATE TABLE trees AS SELECT 'even' AS attribute, * FROM (VALUES ('true', 'any'), ('false', 'any'), ('any', NULL))"
+        " t(node, parent)"
+    )
+    made(
+        db,
+        "CREATE ANONYMIZED VIEW spring AS SELECT tid, item FROM sales WITH (model = 'kkm', k = 2, m = 1, delta = 1,"
+        " records = 'persons', quasi_identifiers = 'age,even', weights = 'weights', sensitive = 'secret',"
+        " hierarchies = 'trees', queries = 5)",
+    )
+    assert not refreshed(db).changed
+    for cause, change in (
+        ("records", "UPDATE persons SET age = age + 1 WHERE tid = (SELECT max(tid) FROM persons)"),
+        ("records", "UPDATE weights SET weight = 0.25"),
+        ("records", "INSERT INTO trees VALUES ('even', 'unknown', 'any')"),
+        ("sensitive items", "UPDATE secret SET item = (SELECT max(item) FROM sales)"),
+    ):
+        db.sql(change)
+        assert shown(db, "WITH (status = true)")[0]["status"] == "stale"
+        found = refreshed(db)
+        assert found.causes == (cause,) and f"the {cause} changed" in found.words
+        assert not refreshed(db).changed
+    db.sql("CREATE OR REPLACE TABLE persons AS FROM persons ORDER BY age DESC")  # the same in another order of rows
+    assert not refreshed(db).changed
+
+
 def test_refresh_publishes_what_was_not_published(db: anondb.Database, tmp_path: Path) -> None:
     place = tmp_path / "out" / "sealed.duckdb"
     place.parent.mkdir()
