@@ -69,6 +69,10 @@ class Apriori:
         self._cut_cost[node : last + 1] = 0
         self._cut_cost[node] = self._cost[node]
 
+    def image(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The node of the cut above or equal to each of some nodes."""
+        return self._image[nodes].astype(np.int64)
+
     @property
     def feasible(self) -> bool:
         """Whether raising everything to ``top`` leaves no threat (then, and only then, AA succeeds)."""

@@ -17,8 +17,9 @@ import numpy as np
 
 from anondb.algorithms.btd import BtdOrder
 from anondb.algorithms.cluster import cluster, fused
+from anondb.algorithms.rt_apriori import taxonomy_recoder
 from anondb.algorithms.rt_bounds import BoundViolated, Merging, nearest, rum_bound, tum_bound
-from anondb.algorithms.rt_greedy import diversity_recoder, taxonomy_recoder
+from anondb.algorithms.rt_greedy import diversity_recoder
 from anondb.algorithms.rt_items import Bools, ClusterRecoding, Ints, ItemSets, Profile, Recoder, ul
 from anondb.algorithms.rt_publish import publish
 from anondb.algorithms.rt_sets import set_recoder

@@ -1,4 +1,4 @@
-"""T by a taxonomy, and T for l^m-diversity: raise what violates, one step at a time (spec 4.8, 5.1).
+"""T for l^m-diversity: raise what violates, one step at a time (spec 4.8).
 
 This is the l^m-diversity version of Apriori anonymization that the paper names (Terrovitis et al., VLDB J. 2011), inside
 a cluster: while a set of at most m generalized items is held by fewer than k records, or by records of which more than one
@@ -28,23 +28,6 @@ from anondb.errors import BudgetExceeded
 
 MAX_SETS = 20_000_000  # itemsets of one cluster that are counted one by one
 MAX_TRIED = 250  # recodings of a cluster that are tried when raising failed
-
-
-def taxonomy_recoder(items: ItemSets, k: int, m: int | float, taxonomy: Taxonomy, leaf: Ints) -> Recoder:
-    """k^m-anonymity of a cluster by full-subtree generalization; ``leaf`` is the node of each item.
-
-    Items of a cluster with fewer than k records that hold any are all suppressed (C-11).
-    """
-
-    def recode(records: Ints) -> ClusterRecoding:
-        found, marks = items.marks(records)
-        if int(marks.any(axis=0).sum()) < k:
-            return partition(found, marks, np.full(len(found), -1))
-        state = _Nodes(marks, [], k, 1, m, taxonomy, leaf[found])
-        state.run()
-        return state.recoding(found, marks, ())
-
-    return recode
 
 
 def diversity_recoder(

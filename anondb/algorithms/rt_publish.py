@@ -112,8 +112,9 @@ def _items(
     names = [_name(key, m, dataset.labels, taxonomy) for key, m in zip(number, members_of, strict=True)]
     flat = sum(f.keys == (0,) and len(f.items) > 1 for f in recoded) if taxonomy is not None else 0
     remark = (
-        f"In {flat} of {len(recoded)} clusters all items became the root of the taxonomy; without a taxonomy items are"
-        " generalized to sets, which loses less."
+        f"In {flat} of {len(recoded)} clusters all items became the root of the taxonomy: whole subtrees are generalized, so"
+        " where fewer than k records hold a child of the root, or several of its children together, only the root is left."
+        " Without a taxonomy items are generalized to sets, which loses less."
     )
     return LocalRecoding(
         transactions=transactions,

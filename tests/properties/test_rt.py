@@ -16,8 +16,9 @@ from rt_reference import Itemset, Schema
 
 from anondb.algorithms.btd import BtdOrder, TumOrder
 from anondb.algorithms.cluster import cluster
+from anondb.algorithms.rt_apriori import taxonomy_recoder
 from anondb.algorithms.rt_bounds import VARIANTS, BoundViolated, rum_bound, tum_bound
-from anondb.algorithms.rt_greedy import diversity_recoder, taxonomy_recoder
+from anondb.algorithms.rt_greedy import diversity_recoder
 from anondb.algorithms.rt_items import ClusterRecoding, Recoder, ul, ul_exact
 from anondb.algorithms.rt_sets import set_recoder
 from anondb.data.generalization import Generalization
@@ -162,6 +163,26 @@ def check_pcta(rng: random.Random) -> None:
     assert found == {i: tuple(sorted(b)) for i, b in image.items()}
 
 
+def check_apriori(rng: random.Random) -> None:
+    """T by a taxonomy is AA on the cluster: the cut of the reference, as far as items of the cluster lie below it."""
+    _, _, transactions = draw(rng, rng.randint(1, 12))
+    transactions = [t - {"y", "z"} for t in transactions]
+    k, m = rng.randint(1, 4), rng.choice([1, 2, 2, 3, inf])
+    items, labels = item_sets(transactions)
+    if not labels or 0 < sum(map(bool, transactions)) < k:
+        return
+    tree = taxonomy_of(FOOD, "food")
+    recode = taxonomy_recoder(items, k, m, tree, np.array([tree.node_of[x] for x in labels]))
+    members = sorted(rng.sample(range(len(transactions)), rng.randint(1, len(transactions))))
+    inside = [transactions[r] for r in members]
+    if not any(inside) or sum(map(bool, inside)) < k:
+        return
+    found = recode(np.array(members))
+    cut = reference.apriori(FOOD, "food", inside, k, m)
+    wanted = {c for c in cut if any(set(reference.leaves(FOOD, c)) & t for t in inside)}
+    assert {tree.labels[key] for key in found.keys if isinstance(key, int)} == wanted
+
+
 def check_bounds(rng: random.Random) -> tuple[list[tuple[object, Itemset]], int, float]:
     """Both frameworks against the references; what they release, and k and m."""
     schema, rows, transactions = draw(rng, rng.randint(4, 14))
@@ -228,7 +249,7 @@ def check_truthful(
         assert all(stands_for[g] & transactions[r] for g in t)
 
 
-@pytest.mark.parametrize("check", [check_cluster, check_recoders, check_pcta])
+@pytest.mark.parametrize("check", [check_cluster, check_recoders, check_pcta, check_apriori])
 @pytest.mark.parametrize("number", [250, pytest.param(4000, marks=pytest.mark.slow)])
 def test_steps(check: object, number: int) -> None:
     assert callable(check)
