@@ -26,9 +26,10 @@ _CONFIG = {
     "threads": "1",
 }
 _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
-_ZEROED_MEMORY = {
-    "MALLOC_PERTURB_": "255"
-}  # glibc fills what it hands out with zeros, so that gaps in blocks hold nothing
+_ZEROED_MEMORY = {  # what is handed out is filled with zeros, so that gaps in blocks hold nothing
+    "MALLOC_PERTURB_": "255",  # by glibc
+    "DUCKDB_JE_MALLOC_CONF": "zero:true",  # by the jemalloc that DuckDB's Linux builds bring along
+}
 _SCRIPT = Path(__file__).with_name("clean_writer.py")
 
 
