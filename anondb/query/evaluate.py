@@ -2,7 +2,8 @@
 
 **What is consistent.** A released item of size s stands for a non-empty subset of its s members. Where something was
 suppressed, any items that no released item stands for may have been there besides; where nothing was, none. In a global
-recoding these choices are free within a transaction and between transactions.
+recoding these choices are free within a transaction and between transactions. In a local one they are where nothing was
+suppressed; in its transactions that are not ``complete`` any items may have been there besides.
 
 **Why the bounds are tight.** A condition looks at a person's items only through how many pass each of its tests, up to
 the largest threshold of each (a *count vector*). The items of one published transaction are the union of independent
@@ -10,8 +11,9 @@ parts (its released items, and the suppressed ones), so the reachable count vect
 vector from each part, and every such sum is reached by an original. ``outcome`` walks exactly through these sums: its
 least and greatest value are attained, one transaction at a time. Transactions are independent, so the sums of the least
 and of the greatest values over all transactions are attained as well: they are the minimum and the maximum over all
-consistent originals. One thing can only widen the bounds, never break them: a pattern (LIKE) on suppressed items, where
-the label is taken to match any of the query's patterns or none. Labels of suppressed items are any texts.
+consistent originals. Two things can only widen the bounds, never break them: a pattern (LIKE) on suppressed items, where
+the label is taken to match any of the query's patterns or none (labels of suppressed items are any texts); and an item of
+an incomplete transaction that is taken to be suppressed although it is released there, so that it counts twice.
 
 **The estimate** (spec 2.6) takes the 2^s - 1 subsets as equally likely, parts as independent, and suppressed items as
 absent. Counts are exact integers, turned into floats by one division, so that s may exceed 1,024.
@@ -37,6 +39,7 @@ from anondb.query.predicates import (
     ItemTest,
     Not,
     Or,
+    finite,
     leaves,
     passes,
     patterns,
@@ -84,7 +87,9 @@ class Question:
         if counted is not None:
             caps.pop(counted, None)
             tests = [*(t for t in tests if t != counted), counted]
-        return cls(condition, tuple(tests), tuple(caps.get(t, UNLIMITED) for t in tests), counted is not None)
+        labels = None if counted is None else finite(counted)
+        most = UNLIMITED if labels is None else len(labels)
+        return cls(condition, tuple(tests), tuple(caps.get(t, most) for t in tests), counted is not None)
 
 
 @dataclass(frozen=True)

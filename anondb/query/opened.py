@@ -38,6 +38,17 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Group:
+    """Records that are alike: how many released items of each class they have, their published values, whether nothing of
+    theirs can be missing; and how many they are."""
+
+    counts: tuple[int, ...]
+    cells: tuple[Cell, ...]
+    complete: bool
+    records: int
+
+
+@dataclass(frozen=True)
 class Passing:
     """Which of some tests labels pass: those that the tests name or match one by one, and all others alike."""
 
@@ -123,9 +134,8 @@ class Opened:
             self.images.setdefault(item, []).append(image)
         self.local = is_local(engine, schema)
         self.suppressed = self.manifest["suppression"] != "none"
+        self.differing = self.local and self.suppressed  # what may be missing differs between transactions
         self.attributes = self._read_attributes() if self.manifest.get("model") in RELATIONAL else None
-        if self.attributes is None:
-            self.check_items()
         self.sizes: Mapping[str, int] = Counter(released)
         self.items = sorted(self.images)
         self.size = int(self.manifest["transactions"])
@@ -141,11 +151,6 @@ class Opened:
         for name, released, value in zip(*(c.tolist() for c in found.values()), strict=True):
             stands.setdefault(name, set()).add((released, value))
         return tuple(Attribute(a.name, a.ends, a.has_null, frozenset(stands.get(a.name, ()))) for a in kind.attributes)
-
-    def check_items(self) -> None:
-        """Refuse conditions on items where what may be missing differs between transactions."""
-        if self.local and self.suppressed:
-            raise unsupported("a release of a local recoding with suppressed items", "Ask count_bounds of the release.")
 
     def is_current(self) -> bool:
         """Whether the release in the tables is still this one: release ids are random and never come back."""
@@ -278,30 +283,40 @@ class Opened:
             for signature, transactions in zip(found["signature"].tolist(), found["transactions"].tolist(), strict=True)
         ]
 
-    def records(
-        self, classes: Classes, attributes: Sequence[Attribute]
-    ) -> list[tuple[tuple[int, ...], tuple[Cell, ...], int]]:
-        """How many records have how many released items of each class, and which published values."""
+    def records(self, classes: Classes, attributes: Sequence[Attribute]) -> list[Group]:
+        """The records by how many released items of each class they have, by published values, and by whether something of
+        theirs may be missing."""
         columns = [c for a in attributes for c in _cell_columns(a)]
-        if not columns and not classes.parts:
-            return [((), (), self.size)]
+        if not columns and not classes.parts and not self.differing:
+            return [Group((), (), not self.suppressed, self.size)]
+        base = "ids" if self.differing or not columns else "records"
         shown = [column.as_(f"c{n}") for n, column in enumerate(columns)]
-        tree = exp.select(*shown).from_(exp.alias_(self.schema.table("records").expression(), "records", table=True))
+        complete: exp.Expr = exp.column("complete", "ids") if self.differing else exp.convert(not self.suppressed)
+        stored = self.schema.table("transaction_ids" if base == "ids" else "records").expression()
+        tree = exp.select(*shown, complete.as_("complete")).from_(exp.alias_(stored, base, table=True))
+
+        def same(other: str) -> exp.Expr:
+            return exp.column("transaction_id", base).eq(exp.column("transaction_id", other))
+
+        if columns and base == "ids":
+            people = exp.alias_(self.schema.table("records").expression(), "records", table=True)
+            tree = tree.join(people, on=same("records"))
         if classes.parts:
-            same = exp.column("transaction_id", "records").eq(exp.column("transaction_id", "held"))
             tree = tree.select(exp.column("signature", "held").as_("signature"))
-            tree = tree.join(self._held(classes).subquery("held"), on=same, join_type="left")
-        names = [exp.column(x) for x in (*(f"c{n}" for n in range(len(columns))), *["signature"] * bool(classes.parts))]
+            tree = tree.join(self._held(classes).subquery("held"), on=same("held"), join_type="left")
+        names = [exp.column(f"c{n}") for n in range(len(columns))]
+        names += [exp.column("complete"), *([exp.column("signature")] if classes.parts else [])]
         grouped = exp.select(*names, exp.Count(this=exp.Star()).as_("records")).from_(tree.subquery("shown"))
         found = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
         none = (0,) * len(classes.parts)
         answers = []
         for row in zip(*(column.tolist() for column in found.values()), strict=True):
-            signature = row[len(columns)] if classes.parts else None
+            signature = row[-2] if classes.parts else None
             values, cells = iter(row), []
             for attribute in attributes:
                 cells.append(tuple(next(values) for _ in range(1 if attribute.ends is None else 3)))
-            answers.append((none if signature is None else classes.counts(signature), tuple(cells), int(row[-1])))
+            counts = none if signature is None else classes.counts(signature)
+            answers.append(Group(counts, tuple(cells), bool(row[len(columns)]), int(row[-1])))
         return answers
 
     def signatures_by_item(self, classes: Classes) -> dict[str, Counts]:
