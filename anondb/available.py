@@ -51,7 +51,7 @@ class Algorithm:
 
 _RELATIONAL_NEEDS = ("records", "quasi_identifiers")
 _RELATIONAL_OPTIONS = (
-    *("taxonomy", "hierarchies", "weights", "domains", "sensitive", "infeasible"),
+    *("taxonomy", "hierarchies", "weights", "domains", "sensitive", "infeasible", "values"),
     "max_suppression",
 )
 

@@ -34,7 +34,7 @@ from anondb.utility import Accuracy, Loss, generalized_items
 from anondb.utility.relational import accuracy_of
 from anondb.verify import Verification
 
-RELATIONAL_QUERIES = 100  # of one relational value and some items, as many as the paper asks
+RELATIONAL_QUERIES = 100  # of relational values and items, as many as the paper asks
 
 
 @dataclass
@@ -237,6 +237,12 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         weights=policy.weights,
         domains=policy.domains,
     )
+    if (policy.values or 1) > max(len(relational.attributes), 1):
+        raise InputError(
+            f"Queries of {policy.values} values need as many quasi-identifiers, not {len(relational.attributes)}.",
+            code="bad_parameter",
+            hint="Lower --values.",
+        )
     return Loaded(dataset, taxonomy, stated, sensitive, relational)
 
 
@@ -247,7 +253,13 @@ def _relational(engine: Engine, loaded: Loaded, recoding: Recoding, policy: Poli
     """What the report says of relational values beside the items."""
     if not isinstance(recoding, RelationalRecoding) or loaded.records is None:
         return None
-    asked = {"items": policy.workload.size, "queries": RELATIONAL_QUERIES, "seed": policy.workload.seed}
+    workload = policy.workload
+    asked = {
+        "values": policy.values or 1,
+        "items": workload.size,
+        "queries": RELATIONAL_QUERIES,
+        "seed": workload.seed,
+    }
     return {
         **recoding.summary(),
         "accuracy": accuracy_of(engine, loaded.dataset, loaded.records, recoding, **asked),

@@ -74,6 +74,7 @@ class Options(TypedDict, total=False):
     bag_input: bool
     delta: Any
     infeasible: str | None
+    values: int | None
     literal: bool
     correlation: str | None
     spread: bool
@@ -113,6 +114,7 @@ class Policy:
         bag_input: for clump: whether rows that repeat an item of the same transaction count.
         delta: the bound of rum_bound and tum_bound, from 0 to 1.
         infeasible: for kkm and klm: what becomes of a cluster of records that generalizing its items does not help.
+        values: for kkm and klm: how many relational values the random queries ask for beside their items; 1 by default.
         literal: for coat: follow the printed algorithm.
         correlation: for multi_anatomy: what items are clustered by, ``truncated`` (as printed) or ``full``.
         spread: for multi_anatomy: take records round-robin from the most frequent values.
@@ -148,6 +150,7 @@ class Policy:
     bag_input: bool = False
     delta: Any = None
     infeasible: str | None = None
+    values: int | None = None
     literal: bool = False
     correlation: str | None = None
     spread: bool = False
@@ -170,8 +173,9 @@ class Policy:
                 raise InputError(
                     f"{name} must be {' or '.join(choices)}, not {getattr(self, name)!r}.", code="bad_parameter"
                 )
-        if self.candidates is not None:
-            object.__setattr__(self, "candidates", int(check_count("candidates", self.candidates)))
+        for name in ("candidates", "values"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, int(check_count(name, getattr(self, name))))
         for name in ("id", "item"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise InputError(f"The column name given as {name} is empty.", code="empty_name")
@@ -217,7 +221,7 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "countable": (_TEXT,),
     "correlation": (_TEXT,),
     **dict.fromkeys(("empty_values", "empty_transactions", "draw", "workload", "publish"), (_TEXT,)),
-    **dict.fromkeys(("k", "queries", "size", "seed", "candidates"), (_INTEGER,)),
+    **dict.fromkeys(("k", "queries", "size", "seed", "candidates", "values"), (_INTEGER,)),
     **dict.fromkeys(("literal", "spread", "allow_overlap", "bag_input"), (_BOOLEAN,)),
     "m": (_INTEGER, _TEXT),
     "p": (_INTEGER, _TEXT),

@@ -171,6 +171,7 @@ class RelationalRecoding:
         largest: records of the largest cluster.
         clusters: how many clusters there are; several may have the same relational values.
         suppressed: clusters in which generalization alone did not do.
+        merged: how many clusters became part of another one because generalization alone did not do.
     """
 
     items: LocalRecoding
@@ -182,6 +183,7 @@ class RelationalRecoding:
     largest: int
     clusters: int
     suppressed: int
+    merged: int = 0
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -196,6 +198,7 @@ class RelationalRecoding:
             "clusters": self.clusters,
             "largest_cluster": self.largest,
             "suppressed_clusters": self.suppressed,
+            "merged_clusters": self.merged,
         }
 
     @property

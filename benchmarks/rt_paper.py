@@ -120,6 +120,38 @@ class Workload:
         self._case, self._original = case, Original.load(case.engine, case.dataset, case.records)
         self._asked = {kind: self._original.draw(*kind, QUERIES, seed=1) for kind in KINDS}
 
+    def pairs(self, found: RelationalRecoding) -> Iterator[Row]:
+        """Why pairs of items are answered as they are, for rare and for other pairs.
+
+        An estimate is a product of three: the records of classes in which both items occur (``reach``), the share of these
+        that are published with something that stands for both (``possible``), and the mean probability there (``chance``).
+        """
+        estimator = RtEstimator(self._case.engine, self._case.dataset, self._case.records, found)
+        of_class = self._case.engine.query("utility/classes", {"classes": found.classes})["class"].astype(np.int64)
+        sizes = np.bincount(of_class)
+        asked = self._asked[0, 2]
+        truths = np.array([self._original.count(q) for q in asked])
+        facts = []
+        for query, truth in zip(asked, truths, strict=True):
+            both = set[int].intersection(*(set(of_class[self._original.holders[i]].tolist()) for i in query.items))
+            chances = estimator.chances(query)
+            possible = int((chances > 0).sum())
+            reach = int(sizes[sorted(both)].sum())
+            facts.append((abs(truth - chances.sum()) / truth, truth, reach, possible, chances.sum()))
+        table = np.array(facts, dtype=np.float64)
+        for name, chosen in (("rare", truths < RARE), ("other", truths >= RARE)):
+            error, truth, reach, possible, estimate = table[chosen].mean(axis=0).tolist()
+            yield {
+                "pairs": name,
+                "queries": int(chosen.sum()),
+                "are": error,
+                "truth": truth,
+                "estimate": estimate,
+                "reach": reach,
+                "possible": possible / reach,
+                "chance": estimate / possible,
+            }
+
     def errors(self, found: RelationalRecoding) -> Row:
         """ARE of each kind; of pairs of items also where the errors come from: of rare and of other pairs, and in how many
         records a pair is possible with which probability."""
@@ -168,8 +200,7 @@ def measured(case: Case, algorithm: str, delta: float, k: int = K, workload: Wor
     }
     if workload is not None:
         row |= item_sizes(case, found) | workload.errors(found)
-    for name in ("rt_classes", "rt_rows", "rt_incomplete"):
-        case.engine.drop(case.engine.work_table(name))
+    forget(case)
     return row
 
 
@@ -219,6 +250,28 @@ def of_delta(case: Case, out: Measured, quick: bool) -> None:
     for v in VARIANTS:
         for delta in (DELTA,) if quick else (0.2, 0.3, 0.4, 0.5, DELTA, 0.8, 0.9, 1.0):
             run(f"tum_bound_{v}", delta)
+
+
+def of_pairs(case: Case, out: Measured, quick: bool) -> None:
+    """Why the error of pairs of items goes up before it goes down as clusters grow."""
+    workload: Workload | None = None
+    for v in VARIANTS:
+        for delta in (DELTA,) if quick else (0.19, 0.25, 0.35, 0.5, DELTA, 0.8, 0.9, 1.0):
+            name = f"rum_bound_{v}"
+            if out.has(algorithm=name, delta=delta, pairs="other"):
+                continue
+            workload = workload or Workload(case)
+            model = KkmAnonymity(K, M)
+            found = relational(case.engine, case.dataset, case.records, model, name, delta=delta)
+            for row in workload.pairs(found):
+                out.add({"algorithm": name, "delta": delta, "clusters": found.clusters, **row})
+            forget(case)
+
+
+def forget(case: Case) -> None:
+    """Drop what a recoding keeps in the database."""
+    for name in ("rt_classes", "rt_rows", "rt_incomplete"):
+        case.engine.drop(case.engine.work_table(name))
 
 
 def of_size(out: Measured, quick: bool) -> None:
@@ -313,11 +366,13 @@ def main() -> int:
     place = Path(places[0]) if places else Path(__file__).parent / "rt_paper"
     place.mkdir(parents=True, exist_ok=True)
     by_delta = Measured(place / "by_delta.csv", "algorithm", "delta")
+    pairs = Measured(place / "pairs.csv", "algorithm", "delta", "pairs")
     by_k = Measured(place / "by_k.csv", "algorithm", "k")
     by_size = Measured(place / "by_size.csv", "algorithm", "records")
     by_order = Measured(place / "by_order.csv", "algorithm", "records")
     with loaded() as case:
         of_delta(case, by_delta, quick)
+        of_pairs(case, pairs, quick)
         of_k(case, by_k, quick)
         if not by_size.has(algorithm="cluster", records=130_000):
             large = seconds_of_cluster(resampled(case.records, 130_000))

@@ -9,7 +9,7 @@ Each then recodes the items of every cluster by T.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -99,6 +99,7 @@ def relational(
     if algorithm.startswith("rum") and limit is not None and Merging(measure, clusters).rum > limit:
         raise BoundViolated("The loss of the relational attributes", limit, Merging(measure, clusters).rum)
     engine.progress("recoding the clusters")
+    before = len(clusters)
     final, recoded = _settled(plan, clusters, limit if algorithm.startswith("rum") else None, infeasible)
     whole: Profile = Counter()
     for found in recoded:
@@ -106,7 +107,8 @@ def relational(
     tum = ul(whole) / max(records.n, 1)
     if algorithm.startswith("tum") and infeasible == "merge" and tum > bound:
         raise BoundViolated("The loss of the items", bound, Fraction(tum))
-    return publish(engine, dataset, measure, items, final, recoded, taxonomy, is_sensitive, tum)
+    made = publish(engine, dataset, measure, items, final, recoded, taxonomy, is_sensitive, tum)
+    return replace(made, merged=before - len(final))
 
 
 def _delta(given: Any) -> Fraction:

@@ -89,6 +89,10 @@ def anonymize(
             metavar="suppress|merge|error",
         ),
     ] = None,
+    values: Annotated[
+        int | None,
+        typer.Option(help="For kkm and klm: relational values of a random query, beside --size items (default 1)."),
+    ] = None,
     privacy_constraints: PrivacyConstraints = None,
     utility_constraints: Annotated[
         str | None,
@@ -182,6 +186,7 @@ def anonymize(
                 hierarchies=hierarchies,
                 delta=delta,
                 infeasible=infeasible,
+                values=values,
                 algorithm=algorithm,
                 privacy_constraints=privacy_constraints,
                 utility_constraints=utility_constraints,

@@ -128,15 +128,14 @@ def _relational_rows(found: dict[str, Any] | None) -> list[tuple[str, str]]:
         (
             "clusters",
             f"{found['clusters']:,}, the largest of {found['largest_cluster']:,} records; items suppressed in "
-            f"{found['suppressed_clusters']:,}",
+            f"{found['suppressed_clusters']:,}, merged for their sake {found['merged_clusters']:,}",
         )
     ]
     asked = found["accuracy"]
     if asked is not None:
         error = figure(asked["average_relative_error"])
-        rows.append(
-            ("with a value", f"{asked['queries']} queries of 1 value and {asked['items']} items, error {error}")
-        )
+        words = f"{asked['queries']} queries of {asked['values']} values and {asked['items']} items, error {error}"
+        rows.append(("with values", words))
     return rows
 
 
@@ -225,4 +224,5 @@ def sql_list(items: tuple[str, ...]) -> str:
 def print_witnesses(found: Verification) -> None:
     """The violations that were asked for: support and items, as JSON texts, a line each."""
     for witness in found.witnesses:
-        typer.echo(f"  {witness.support}\t" + "\t".join(json.dumps(i, ensure_ascii=False) for i in witness.items))
+        items = "\t".join(json.dumps(i, ensure_ascii=False) for i in witness.items)
+        typer.echo(f"  {witness.support}\t{items or '(no item)'}")

@@ -15,7 +15,7 @@ from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.evaluate import Part, Passed, Question, released_part
 from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
 from anondb.query.refusals import unsupported
-from anondb.query.relational import Cell
+from anondb.query.relational import Cell, cell_columns
 from anondb.query.values import Attribute, OnValue
 from anondb.release.objects import RELATIONAL, SchemaName, is_local, read_manifest, release_kind
 
@@ -286,7 +286,7 @@ class Opened:
     def records(self, classes: Classes, attributes: Sequence[Attribute]) -> list[Group]:
         """The records by how many released items of each class they have, by published values, and by whether something of
         theirs may be missing."""
-        columns = [c for a in attributes for c in _cell_columns(a)]
+        columns = [c for a in attributes for c in cell_columns(a)]
         if not columns and not classes.parts and not self.differing:
             return [Group((), (), not self.suppressed, self.size)]
         base = "ids" if self.differing or not columns else "records"
@@ -352,20 +352,6 @@ class Opened:
         if classes.default is not None:
             return load("query/held_by_default").bind(tables, {"weight": weights[classes.default]})
         return load("query/held_wide" if classes.wide else "query/held").bind(tables, {})
-
-
-def _cell_columns(attribute: Attribute) -> list[exp.Expr]:
-    """What the records table shows of an attribute: numbers as texts, times in microseconds."""
-
-    def column(end: str) -> exp.Expr:
-        return exp.column(exp.to_identifier(attribute.name + end, quoted=True), "records")
-
-    if attribute.ends is None:
-        return [column("")]
-    ends = [column("_lo"), column("_hi")]
-    if attribute.dated:
-        ends = [exp.Anonymous(this="epoch_us", expressions=[exp.cast(end, "TIMESTAMP")]) for end in ends]
-    return [*(exp.cast(end, "VARCHAR") for end in ends), column("_null") if attribute.has_null else exp.false()]
 
 
 def _values(rows: Sequence[tuple[exp.Expr, ...]], columns: Sequence[str], dummy: tuple[exp.Expr, ...]) -> exp.Query:

@@ -21,6 +21,8 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
 
+from sqlglot import exp
+
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question, Vector, part_of
 from anondb.query.refusals import unsupported
 from anondb.query.values import DAY, Attribute, OnValue, Value
@@ -51,6 +53,20 @@ def covered(attribute: Attribute, cell: Cell) -> Covered:
         return Covered(None, None, (), True)
     unit = DAY if attribute.dated else 1
     return Covered(Fraction(low) / unit, Fraction(high) / unit, (), bool(null))
+
+
+def cell_columns(attribute: Attribute) -> list[exp.Expr]:
+    """What the records table shows of an attribute: numbers as texts, times in microseconds."""
+
+    def column(end: str) -> exp.Expr:
+        return exp.column(exp.to_identifier(attribute.name + end, quoted=True), "records")
+
+    if attribute.ends is None:
+        return [column("")]
+    ends = [column("_lo"), column("_hi")]
+    if attribute.dated:
+        ends = [exp.Anonymous(this="epoch_us", expressions=[exp.cast(end, "TIMESTAMP")]) for end in ends]
+    return [*(exp.cast(end, "VARCHAR") for end in ends), column("_null") if attribute.has_null else exp.false()]
 
 
 def values_part(question: Question, attribute: Attribute, among: Covered, group: Value | None) -> Part:

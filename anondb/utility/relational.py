@@ -157,19 +157,20 @@ def accuracy_of(
     records: Records,
     recoding: RelationalRecoding,
     *,
+    values: int,
     items: int,
     queries: int,
     seed: int,
 ) -> dict[str, int | float] | None:
-    """ARE of random queries of one relational value and some items, for the owner's report; None where no record has so
-    many items, or there are no attributes."""
+    """ARE of random queries of some relational values and items, for the owner's report; None where no record has so
+    many."""
     original = Original.load(engine, dataset, records)
     try:
-        asked = original.draw(1, items, queries, seed)
+        asked = original.draw(values, items, queries, seed)
     except InputError:
         return None
     error = average_relative_error(original, RtEstimator(engine, dataset, records, recoding), asked)
-    return {"queries": len(asked), "values": 1, "items": items, "seed": seed, "average_relative_error": error}
+    return {"queries": len(asked), "values": values, "items": items, "seed": seed, "average_relative_error": error}
 
 
 def average_relative_error(original: Original, estimator: RtEstimator, queries: Sequence[RtQuery]) -> float:

@@ -145,9 +145,32 @@ def test_infeasible_clusters(database: Database) -> None:
     found = of("suppress").report
     assert found.to_json()["relational"]["suppressed_clusters"] == 1
     assert found.frozen.suppressed_occurrences == 2
+    assert found.to_json()["relational"]["merged_clusters"] == 0
     for infeasible in ("merge", "error"):
         with pytest.raises(InfeasibleError):
             of(infeasible)
+
+
+def test_merged_clusters_are_counted(database: Database) -> None:
+    """In each cluster of two one person holds the item; together they are two."""
+    sql(
+        database,
+        "CREATE TABLE two AS SELECT * FROM (VALUES (1, 'aa'), (3, 'aa')) t(tid, item)",
+    )
+    options = {"model": anondb.KkmAnonymity(2, 2), "records": "people", "quasi_identifiers": "age"}
+    made = database.anonymize("two", **options, algorithm="rfirst", infeasible="merge", name="two")
+    found = made.report.to_json()["relational"]
+    assert (found["clusters"], found["merged_clusters"], found["suppressed_clusters"]) == (1, 1, 0)
+
+
+def test_values_of_queries(database: Database) -> None:
+    for values in (1, 3):
+        found = run(database, values=values, size=1).report.to_json()["relational"]["accuracy"]
+        assert found["values"] == values and found["average_relative_error"] >= 0
+    refused(database, "bad_parameter", values=4)
+    refused(database, "bad_parameter", values=0)
+    with pytest.raises(InputError, match="values does not go with"):
+        database.anonymize("held", model=anondb.KmAnonymity(2, 2), values=1)
 
 
 def test_several_transaction_attributes(database: Database) -> None:
