@@ -40,7 +40,7 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/multi_anatomy_paper.py
 	$(BIN)/python benchmarks/local.py
 	$(BIN)/python benchmarks/baselines.py
-	$(BIN)/python benchmarks/rt_paper.py
+	$(BIN)/python benchmarks/rt_paper.py --limits
 
 # Up to a million transactions: some minutes, 4 GB.
 bench-scale: $(STAMP)
