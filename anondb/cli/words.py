@@ -128,13 +128,14 @@ def _relational_rows(found: dict[str, Any] | None) -> list[tuple[str, str]]:
         (
             "clusters",
             f"{found['clusters']:,}, the largest of {found['largest_cluster']:,} records; items suppressed in "
-            f"{found['suppressed_clusters']:,}, merged for their sake {found['merged_clusters']:,}",
+            f"{found['suppressed_clusters']:,}; {found['merged_clusters']:,} merged with others instead",
         )
     ]
     asked = found["accuracy"]
     if asked is not None:
         error = figure(asked["average_relative_error"])
-        words = f"{asked['queries']} queries of {asked['values']} values and {asked['items']} items, error {error}"
+        kind = f"{asked['values']} value{'s' * (asked['values'] != 1)} and {asked['items']} items"
+        words = f"{asked['queries']} queries of {kind}, error {error}"
         rows.append(("with values", words))
     return rows
 

@@ -21,6 +21,7 @@ PEOPLE = """tid,Name,Age,Origin,Gender
 5,Jim,55,Nigeria,Male
 """
 BASKETS = {0: "EFBG", 1: "EFDH", 2: "BCEG", 3: "FDH", 4: "EG", 5: "AFH"}
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 ORIGIN = (
     "".join(f"{c};Europe;All\n" for c in ("France", "Greece", "Germany", "Spain"))
     + "Algeria;Africa;All\nNigeria;Africa;All\n"
@@ -97,3 +98,100 @@ def test_diversity_and_a_bound_that_cannot_be_met(place: Path) -> None:
     assert report["verified"]
     code, _ = anonymize(place, "--model", "kkm", "--delta", "0.1")
     assert code == 3
+
+
+def test_plain_tables_are_checked(place: Path, tmp_path: Path) -> None:
+    """The original is not (2,2^2)-anonymous; the rows of Fig. 2a are, with the sensitive items out of sight."""
+    words = [
+        "--model",
+        "kkm",
+        "--k",
+        "2",
+        "--m",
+        "2",
+        "--records",
+        str(place / "people.csv"),
+        "--json",
+        "--witnesses",
+        "1",
+    ]
+    words += ["--quasi-identifiers", "Age,Origin,Gender", "--sensitive", str(place / "sensitive.csv")]
+    done = CliRunner().invoke(app, ["verify", str(place / "baskets.csv"), *words])
+    found = json.loads(done.stdout)
+    assert getattr(done.exception, "code", done.exit_code) == 4
+    assert found["violations"] == 6 and found["witnesses"] == [{"items": [], "support": 1}]
+    rows = {0: ("E", "F", "BD", "G"), 1: ("E", "F", "BD", "H"), 2: ("BCF", "DE", "G"), 3: ("BCF", "DE", "H")}
+    rows |= {4: ("AEF", "G"), 5: ("AEF", "H")}
+    (tmp_path / "held.csv").write_text("tid,item\n" + "".join(f"{t},{i}\n" for t, items in rows.items() for i in items))
+    values = ["[19:22],Europe,Male", "[28:39],Europe,Female", "[55:70],Africa,All"]
+    people = "".join(f"{t},{values[t // 2]}\n" for t in rows)
+    (tmp_path / "people.csv").write_text("tid,Age,Origin,Gender\n" + people)
+    words[words.index("--records") + 1] = str(tmp_path / "people.csv")
+    done = CliRunner().invoke(app, ["verify", str(tmp_path / "held.csv"), *words])
+    assert json.loads(done.stdout)["verified"]
+    del words[-2:]
+    done = CliRunner().invoke(app, ["verify", str(tmp_path / "held.csv"), *words])
+    assert json.loads(done.stdout)["violations"] == 6  # G and H, one record each, three times (C-9)
+    model = ["--model", "klm", "--l", "2", *words[2:], "--sensitive", str(place / "sensitive.csv")]
+    done = CliRunner().invoke(app, ["verify", str(tmp_path / "held.csv"), *model])
+    assert json.loads(done.stdout)["verified"]
+
+
+def test_weights_change_the_loss(place: Path, tmp_path: Path) -> None:
+    """With all weight on Gender, three men and three women of Fig. 1a are clusters that lose nothing."""
+    (tmp_path / "weights.csv").write_text("attribute,weight\nAge,0\norigin,0\nGender,1\n")
+    weights = ["--weights", str(tmp_path / "weights.csv")]
+    code, report = anonymize(place, "--model", "kkm", "--k", "3", "--delta", "0", *weights, "--release", "w")
+    assert (code, report["relational"]["rum"]) == (0, "0")
+    assert anonymize(place, "--model", "kkm", "--k", "3", "--delta", "0", "--release", "w")[0] == 3
+    with duckdb.connect(str(tmp_path / "own.duckdb")) as own:
+        for name in ("people", "baskets", "sensitive"):
+            own.execute(f"CREATE TABLE {name} AS FROM read_csv('{place / name}.csv', all_varchar = true)")
+        own.execute(f"CREATE TABLE weights AS FROM '{tmp_path / 'weights.csv'}'")
+    (tmp_path / "view.sql").write_text(
+        "CREATE ANONYMIZED VIEW w AS SELECT tid, item FROM baskets WITH (model = 'kkm', k = 3, m = 2, delta = 0,"
+        " records = 'people', quasi_identifiers = 'Age,Origin:categorical,Gender', weights = 'weights', sensitive = 'sensitive')"
+    )
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "own.duckdb"), str(tmp_path / "view.sql")])
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+def test_diagnoses_of_patients(tmp_path: Path) -> None:
+    """INFORMS with the ICD-9 tree: released, verified, and asked by year of birth and diagnosis in a plain DuckDB client."""
+    own = tmp_path / "informs.duckdb"
+    with duckdb.connect(str(own)) as connection:
+        source = f"read_csv('{DATA / 'informs2005_rt.csv'}')"
+        connection.execute(f"CREATE TABLE people AS SELECT * EXCLUDE items FROM {source}")
+        connection.execute(
+            f"CREATE TABLE diagnoses AS SELECT DUPERSID, unnest(string_split(items, ' ')) AS item FROM {source}"
+        )
+        asked = "SELECT count(*) FROM people SEMI JOIN diagnoses USING (DUPERSID) WHERE DOBYY BETWEEN 1940 AND 1960"
+        truth = connection.execute(asked.replace("diagnoses", "(FROM diagnoses WHERE item = '250') d")).fetchall()[0][0]
+    words = ["anonymize", str(own), "--transactions", "diagnoses", "--id", "DUPERSID", "--records", "people"]
+    words += [
+        "--quasi-identifiers",
+        "DOBYY,EDUCYEAR,income,RACEX:categorical,SEX:categorical",
+        "--model",
+        "kkm",
+        "--k",
+        "25",
+    ]
+    words += [
+        "--taxonomy",
+        str(DATA / "icd9.tree"),
+        "--release",
+        "r",
+        "--publish",
+        str(tmp_path / "r.duckdb"),
+        "--json",
+    ]
+    report = json.loads(CliRunner().invoke(app, words).stdout)
+    assert report["verified"] and report["relational"]["suppressed_clusters"] == 0
+    assert any("became the root" in words for words in report["warnings"])
+    for command in ("verify", "inspect"):
+        assert CliRunner().invoke(app, [command, str(tmp_path / "r.duckdb")]).exit_code == 0
+    with duckdb.connect(str(tmp_path / "r.duckdb"), read_only=True) as reader:
+        low, estimate, high = reader.execute("FROM count_bounds(['250'], DOBYY := [1940, 1960])").fetchall()[0]
+        assert low <= truth <= high and low <= estimate <= high and truth == 983
