@@ -150,7 +150,8 @@ def test_weights_change_the_loss(place: Path, tmp_path: Path) -> None:
         own.execute(f"CREATE TABLE weights AS FROM '{tmp_path / 'weights.csv'}'")
     (tmp_path / "view.sql").write_text(
         "CREATE ANONYMIZED VIEW w AS SELECT tid, item FROM baskets WITH (model = 'kkm', k = 3, m = 2, delta = 0,"
-        " records = 'people', quasi_identifiers = 'Age,Origin:categorical,Gender', weights = 'weights', sensitive = 'sensitive')"
+        " records = 'people', quasi_identifiers = 'Age,Origin:categorical,Gender', weights = 'weights',"
+        " sensitive = 'sensitive')"
     )
     done = CliRunner().invoke(app, ["run", str(tmp_path / "own.duckdb"), str(tmp_path / "view.sql")])
     assert done.exit_code == 0, done.output
