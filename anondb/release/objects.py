@@ -37,7 +37,7 @@ class Kind:
         numbered, number: the table and the column of the random numbers, which every sealed file has anew.
         rows: the tables whose rows are the anonymized data.
         attributes: of releases with relational values: what is published of them.
-        local: whether released items may overlap, as those of a local recoding.
+        local: whether a release is read as one of a local recoding, whose released items may overlap.
     """
 
     tables: Mapping[str, Mapping[str, str]]
@@ -180,14 +180,6 @@ def _body(
     return tree
 
 
-def is_local(engine: Engine, schema: SchemaName) -> bool:
-    """Whether a release is read as one of a local recoding, whose released items may overlap."""
-    if not engine.exists(schema.table("transaction_ids")):
-        return False  # an anatomy recodes no items
-    names = ("manifest", "released_items", "transaction_ids")
-    return bool(engine.scalar("release/is_local", {name: schema.table(name) for name in names}))
-
-
 def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, ...]:
     """The statements that create ``baskets`` and ``count_bounds(items)`` over the tables of ``schema``.
 
@@ -271,9 +263,16 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
         kind = KINDS.get(model)
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
-    if kind == GLOBAL and is_local(engine, schema):
-        return LOCAL
-    return kind
+    if kind is ANATOMY:  # it recodes no items
+        return kind
+    read = ("manifest", "released_items", "transaction_ids")
+    return replace(kind, local=bool(engine.scalar("release/is_local", {name: schema.table(name) for name in read})))
+
+
+def is_local(engine: Engine, schema: SchemaName) -> bool:
+    """Whether a release is read as one of a local recoding, whose released items may overlap."""
+    kind = release_kind(engine, schema)
+    return kind is not None and kind.local
 
 
 def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, ...]]:
