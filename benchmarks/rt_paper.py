@@ -38,7 +38,7 @@ from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.models.relational import KkmAnonymity
 from anondb.recoding import RelationalRecoding
-from anondb.utility.relational import Original, RtEstimator, RtQuery
+from anondb.utility.relational import Original, RtEstimator, average_relative_error
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 ATTRIBUTES = "DOBMM,DOBYY,EDUCYEAR,income,poverty,RACEX:categorical,SEX:categorical,marry:categorical"
@@ -46,7 +46,7 @@ K, M, DELTA = 25, 2, 0.65
 VARIANTS = ("r", "t", "rt")
 KINDS = ((2, 0), (0, 2), (1, 1), (1, 2), (2, 1))  # (relational values, items) of a query
 QUERIES = 100
-RARE = 25  # queries with a smaller answer are also looked at apart
+RARE = 25  # queries with smaller answers are looked at apart
 SECONDS, CLUSTER_SECONDS, LARGE_SECONDS, MEMORY = 30, 8, 150, 2048
 Row = dict[str, Any]
 
@@ -122,60 +122,47 @@ class Workload:
         self._case, self._original = case, Original.load(case.engine, case.dataset, case.records)
         self._asked = {kind: self._original.draw(*kind, QUERIES, seed=1) for kind in KINDS}
 
-    def pairs(self, found: RelationalRecoding) -> Iterator[Row]:
-        """Why pairs of items are answered as they are, for rare and for other pairs.
+    def causes(self, found: RelationalRecoding) -> Iterator[Row]:
+        """Why queries of one value and an item, and of two items, are answered as they are: for small and other answers.
 
-        An estimate is a product of three: the records of classes in which both items occur (``reach``), the share of these
-        that are published with something that stands for both (``possible``), and the mean probability there (``chance``).
+        An estimate is a product of three: the records of classes in which all the items occur (``reach``), the share of
+        these that may satisfy the query (``possible``), and the mean probability there (``chance``).
         """
         estimator = RtEstimator(self._case.engine, self._case.dataset, self._case.records, found)
         of_class = self._case.engine.query("utility/classes", {"classes": found.classes})["class"].astype(np.int64)
         sizes = np.bincount(of_class)
-        asked = self._asked[0, 2]
-        truths = np.array([self._original.count(q) for q in asked])
-        facts = []
-        for query, truth in zip(asked, truths, strict=True):
-            both = set[int].intersection(*(set(of_class[self._original.holders[i]].tolist()) for i in query.items))
-            chances = estimator.chances(query)
-            possible = int((chances > 0).sum())
-            reach = int(sizes[sorted(both)].sum())
-            facts.append((abs(truth - chances.sum()) / truth, truth, reach, possible, chances.sum()))
-        table = np.array(facts, dtype=np.float64)
-        for name, chosen in (("rare", truths < RARE), ("other", truths >= RARE)):
-            error, truth, reach, possible, estimate = table[chosen].mean(axis=0).tolist()
-            yield {
-                "pairs": name,
-                "queries": int(chosen.sum()),
-                "are": error,
-                "truth": truth,
-                "estimate": estimate,
-                "reach": reach,
-                "possible": possible / reach,
-                "chance": estimate / possible,
-            }
+        for x, y in ((1, 1), (0, 2)):
+            facts = []
+            for query in self._asked[x, y]:
+                truth = self._original.count(query)
+                here = set[int].intersection(*(set(of_class[self._original.holders[i]].tolist()) for i in query.items))
+                chances = estimator.chances(query)
+                estimate, reach = float(chances.sum()), int(sizes[sorted(here)].sum())
+                facts.append((abs(truth - estimate) / truth, truth, estimate, reach, int((chances > 0).sum())))
+            table = np.array(facts, dtype=np.float64)
+            small = table[:, 1] < RARE
+            for name, chosen in (("small", small), ("other", ~small)):
+                error, truth, estimate, reach, possible = table[chosen].mean(axis=0).tolist()
+                yield {
+                    "values": x,
+                    "items": y,
+                    "answers": name,
+                    "queries": int(chosen.sum()),
+                    "are": error,
+                    "truth": truth,
+                    "estimate": estimate,
+                    "reach": reach,
+                    "possible": possible / reach,
+                    "chance": estimate / possible,
+                }
 
     def errors(self, found: RelationalRecoding) -> Row:
-        """ARE of each kind; of pairs of items also where the errors come from: of rare and of other pairs, and in how many
-        records a pair is possible with which probability."""
+        """ARE of each kind."""
         estimator = RtEstimator(self._case.engine, self._case.dataset, self._case.records, found)
-        row: Row = {}
-        for (x, y), asked in self._asked.items():
-            truths = np.array([self._original.count(q) for q in asked])
-            chances = [self._chances(estimator, q) for q in asked]
-            estimates = np.array([total for total, _ in chances])
-            errors = np.abs(truths - estimates) / truths
-            row[f"are_{x}_{y}"] = float(errors.mean())
-            if (x, y) == (0, 2):
-                possible = np.array([n for _, n in chances])
-                row["are_0_2_rare"] = float(errors[truths < RARE].mean())
-                row["are_0_2_other"] = float(errors[truths >= RARE].mean())
-                row["possible_0_2"] = float(possible.mean())
-                row["chance_0_2"] = float(estimates.sum() / possible.sum())
-        return row
-
-    def _chances(self, estimator: RtEstimator, query: RtQuery) -> tuple[float, int]:
-        chances = estimator.chances(query)
-        return float(chances.sum()), int((chances > 0).sum())
+        return {
+            f"are_{x}_{y}": average_relative_error(self._original, estimator, asked)
+            for (x, y), asked in self._asked.items()
+        }
 
 
 def item_sizes(case: Case, found: RelationalRecoding) -> Row:
@@ -254,18 +241,17 @@ def of_delta(case: Case, out: Measured, limits: bool) -> None:
             run(f"tum_bound_{v}", delta)
 
 
-def of_pairs(case: Case, out: Measured) -> None:
-    """Why the error of pairs of items goes up before it goes down as clusters grow."""
+def of_answers(case: Case, out: Measured) -> None:
+    """Why errors of items go up before they go down as clusters grow."""
     workload: Workload | None = None
     for v in VARIANTS:
         for delta in (0.19, 0.25, 0.35, 0.5, DELTA, 0.8, 0.9, 1.0):
             name = f"rum_bound_{v}"
-            if out.has(algorithm=name, delta=delta, pairs="other"):
+            if out.has(algorithm=name, delta=delta, items=2, answers="other"):
                 continue
             workload = workload or Workload(case)
-            model = KkmAnonymity(K, M)
-            found = relational(case.engine, case.dataset, case.records, model, name, delta=delta)
-            for row in workload.pairs(found):
+            found = relational(case.engine, case.dataset, case.records, KkmAnonymity(K, M), name, delta=delta)
+            for row in workload.causes(found):
                 out.add({"algorithm": name, "delta": delta, "clusters": found.clusters, **row})
             forget(case)
 
@@ -373,14 +359,14 @@ def measure(place: Path, limits: bool) -> int:
     """Measure what is not in the files of a directory yet, draw the plots, and report."""
     place.mkdir(parents=True, exist_ok=True)
     by_delta = Measured(place / "by_delta.csv", "algorithm", "delta")
-    pairs = Measured(place / "pairs.csv", "algorithm", "delta", "pairs")
+    by_answer = Measured(place / "by_answer.csv", "algorithm", "delta", "items", "answers")
     by_k = Measured(place / "by_k.csv", "algorithm", "k")
     by_size = Measured(place / "by_size.csv", "algorithm", "records")
     by_order = Measured(place / "by_order.csv", "algorithm", "records")
     with loaded() as case:
         of_delta(case, by_delta, limits)
         if not limits:
-            of_pairs(case, pairs)
+            of_answers(case, by_answer)
             of_k(case, by_k)
         for n in (case.records.n, 130_000):
             if not by_size.has(algorithm="cluster", records=n):
