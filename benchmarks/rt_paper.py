@@ -1,6 +1,6 @@
 """Section 6 of Poulis et al. (ECML/PKDD 2013) on the INFORMS 2005 slice: losses, errors of COUNT queries, clusters, time.
 
-    python benchmarks/rt_paper.py [DIRECTORY]    some 25 CPU minutes
+    python benchmarks/rt_paper.py [DIRECTORY]    some 20 CPU minutes
     python benchmarks/rt_paper.py --limits       only what has a limit, some 5 CPU minutes
 
 writes CSV files and plots to benchmarks/rt_paper (or DIRECTORY) and prints what the paper says beside what is measured. Each
