@@ -204,10 +204,10 @@ def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tup
     * lower: the sum of all n_j less (r - 1) s, or 0 if that is less;
     * estimate: s times the product of all n_j / s.
     """
-    texts = {"schema_name": exp.Literal.string(schema.name), "release_id": exp.Literal.string(release_id)}
     if kind is ANATOMY:
-        bounds = _body("release/bucket_count_bounds", schema.name, {**texts, "items": exp.column("items")})
-        original = _body("release/reconstruct", schema.name, {**texts, "seed": exp.column("seed")})
+        bounds = _body("release/bucket_count_bounds", schema.name, _ITEMS, _checked(schema.name, release_id, kind))
+        placed = {"in_place": _in_place("reconstruct", schema.name, release_id, kind)}
+        original = _body("release/reconstruct", schema.name, {"seed": exp.column("seed")}, placed)
         return (
             _macro(schema, "count_bounds", [exp.to_identifier("items")], bounds),
             _macro(schema, "reconstruct", [exp.to_identifier("seed")], original),
@@ -215,19 +215,38 @@ def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tup
     view = exp.Create(
         this=schema.table("baskets").expression(),
         kind="VIEW",
-        expression=_body("release/baskets", schema.name, {"schema_name": texts["schema_name"]}),
+        expression=_body("release/baskets", schema.name, {"schema_name": exp.Literal.string(schema.name)}),
     )
     parameters: list[exp.Expr] = [exp.to_identifier("items")]
-    values = {**texts, "items": exp.column("items")}
-    if kind.attributes is None:
-        body = _body("release/count_bounds_local" if kind.local else "release/count_bounds", schema.name, values)
-    else:
+    made = _checked(schema.name, release_id, kind)
+    name = "release/count_bounds_local" if kind.local else "release/count_bounds"
+    if kind.attributes is not None:
         for attribute in kind.attributes:
-            name = exp.to_identifier(attribute.name, quoted=True)
-            parameters.append(exp.PropertyEQ(this=name, expression=exp.null()))
-        made = {"judged_records": judged_records(schema.name, kind.attributes)}
-        body = _body("release/count_bounds_relational", schema.name, values, made)
-    return view, _macro(schema, "count_bounds", parameters, body)
+            named = exp.to_identifier(attribute.name, quoted=True)
+            parameters.append(exp.PropertyEQ(this=named, expression=exp.null()))
+        made["judged_records"] = judged_records(schema.name, kind.attributes)
+        name = "release/count_bounds_relational"
+    return view, _macro(schema, "count_bounds", parameters, _body(name, schema.name, _ITEMS, made))
+
+
+_ITEMS: Mapping[str, exp.Expression] = {"items": exp.column("items")}
+
+
+def _in_place(macro: str, schema: str, release_id: str, kind: Kind) -> exp.Query:
+    """The check that a macro reads the tables of its release."""
+    values = {
+        "macro_name": exp.Literal.string(macro),
+        "release_id": exp.Literal.string(release_id),
+        "schema_name": exp.Literal.string(schema),
+        "table_names": exp.Array(expressions=[exp.Literal.string(name) for name in kind.tables]),
+    }
+    return _body("release/in_place", schema, values)
+
+
+def _checked(schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
+    """The checks that ``count_bounds`` makes first, as the table ``checked`` of its body."""
+    placed = {"in_place": _in_place("count_bounds", schema, release_id, kind)}
+    return {"checked": _body("release/checked_items", schema, _ITEMS, placed)}
 
 
 def _macro(schema: SchemaName, name: str, parameters: list[exp.Expr], body: exp.Query) -> exp.Create:
