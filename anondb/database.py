@@ -145,12 +145,13 @@ class Release:
             include_constraints=include_constraints,
         )
 
-    def attack(self, *, individuals: int = 1000, known: int = 2, seed: int = 0) -> Attack:
-        """A simulated attacker who knows items of real persons: how many candidates the source and the release leave.
+    def attack(self, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
+        """A simulated attacker who knows items, and relational values, of real persons: how many candidates the source and
+        the release leave.
 
         Args:
             individuals: how many persons are drawn.
-            known: how many of its items the attacker knows of each.
+            known: how many of its items the attacker knows of each; by default as many as the promise speaks of.
             seed: of the draw.
         """
         from anondb.attack import attack

@@ -108,12 +108,12 @@ def publish(
 def releases(source: Source, as_json: Json = False) -> None:
     """List the releases of a database, dropped ones too."""
     with opened(source, read_only=True) as database:
-        entries = database.releases()
+        entries, kept = database.releases(), not database.engine.one_shot
     if as_json:
         print_json({"releases": [{**e.texts(), **_numbers(e)} for e in entries]})
         return
     if not entries:
-        typer.echo("no releases", err=True)
+        typer.echo("no releases" if kept else "no releases: a run over files keeps no ledger", err=True)
         return
     from rich.console import Console
     from rich.table import Table
