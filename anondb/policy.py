@@ -48,6 +48,7 @@ class Workload:
 
 
 LEDGER_COLUMNS = ("algorithm", "id", "item")  # of the policy, which the ledger has beside it
+MAX_STATED = 100  # entries of a list that the ledger has one by one
 CHOICES: Mapping[str, tuple[str, ...]] = {"empty_transactions": ("absorb", "keep"), "objective": ("total", "increase")}
 
 
@@ -187,6 +188,8 @@ def _stated(value: Any) -> Any:
     """An option as a JSON value."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, list | tuple | Mapping) and len(value) > MAX_STATED:
+        return f"{len(value)} entries"
     if isinstance(value, list | tuple):
         return [_stated(part) for part in value]
     if isinstance(value, Mapping):
