@@ -276,20 +276,35 @@ class Database:
             _check_not_a_source(publish, transactions, workload, *options.values())
             if not allow_overlap:
                 stored.check_source_not_published(self.engine, transactions)
-        report = pipeline.anonymize(self.engine, policy)
-        release = Release(self, report.release, report)
-        if publish is not None:
-            begun = time.perf_counter()
-            try:
-                file = release.publish(publish, replace=replace, allow_overlap=allow_overlap)
-            except AnondbError as error:
-                kept = (
-                    f"The release {report.release!r} was made and is kept; only publishing it failed: publish it again."
-                )
-                raise type(error)(f"{error} {kept}", code=error.code) from None
-            seconds = time.perf_counter() - begun
-            release.report = pipeline.published(report, file, seconds, self.engine.one_shot)
+        with self._saying_what_stays():
+            report = pipeline.anonymize(self.engine, policy)
+            release = Release(self, report.release, report)
+            if publish is not None:
+                begun = time.perf_counter()
+                try:
+                    file = release.publish(publish, replace=replace, allow_overlap=allow_overlap)
+                except AnondbError as error:
+                    kept = f"The release {report.release!r} was made and is kept; only publishing it failed: publish it again."
+                    raise type(error)(f"{error} {kept}", code=error.code) from None
+                seconds = time.perf_counter() - begun
+                release.report = pipeline.published(report, file, seconds, self.engine.one_shot)
         return release
+
+    @contextlib.contextmanager
+    def _saying_what_stays(self) -> Iterator[None]:
+        """If Ctrl-C comes after a release was committed, a note of the KeyboardInterrupt says that it is there."""
+        begun = ledger.now()
+        try:
+            yield
+        except KeyboardInterrupt as stopped:
+            with contextlib.suppress(AnondbError):
+                for entry in self.releases():
+                    if entry.created >= begun and entry.status == ledger.PRESENT:
+                        stopped.add_note(
+                            f"The release {entry.name!r} had been made and verified before that, and is kept; if it was to"
+                            " be published, publish it again."
+                        )
+            raise
 
     def verify(
         self,

@@ -197,6 +197,44 @@ def test_ctrl_c_in_the_main_job_ends_soon(place: Path) -> None:
         assert names >= {"one", "two"} and all(database.release(name).verification.verified for name in names)
 
 
+def test_ctrl_c_after_the_commit_says_what_stays(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release that was committed is kept, and the note of the interrupt names it; one that was not leaves nothing."""
+    options = {"taxonomy": "food", "model": anondb.KmAnonymity(400, 2), "queries": 5, "max_suppression": 100}
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with anondb.connect(place / "shop.duckdb") as database:
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:
+            patch.setattr("anondb.pipeline.verify_release", stop)
+            database.anonymize("sales", name="three", **options)
+        assert not getattr(caught.value, "__notes__", []) and "three" not in {e.name for e in database.releases()}
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:
+            patch.setattr("anondb.stored.publish", stop)
+            database.anonymize("sales", name="three", publish=place / "out" / "x.duckdb", allow_overlap=True, **options)
+        assert ["'three'" in note and "kept" in note for note in caught.value.__notes__] == [True]
+        assert database.release("three").verification.verified
+    script = (
+        "import sys; from anondb import stored; from anondb.cli import main\n"
+        "def stop(*_, **__): raise KeyboardInterrupt\n"
+        "stored.publish = stop; main()\n"
+    )
+    words = [
+        "anonymize",
+        str(place / "shop.duckdb"),
+        "--transactions",
+        "sales",
+        "--taxonomy",
+        "food",
+        "--release",
+        "four",
+    ]
+    words += ["--max-suppression", "100", "--allow-overlap", "--publish", str(place / "out" / "x.duckdb")]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script, *words], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 130 and "'four' had been made" in done.stderr and "is kept" in done.stderr
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of a few blocks, where one can be mounted."""
