@@ -284,8 +284,8 @@ class Database:
                 try:
                     file = release.publish(publish, replace=replace, allow_overlap=allow_overlap)
                 except AnondbError as error:
-                    kept = f"The release {report.release!r} was made and is kept; only publishing it failed: publish it again."
-                    raise type(error)(f"{error} {kept}", code=error.code) from None
+                    kept = f"The release {report.release!r} was made and is kept; only publishing it failed"
+                    raise type(error)(f"{error} {kept}: publish it again.", code=error.code) from None
                 seconds = time.perf_counter() - begun
                 release.report = pipeline.published(report, file, seconds, self.engine.one_shot)
         return release
