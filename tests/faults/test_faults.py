@@ -104,11 +104,15 @@ def raw_files(directory: Path) -> list[str]:
 def _kill(place: Path, seed: int, repeats: int) -> tuple[set[str], int]:
     """Kill a publication at random moments; which releases were there afterwards, and how many kills met a build."""
     releases, seen, met, rng = ids(place), set(), 0, random.Random(seed)
-    out = place / "out"
+    out, process = place / "out", start(place)
+    begun = time.perf_counter()
+    go(process)
+    assert wait_for(process) == (0, "done\n")
+    whole = time.perf_counter() - begun  # the moments are spread over a publication, however busy the machine is
     for _ in range(repeats):
         process = start(place)
         go(process)
-        time.sleep(rng.uniform(0.0, 0.7))
+        time.sleep(rng.uniform(0.0, 1.2 * whole))
         process.kill()
         process.communicate()
         time.sleep(0.05)
