@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import chain, combinations, product
 
 import pytest
+from reference import apriori as naive_apriori
 from reference import coat as naive_coat
 from reference import generalize, mhghs
 
@@ -93,6 +94,20 @@ def test_coat_is_inverted() -> None:
 
     found = inversion.invert(released, members, KmAnonymity(2, 2), "coat")
     assert found == brute_force(released, members, gives)
+
+
+@pytest.mark.parametrize("sets, k", CASES)
+def test_apriori_is_inverted(sets: list[str], k: int) -> None:
+    members = {"P": ["a", "b"], "Q": ["c", "d"]}
+    released = [frozenset(t) for t in sets]
+
+    def gives(originals: tuple[frozenset[str], ...]) -> bool:
+        cut = naive_apriori(CHILDREN, "R", originals, k, 1)
+        return [frozenset(t) for t in generalize(CHILDREN, originals, cut)] == released
+
+    wanted = brute_force(released, members, gives)
+    found = inversion.invert(released, members, KmAnonymity(k, 1), "apriori", taxonomy=from_edges(EDGES))
+    assert found == wanted and found.posterior >= found.naive
 
 
 def test_large_releases_and_unknown_names_are_refused() -> None:

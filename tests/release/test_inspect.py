@@ -81,11 +81,12 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("others")
     with duckdb.connect(str(place / "shop.duckdb")) as writer:
         writer.execute(
-            "CREATE TABLE sales AS SELECT t AS tid, 'i' || (t * (n + 3)) % 7 AS item FROM range(400) r(t), range(3) s(n)"
+            "CREATE TABLE sales AS"
+            " SELECT t AS tid, 'i' || (t * (n + 3)) % 7 AS item FROM range(400) r(t), range(3) s(n)"
         )
         writer.execute(
-            "CREATE TABLE people AS SELECT t AS tid, 20 + t % 40 AS age, ['red', 'green', 'blue', 'grey'][1 + t % 4] AS colour"
-            " FROM range(400) r(t)"
+            "CREATE TABLE people AS SELECT t AS tid, 20 + t % 40 AS age,"
+            " ['red', 'green', 'blue', 'grey'][1 + t % 4] AS colour FROM range(400) r(t)"
         )
     made = {}
     about = {
