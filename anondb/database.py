@@ -22,9 +22,10 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
 from anondb.policy import Options, Policy, Workload
-from anondb.release import ledger
+from anondb.release import ledger, publications
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.paths import check_target
+from anondb.release.publications import Publication
 from anondb.release.publish import PublishedFile
 from anondb.utility import Accuracy, Loss
 from anondb.utility.rules import RuleAccuracy, RuleThresholds
@@ -422,6 +423,10 @@ class Database:
     def releases(self) -> list[ledger.LedgerEntry]:
         """The ledger: all releases ever made here, dropped ones too, the oldest first."""
         return ledger.entries(self.engine, stored.current_catalog(self.engine))
+
+    def publications(self) -> list[Publication]:
+        """The ledger: all sealed files that left, the oldest first."""
+        return publications.publications(self.engine, stored.current_catalog(self.engine))
 
     def drop(self, name: str) -> None:
         """Drop a release; its entry in the ledger stays.
