@@ -10,6 +10,7 @@ $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m compileall -q anondb
 	touch $(STAMP)
 
 demo: $(STAMP)

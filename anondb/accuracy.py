@@ -15,7 +15,7 @@ from anondb.errors import InternalError
 from anondb.models.anatomy import Anatomy
 from anondb.policy import Workload
 from anondb.recoding import BucketRecoding
-from anondb.release.objects import ANATOMY, SchemaName, is_local, read_manifest, release_kind
+from anondb.release.objects import ANATOMY, SchemaName, read_manifest, release_kind
 from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
 from anondb.utility.anatomy import BucketFigures, figures, measure_buckets
@@ -68,9 +68,10 @@ def measure_on(
     Raises:
         InternalError: a true count lies outside of its bounds: a bug; nothing is kept.
     """
-    if release_kind(engine, schema) is ANATOMY:
+    kind = release_kind(engine, schema)
+    if kind is ANATOMY:
         return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
-    if is_local(engine, schema):
+    if kind is not None and kind.local:
         accuracy = measure_local(
             engine,
             dataset,

@@ -24,9 +24,8 @@ from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import TransactionalK
-from anondb.release import ledger
 from anondb.release.freeze import coded_release
-from anondb.release.objects import ANATOMY, SchemaName, is_local, read_manifest, release_kind
+from anondb.release.objects import ANATOMY, SchemaName, read_manifest, release_kind
 from anondb.release.relational import coded_records
 from anondb.verify import Verification, verify_hkp, verify_k, verify_kkm, verify_km, verify_levels
 from anondb.verify.anatomy import AnatomyVerification, Original, verify_anatomy
@@ -116,7 +115,8 @@ def verify_release(
     Raises:
         InputError: the release is not of a kind that the model speaks of.
     """
-    if (release_kind(engine, schema) is ANATOMY) != isinstance(model, Anatomy):
+    kind = release_kind(engine, schema)
+    if kind is None or (kind is ANATOMY) != isinstance(model, Anatomy):
         raise InputError(
             f"The model {model.name} does not speak of this kind of release.",
             code="bad_parameter",
@@ -138,7 +138,7 @@ def verify_release(
     released = schema.table("released_items")
     about: dict[str, Any] = {"privacy": privacy, "sensitive": sensitive, "released_items": released}
     found = verify_rows(engine, transactions, ids, items, model, witnesses, **about)
-    if isinstance(model, KmAnonymity) and is_local(engine, schema):
+    if isinstance(model, KmAnonymity) and kind.local:
         across = verify_levels(engine, transactions, items, released, model)
         found = replace(found, verified=found.verified and across.verified, across_levels=across.violations)
     engine.drop(transactions, items)
@@ -256,16 +256,6 @@ def given_sensitive(engine: Engine, given: Any, model: Model) -> tuple[str, ...]
     if given is not None and not isinstance(model, HkpCoherence):
         raise InputError(f"sensitive goes with the model hkp, not with {model.name}.", code="bad_usage")
     return None if given is None else load_sensitive(engine, given)
-
-
-def sensitive_of_release(engine: Engine, catalog: str, schema: SchemaName) -> tuple[str, ...]:
-    """The private items that a release was made with, from the owner's ledger."""
-    return ledger.sensitive_of(engine, catalog, read_manifest(engine, schema)["release_id"])
-
-
-def privacy_of_release(engine: Engine, catalog: str, schema: SchemaName) -> PrivacyConstraints | str | None:
-    """The privacy constraints that a release was made with, from the owner's ledger."""
-    return ledger.privacy_of(engine, catalog, read_manifest(engine, schema)["release_id"])
 
 
 def model_of(manifest: dict[str, str]) -> Model:

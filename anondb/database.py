@@ -343,14 +343,15 @@ class Database:
         if release is not None:
             with self.engine.transaction():
                 schema = stored.find_release(self.engine, release)
-                promised = model or checks.model_of(read_manifest(self.engine, schema))
+                manifest = read_manifest(self.engine, schema)
+                promised = model or checks.model_of(manifest)
                 if privacy_constraints is None:
-                    privacy = checks.privacy_of_release(self.engine, stored.current_catalog(self.engine), schema)
+                    privacy = ledger.privacy_of(self.engine, schema.catalog, manifest["release_id"])
                 else:
                     privacy = checks.given_privacy(self.engine, privacy_constraints, promised)
                 private = checks.given_sensitive(self.engine, sensitive, promised)
                 if private is None:
-                    private = checks.sensitive_of_release(self.engine, schema.catalog, schema)
+                    private = ledger.sensitive_of(self.engine, schema.catalog, manifest["release_id"])
                 about: dict[str, Any] = {"privacy": privacy, "sensitive": private}
                 return checks.verify_release(self.engine, schema, promised, witnesses, **about)
         if buckets is not None:

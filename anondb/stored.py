@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.accuracy import called, generalized_members, measure_on, measure_rules, queries_of
-from anondb.checks import model_of, privacy_of_release, sensitive_of_release, verify_release
+from anondb.checks import model_of, verify_release
 from anondb.data.sources import QuerySource, open_source
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import Engine, Table, quote_list
@@ -190,11 +190,13 @@ def publish_release(
         schema = find_release(engine, name)
         manifest = read_manifest(engine, schema)
         model = model_of(manifest)
-        privacy = privacy_of_release(engine, catalog, schema)
-        private = sensitive_of_release(engine, catalog, schema)
+        privacy = ledger.privacy_of(engine, catalog, manifest["release_id"])
+        private = ledger.sensitive_of(engine, catalog, manifest["release_id"])
         shown = Shown(privacy, private) if include_constraints else Shown("pgen" if privacy == "pgen" else None)
-        shown = replace_fields(shown, values=value_columns(engine, schema))
-        place = None if proof is None else proof_directory(proof, manifest, shown)
+        place = None
+        if proof is not None:
+            shown = replace_fields(shown, values=value_columns(engine, schema))
+            place = proof_directory(proof, manifest, shown)
         if not engine.one_shot:
             check_writable(engine, catalog)
             if found and not allow_overlap:

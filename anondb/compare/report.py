@@ -6,6 +6,7 @@ It holds labels and exact figures of the original data: it is the owner's, like 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -22,14 +23,14 @@ Value = Callable[[Result], float | None]
 STYLE = """
 :root { --ink: #1b1b1b; --paper: #fff; --soft: #666; --faint: #ddd; --fill: #8aa; }
 @media (prefers-color-scheme: dark) { :root { --ink: #eee; --paper: #171717; --soft: #aaa; --faint: #444; --fill: #577; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: var(--ink);
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: var(--ink);
   background: var(--paper); }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; } h3 { font-size: 1rem; margin-bottom: .2rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--faint); text-align: right; white-space: nowrap; }
 th:first-child, td:first-child, th:nth-child(2), td:nth-child(2), td.text { text-align: left; }
 td.text { white-space: normal; }
-.plots { display: flex; flex-wrap: wrap; gap: 1rem; } figure { margin: 0; flex: 1 1 26rem; min-width: 20rem; }
+.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(26rem, 1fr)); gap: 1rem; } figure { margin: 0; }
 svg { width: 100%; height: auto; color: var(--ink); } .legend svg { width: 1.2rem; height: 1.2rem; vertical-align: -.3rem; }
 .axis, .tick, .name { font: 12px system-ui, sans-serif; fill: var(--ink); } .tick { fill: var(--soft); }
 .grid { stroke: var(--faint); } .line, .ring { fill: none; stroke: var(--ink); stroke-width: 1.6; } .bar { fill: var(--fill);
@@ -103,7 +104,8 @@ def page(results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) 
 
 
 def _strength(result: Result) -> str:
-    return make_model(result.run.model, **result.run.parameters).promise
+    """The promise, as HTML."""
+    return re.sub(r"\^(\w+)", r"<sup>\1</sup>", escape(make_model(result.run.model, **result.run.parameters).promise))
 
 
 def _asked(result: Result) -> tuple[Any, ...]:
@@ -116,43 +118,45 @@ def _percent(value: float | None) -> str:
 
 
 def _answer(done: Sequence[Result]) -> str:
-    """The answer first: for each promise, who loses least and who answers queries best."""
-    parts = ["<h2>In short</h2><ul>"]
+    """The answer first: for each promise, who loses least, who answers queries best, and who is quick."""
+    parts = []
     for asked in dict.fromkeys(map(_asked, done)):
         some = [r for r in done if _asked(r) == asked]
-        least = min((r for r in some if r.figures["ncp"] is not None), key=lambda r: r.figures["ncp"], default=None)
-        exact = min(
-            (r for r in some if r.figures["average_relative_error"] is not None),
-            key=lambda r: r.figures["average_relative_error"],
-            default=None,
-        )
-        if least is None:
+        merits = [(merit, least) for merit in _MERITS if (least := _least(some, merit[0])) is not None]
+        if not merits:
             continue
-        words = f"<b>{escape(least.run.algorithm)}</b> loses least (NCP {_percent(least.figures['ncp'])}"
-        words += f", {least.figures['suppressed_items']:,} items suppressed)"
-        if exact is not None:
-            error = number(exact.figures["average_relative_error"])
-            words += f"; <b>{escape(exact.run.algorithm)}</b> has the smallest error of COUNT queries ({error}"
-            words += f", {exact.figures['suppressed_items']:,} items suppressed)"
-        bounded = [r for r in some if r.figures["bounds_width"] is not None]
-        if bounded:
-            narrow = min(bounded, key=lambda r: r.figures["bounds_width"])
-            width = number(narrow.figures["bounds_width"])
-            words += (
-                f"; <b>{escape(narrow.run.algorithm)}</b> has the narrowest bounds ({width} transactions on average)"
-            )
-        quick = min(some, key=lambda r: r.cpu_seconds)
-        words += f"; {escape(quick.run.algorithm)} is the quickest ({quick.cpu_seconds:.1f} s)."
-        parts.append(f"<li>{escape(_strength(some[0]))}: {words}</li>")
-    return "".join([*parts, "</ul>"]) if len(parts) > 1 else "<h2>In short</h2><p>No run was done.</p>"
+        said: dict[str, list[str]] = {}
+        for (name, words, shown), winner in merits:
+            said.setdefault(winner.run.algorithm, []).append(f"{words}, {shown(winner.figures[name])}")
+        has = "was the only one that was run; it has" if len(some) == 1 else "has"
+        text = "; ".join(f"<b>{escape(who)}</b> {has} {', '.join(what)}" for who, what in said.items())
+        lost = {r.run.algorithm: r.figures["suppressed_items"] for _, r in merits if r.figures["suppressed_items"]}
+        text += "".join(f"; {escape(who)} suppresses {items:,} items" for who, items in lost.items())
+        if len(some) > 1:
+            quick = min(some, key=lambda r: r.cpu_seconds)
+            text += f"; {escape(quick.run.algorithm)} is the quickest, {quick.cpu_seconds:.1f} CPU s"
+        parts.append(f"<li>{_strength(some[0])}: {text}.</li>")
+    return f"<h2>In short</h2><ul>{''.join(parts)}</ul>" if parts else "<h2>In short</h2><p>No run was done.</p>"
+
+
+_MERITS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+    ("ncp", "the least loss (NCP)", lambda value: _percent(value)),
+    ("average_relative_error", "the smallest error of COUNT queries", lambda value: number(value)),
+    ("bounds_width", "the narrowest bounds (transactions on average)", lambda value: number(value)),
+)
+
+
+def _least(results: Sequence[Result], figure: str) -> Result | None:
+    """The result with the least value of a figure; None where it has none."""
+    return min((r for r in results if r.figures[figure] is not None), key=lambda r: r.figures[figure], default=None)
 
 
 def _table(results: Sequence[Result]) -> str:
-    names = ("NCP", "LM", "AvgRE", "bounds' width", "suppressed items", "released items", "wall s", "CPU s", "peak MiB")
+    names = ("NCP", "LM", "AvgRE", "bounds' width", "suppressed", "released", "wall s", "CPU s", "peak MiB")
     head = "".join(f"<th>{name}</th>" for name in ("algorithm", "promise", *names))
     rows = []
     for r in results:
-        cells = f'<td>{escape(r.run.algorithm)}</td><td class="text">{escape(_strength(r))}</td>'
+        cells = f"<td>{escape(r.run.algorithm)}</td><td>{_strength(r)}</td>"
         if r.status == "done":
             values = [_percent(r.figures["ncp"]), _percent(r.figures["lm"])]
             values += [_shown(r.figures[n]) for n in ("average_relative_error", "bounds_width")]
@@ -198,7 +202,7 @@ def _plots(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
     if not varied:
         for asked in dict.fromkeys(map(_asked, done)):
             some = [r for r in done if _asked(r) == asked]
-            parts.append(f"<h3>{escape(_strength(some[0]))}</h3>" + _figures(some, None, numbers))
+            parts.append(f"<h3>{_strength(some[0])}</h3>" + _figures(some, None, numbers))
     return "".join(parts)
 
 
@@ -241,7 +245,7 @@ def _frontier(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
             plot = scatter(title, "information loss, NCP %", "k", points, numbers)
             figures.append(f"<figure><h3>{title}</h3>{plot}</figure>")
     listed = "".join(
-        f"<li>{escape(_strength(r))} by {escape(r.run.algorithm)}: NCP {_percent(r.figures['ncp'])}</li>" for r in best
+        f"<li>{_strength(r)} by {escape(r.run.algorithm)}: NCP {_percent(r.figures['ncp'])}</li>" for r in best
     )
     return (
         "<h2>Privacy against loss</h2><p>The frontier: no other run keeps a k and an m at least as large and loses less."
@@ -266,7 +270,7 @@ def _generalized(done: Sequence[Result]) -> str:
         )
         head = "<tr><th>generalized item</th><th>stands for items</th><th>transactions</th><th>share</th></tr>"
         parts.append(
-            f'<h3>{escape(name)}, {escape(_strength(first))}</h3><div class="scroll"><table>{head}{rows}</table></div>'
+            f'<h3>{escape(name)}, {_strength(first)}</h3><div class="scroll"><table>{head}{rows}</table></div>'
         )
     return "<h2>The most frequent generalized items</h2>" + "".join(parts) if parts else ""
 
@@ -278,7 +282,7 @@ def _promises(results: Sequence[Result]) -> str:
         who = ", ".join(dict.fromkeys(r.run.algorithm for r in results if r.run.model == name))
         words = ", ".join(dict.fromkeys(_strength(r) for r in results if r.run.model == name))
         parts.append(
-            f"<h3>{escape(words)} ({escape(who)})</h3><p><b>Covered.</b> {covered}</p><p><b>Not covered.</b> {missing}</p>"
+            f"<h3>{words} ({escape(who)})</h3><p><b>Covered.</b> {covered}</p><p><b>Not covered.</b> {missing}</p>"
         )
     parts.append(
         "<p>None of them is differential privacy. Releases of overlapping data can be joined; algorithms are deterministic,"

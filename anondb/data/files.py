@@ -85,7 +85,9 @@ def _load_table(engine: Engine, path: Path, what: str, table: Table) -> str:
         with reading(f"file {path.name!r}"):
             engine.create(table, file_query(path, what))
         return ""
-    lists = engine.create("lists", dat_source(engine, path, what).query)
+    source = dat_source(path, what)
+    with reading(source.name):
+        lists = engine.create("lists", source.query)
     if int(engine.scalar("transactions/empty_lists", {"lists": lists})):
         engine.create(table, exp.select("tid", "item").from_(lists.expression()))
         note = "one row with a list for each transaction, since some have no items"

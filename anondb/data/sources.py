@@ -12,7 +12,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, quote_list
+from anondb.engine import Engine, Table, load, quote_list
 from anondb.errors import EngineError, InputError, InternalError
 
 FILE_SUFFIXES = (".dat", ".csv", ".parquet")
@@ -225,7 +225,7 @@ def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
     elif isinstance(given, Path) or (isinstance(given, str) and is_file(given)):
         path = Path(given)
         if path.suffix.lower() == ".dat":
-            yield dat_source(engine, path, what)
+            yield dat_source(path, what)
         else:
             yield describe(engine, file_query(path, what), f"file {path.name!r}", path.stem)
     elif isinstance(given, str):
@@ -242,12 +242,11 @@ def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
         )
 
 
-def dat_source(engine: Engine, path: Path, what: str) -> Source:
+def dat_source(path: Path, what: str) -> Source:
     """A FIMI .dat file as ``(tid, item)`` with a LIST column; empty lines are empty transactions."""
     if not path.is_file():
         raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
     content = exp.select("content").from_(exp.Table(this=exp.func("read_text", _place(path))))
-    with reading(f"file {path.name!r}"):
-        lines = engine.create("dat_lines", "transactions/dat_lines", {"file": content})
-    query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lines.expression())
+    lines = load("transactions/dat_lines").bind({"file": content}, {})
+    query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lines.subquery("lines"))
     return Source(query, f"file {path.name!r}", {"tid": "BIGINT", "item": "VARCHAR[]"}, path.stem)

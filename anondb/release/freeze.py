@@ -19,14 +19,11 @@ from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recod
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
-    LOCAL,
     Kind,
     SchemaName,
     create_view_and_macro,
     find_schema,
-    is_local,
     new_release_id,
-    read_manifest,
     relational_kind,
     release_kind,
     unexpected_objects,
@@ -228,7 +225,7 @@ def freeze(
     if isinstance(recoding, RelationalRecoding):
         kind = relational_kind(shown_attributes(recoding))
     else:
-        kind = LOCAL if is_local(engine, release_schema) else GLOBAL
+        kind = release_kind(engine, release_schema) or GLOBAL
     create_view_and_macro(engine, release_schema, release_id, kind)
 
     counts = table_counts(engine, release_schema, kind)
@@ -245,7 +242,7 @@ def freeze(
         suppressed_items=rows.suppressed_items,
         suppressed_occurrences=rows.suppressed_occurrences,
         suppression=suppression,
-        manifest=read_manifest(engine, release_schema),
+        manifest=manifest,
         cover=rows.cover,
     )
 
@@ -347,7 +344,7 @@ def _freeze_buckets(
         suppressed_items=0,
         suppressed_occurrences=0,
         suppression="none",
-        manifest=read_manifest(engine, schema),
+        manifest=manifest,
     )
 
 

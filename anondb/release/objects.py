@@ -37,7 +37,7 @@ class Kind:
         numbered, number: the table and the column of the random numbers, which every sealed file has anew.
         rows: the tables whose rows are the anonymized data.
         attributes: of releases with relational values: what is published of them.
-        local: whether released items may overlap, as those of a local recoding.
+        local: whether a release is read as one of a local recoding, whose released items may overlap.
     """
 
     tables: Mapping[str, Mapping[str, str]]
@@ -180,14 +180,6 @@ def _body(
     return tree
 
 
-def is_local(engine: Engine, schema: SchemaName) -> bool:
-    """Whether a release is read as one of a local recoding, whose released items may overlap."""
-    if not engine.exists(schema.table("transaction_ids")):
-        return False  # an anatomy recodes no items
-    names = ("manifest", "released_items", "transaction_ids")
-    return bool(engine.scalar("release/is_local", {name: schema.table(name) for name in names}))
-
-
 def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, ...]:
     """The statements that create ``baskets`` and ``count_bounds(items)`` over the tables of ``schema``.
 
@@ -212,10 +204,10 @@ def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tup
     * lower: the sum of all n_j less (r - 1) s, or 0 if that is less;
     * estimate: s times the product of all n_j / s.
     """
-    texts = {"schema_name": exp.Literal.string(schema.name), "release_id": exp.Literal.string(release_id)}
     if kind is ANATOMY:
-        bounds = _body("release/bucket_count_bounds", schema.name, {**texts, "items": exp.column("items")})
-        original = _body("release/reconstruct", schema.name, {**texts, "seed": exp.column("seed")})
+        bounds = _body("release/bucket_count_bounds", schema.name, _ITEMS, _checked(schema.name, release_id, kind))
+        placed = {"in_place": _in_place("reconstruct", schema.name, release_id, kind)}
+        original = _body("release/reconstruct", schema.name, {"seed": exp.column("seed")}, placed)
         return (
             _macro(schema, "count_bounds", [exp.to_identifier("items")], bounds),
             _macro(schema, "reconstruct", [exp.to_identifier("seed")], original),
@@ -223,19 +215,38 @@ def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tup
     view = exp.Create(
         this=schema.table("baskets").expression(),
         kind="VIEW",
-        expression=_body("release/baskets", schema.name, {"schema_name": texts["schema_name"]}),
+        expression=_body("release/baskets", schema.name, {"schema_name": exp.Literal.string(schema.name)}),
     )
     parameters: list[exp.Expr] = [exp.to_identifier("items")]
-    values = {**texts, "items": exp.column("items")}
-    if kind.attributes is None:
-        body = _body("release/count_bounds_local" if kind.local else "release/count_bounds", schema.name, values)
-    else:
+    made = _checked(schema.name, release_id, kind)
+    name = "release/count_bounds_local" if kind.local else "release/count_bounds"
+    if kind.attributes is not None:
         for attribute in kind.attributes:
-            name = exp.to_identifier(attribute.name, quoted=True)
-            parameters.append(exp.PropertyEQ(this=name, expression=exp.null()))
-        made = {"judged_records": judged_records(schema.name, kind.attributes)}
-        body = _body("release/count_bounds_relational", schema.name, values, made)
-    return view, _macro(schema, "count_bounds", parameters, body)
+            named = exp.to_identifier(attribute.name, quoted=True)
+            parameters.append(exp.PropertyEQ(this=named, expression=exp.null()))
+        made["judged_records"] = judged_records(schema.name, kind.attributes)
+        name = "release/count_bounds_relational"
+    return view, _macro(schema, "count_bounds", parameters, _body(name, schema.name, _ITEMS, made))
+
+
+_ITEMS: Mapping[str, exp.Expression] = {"items": exp.column("items")}
+
+
+def _in_place(macro: str, schema: str, release_id: str, kind: Kind) -> exp.Query:
+    """The check that a macro reads the tables of its release."""
+    values = {
+        "macro_name": exp.Literal.string(macro),
+        "release_id": exp.Literal.string(release_id),
+        "schema_name": exp.Literal.string(schema),
+        "table_names": exp.Array(expressions=[exp.Literal.string(name) for name in kind.tables]),
+    }
+    return _body("release/in_place", schema, values)
+
+
+def _checked(schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
+    """The checks that ``count_bounds`` makes first, as the table ``checked`` of its body."""
+    placed = {"in_place": _in_place("count_bounds", schema, release_id, kind)}
+    return {"checked": _body("release/checked_items", schema, _ITEMS, placed)}
 
 
 def _macro(schema: SchemaName, name: str, parameters: list[exp.Expr], body: exp.Query) -> exp.Create:
@@ -271,9 +282,16 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
         kind = KINDS.get(model)
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
-    if kind == GLOBAL and is_local(engine, schema):
-        return LOCAL
-    return kind
+    if kind is ANATOMY:  # it recodes no items
+        return kind
+    read = ("manifest", "released_items", "transaction_ids")
+    return replace(kind, local=bool(engine.scalar("release/is_local", {name: schema.table(name) for name in read})))
+
+
+def is_local(engine: Engine, schema: SchemaName) -> bool:
+    """Whether a release is read as one of a local recoding, whose released items may overlap."""
+    kind = release_kind(engine, schema)
+    return kind is not None and kind.local
 
 
 def allowed_objects(schema: str, kind: Kind = GLOBAL) -> set[tuple[str, ...]]:

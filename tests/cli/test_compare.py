@@ -62,7 +62,7 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
         ]
     text = report.read_text("utf-8")
     assert Page(text).open == [] and Page(text).loaded == [] and "<script" not in text
-    for word in ("In short", "2^2-anonymity", "apriori", "What each promise covers", "narrowest bounds"):
+    for word in ("In short", "2<sup>2</sup>-anonymity", "apriori", "What each promise covers", "narrowest bounds"):
         assert word in text
 
     after = state_of(shop)

@@ -318,8 +318,17 @@ def test_the_body_is_a_query_that_runs_as_it_stands(bench: Bench) -> None:
     from anondb.engine import load
 
     bench.fill([["G"], ["G", "H"]], {"G": ["a", "b"], "H": ["c"]}, "none")
-    query = load("release/count_bounds")
-    values = {"release_id": "number", "schema_name": "release_r"}
-    tree = query.bind({t: Table("memory", "release_r", t) for t in query.reads}, {**values, "items": "[a, c]"})
+    tables = {
+        t: Table("memory", "release_r", t) for t in ("manifest", "transactions", "transaction_ids", "released_items")
+    }
+    about = {
+        "release_id": "number",
+        "schema_name": "release_r",
+        "macro_name": "count_bounds",
+        "table_names": list(tables),
+    }
+    placed = load("release/in_place").bind({"manifest": tables["manifest"]}, about)
+    checked = load("release/checked_items").bind({"in_place": placed}, {"items": "[a, c]"})
+    tree = load("release/count_bounds").bind({**tables, "checked": checked}, {"items": "[a, c]"})
     found = bench.engine.select(tree)
     assert (found["lower_bound"][0], found["upper_bound"][0]) == (0, 1) == bench.ask_one(["a", "c"])[::2]

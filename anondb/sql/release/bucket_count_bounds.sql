@@ -1,5 +1,5 @@
--- reads: buckets(bucket_id, column_id, items, copies), manifest(key, value)
--- params: items, schema_name, release_id
+-- reads: buckets(bucket_id, column_id, items, copies), checked(passed)
+-- params: items
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
 -- The macro count_bounds(items) of an anatomy: how many original transactions hold all of the items.
@@ -17,40 +17,8 @@
 -- both bounds are the true count. An item of no column is in no transaction, since nothing is suppressed.
 -- The estimate takes all ways as equally likely: s x product of n_j / s. It is held within the bounds of its bucket, where
 -- it lies but for rounding, and added up in an order that no numbering changes.
---
--- DuckDB looks the names of a macro up where it is called, not where it is stored. So the macro first makes sure that the
--- current schema is this release, as that of other releases does.
 WITH asked AS (
     SELECT CAST(getvariable('items') AS TEXT[]) AS labels
-),
-visible AS (
-    SELECT
-        count(*) FILTER (WHERE place = current_database() AND kind = 'table') AS own,
-        count(*) FILTER (WHERE place = 'temp') AS hiding
-    FROM (
-        SELECT database_name AS place, schema_name AS folder, lower(table_name) AS name, 'table' AS kind FROM duckdb_tables()
-        UNION ALL
-        SELECT database_name AS place, schema_name AS folder, lower(view_name) AS name, 'view' AS kind FROM duckdb_views()
-    ) AS everything
-    WHERE folder = getvariable('schema_name') AND name IN ('manifest', 'buckets')
-),
-checked AS (
-    SELECT
-        CASE
-            WHEN visible.hiding > 0
-                THEN error('count_bounds: a temporary table or view hides a table of the release. Drop it, and USE the release first.')
-            WHEN visible.own < 2
-                OR coalesce((SELECT max(value) FROM manifest WHERE key = 'release_id'), '') <> getvariable('release_id')
-                THEN error('count_bounds: this is not the current database. USE the release first.')
-            WHEN coalesce(current_setting('default_collation'), '') <> ''
-                THEN error('count_bounds: items are compared by code points. RESET default_collation first.')
-            WHEN asked.labels IS NULL
-                THEN error('count_bounds: the list of items is NULL. Give a list, [] for all transactions.')
-            WHEN len(list_filter(asked.labels, lambda label : label IS NULL)) > 0
-                THEN error('count_bounds: the list of items has a NULL in it. Leave it out.')
-            ELSE true
-        END AS passed
-    FROM asked CROSS JOIN visible
 ),
 wanted AS (
     SELECT DISTINCT decode(encode(label)) AS item FROM (SELECT unnest(labels) AS label FROM asked) AS listed

@@ -1,5 +1,5 @@
--- reads: manifest(key, value), transaction_ids(transaction_id), transactions(transaction_id, item), released_items(released_item, item)
--- params: items, release_id, schema_name
+-- reads: checked(passed), manifest(key, value), transaction_ids(transaction_id), transactions(transaction_id, item), released_items(released_item, item)
+-- params: items
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
 -- The body of the macro count_bounds(items) of a global recoding with set semantics: how many original transactions hold
@@ -16,41 +16,8 @@
 --   nothing was suppressed, every item of the data has a released item, and the item is in no transaction.
 -- The estimate takes the 2^s - 1 non-empty subsets of s members as equally likely and released items as independent:
 -- q given members of s are all present with probability 2^-q / (1 - 2^-s), a form that does not overflow.
---
--- DuckDB looks the names of a macro up where it is called, not where it is stored. So the macro first makes sure that the
--- current schema is this release: that its four tables lie there, that no temporary table or view hides them, and that
--- the manifest has the release's own number.
 WITH asked AS (
     SELECT CAST(getvariable('items') AS TEXT[]) AS labels
-),
-visible AS (
-    SELECT
-        count(*) FILTER (WHERE place = current_database() AND kind = 'table') AS own,
-        count(*) FILTER (WHERE place = 'temp') AS hiding
-    FROM (
-        SELECT database_name AS place, schema_name AS folder, lower(table_name) AS name, 'table' AS kind FROM duckdb_tables()
-        UNION ALL
-        SELECT database_name AS place, schema_name AS folder, lower(view_name) AS name, 'view' AS kind FROM duckdb_views()
-    ) AS everything
-    WHERE folder = getvariable('schema_name') AND name IN ('manifest', 'transaction_ids', 'transactions', 'released_items')
-),
-checked AS (
-    SELECT
-        CASE
-            WHEN visible.hiding > 0
-                THEN error('count_bounds: a temporary table or view hides a table of the release. Drop it, and USE the release first.')
-            WHEN visible.own < 4
-                OR coalesce((SELECT max(value) FROM manifest WHERE key = 'release_id'), '') <> getvariable('release_id')
-                THEN error('count_bounds: this is not the current database. USE the release first.')
-            WHEN coalesce(current_setting('default_collation'), '') <> ''
-                THEN error('count_bounds: items are compared by code points. RESET default_collation first.')
-            WHEN asked.labels IS NULL
-                THEN error('count_bounds: the list of items is NULL. Give a list, [] for all transactions.')
-            WHEN len(list_filter(asked.labels, lambda label : label IS NULL)) > 0
-                THEN error('count_bounds: the list of items has a NULL in it. Leave it out.')
-            ELSE true
-        END AS passed
-    FROM asked CROSS JOIN visible
 ),
 wanted AS (
     SELECT DISTINCT decode(encode(label)) AS item FROM (SELECT unnest(labels) AS label FROM asked) AS listed

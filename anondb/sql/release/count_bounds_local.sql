@@ -1,5 +1,5 @@
--- reads: manifest(key, value), transaction_ids(transaction_id, complete), transactions(transaction_id, item, copies), released_items(released_item, item)
--- params: items, release_id, schema_name
+-- reads: checked(passed), manifest(key, value), transaction_ids(transaction_id, complete), transactions(transaction_id, item, copies), released_items(released_item, item)
+-- params: items
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
 -- The body of the macro count_bounds(items) of a local recoding: how many original transactions hold all of the items Q, at
@@ -27,41 +27,8 @@
 -- 2^s - 1 non-empty sets of s members are equally likely, so j given ones are all present with probability
 -- 2^-j / (1 - 2^-s). Atomic semantics: c copies of s members hold one of them with probability min(1, c/s), several nodes
 -- above it with 1 minus the product of what is missing, several items with the product; 0 where there are too few copies.
---
--- DuckDB looks the names of a macro up where it is called, not where it is stored. So the macro first makes sure that the
--- current schema is this release: that its four tables lie there, that no temporary table or view hides them, and that
--- the manifest has the release's own number.
 WITH asked AS (
     SELECT CAST(getvariable('items') AS TEXT[]) AS labels
-),
-visible AS (
-    SELECT
-        count(*) FILTER (WHERE place = current_database() AND kind = 'table') AS own,
-        count(*) FILTER (WHERE place = 'temp') AS hiding
-    FROM (
-        SELECT database_name AS place, schema_name AS folder, lower(table_name) AS name, 'table' AS kind FROM duckdb_tables()
-        UNION ALL
-        SELECT database_name AS place, schema_name AS folder, lower(view_name) AS name, 'view' AS kind FROM duckdb_views()
-    ) AS everything
-    WHERE folder = getvariable('schema_name') AND name IN ('manifest', 'transaction_ids', 'transactions', 'released_items')
-),
-checked AS (
-    SELECT
-        CASE
-            WHEN visible.hiding > 0
-                THEN error('count_bounds: a temporary table or view hides a table of the release. Drop it, and USE the release first.')
-            WHEN visible.own < 4
-                OR coalesce((SELECT max(value) FROM manifest WHERE key = 'release_id'), '') <> getvariable('release_id')
-                THEN error('count_bounds: this is not the current database. USE the release first.')
-            WHEN coalesce(current_setting('default_collation'), '') <> ''
-                THEN error('count_bounds: items are compared by code points. RESET default_collation first.')
-            WHEN asked.labels IS NULL
-                THEN error('count_bounds: the list of items is NULL. Give a list, [] for all transactions.')
-            WHEN len(list_filter(asked.labels, lambda label : label IS NULL)) > 0
-                THEN error('count_bounds: the list of items has a NULL in it. Leave it out.')
-            ELSE true
-        END AS passed
-    FROM asked CROSS JOIN visible
 ),
 wanted AS (
     SELECT DISTINCT decode(encode(label)) AS item FROM (SELECT unnest(labels) AS label FROM asked) AS listed

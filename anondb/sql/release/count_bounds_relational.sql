@@ -1,5 +1,5 @@
--- reads: manifest(key, value), transaction_ids(transaction_id, complete), transactions(transaction_id, item), released_items(released_item, item), judged_records(transaction_id, must, may, chance)
--- params: items, release_id, schema_name
+-- reads: checked(passed), transaction_ids(transaction_id, complete), transactions(transaction_id, item), released_items(released_item, item), judged_records(transaction_id, must, may, chance)
+-- params: items
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
 -- The body of the macro count_bounds(items, <attribute> := ..., ...) of relational and transaction data: of how many original
@@ -18,43 +18,10 @@
 -- published value covers as equally likely, and so the 2^s - 1 non-empty sets of s members: j given ones are all present with
 -- probability 2^-j / (1 - 2^-s).
 --
--- DuckDB looks the names of a macro up where it is called, not where it is stored. So the macro first makes sure that the
--- current schema is this release: that its six tables lie there, that no temporary table or view hides them, and that
--- the manifest has the release's own number. Every column is qualified: a parameter of the macro is called like an attribute,
--- and DuckDB would put it in the place of a plain column of that name.
+-- Every column is qualified: a parameter of the macro is called like an attribute, and DuckDB would put it in the place of a
+-- plain column of that name.
 WITH asked AS (
     SELECT CAST(getvariable('items') AS TEXT[]) AS labels
-),
-visible AS (
-    SELECT
-        count(*) FILTER (WHERE everything.place = current_database() AND everything.kind = 'table') AS own,
-        count(*) FILTER (WHERE everything.place = 'temp') AS hiding
-    FROM (
-        SELECT t.database_name AS place, t.schema_name AS folder, lower(t.table_name) AS called, 'table' AS kind FROM duckdb_tables() AS t
-        UNION ALL
-        SELECT v.database_name AS place, v.schema_name AS folder, lower(v.view_name) AS called, 'view' AS kind FROM duckdb_views() AS v
-    ) AS everything
-    WHERE
-        everything.folder = getvariable('schema_name')
-        AND everything.called IN ('manifest', 'transaction_ids', 'transactions', 'released_items', 'records', 'released_values')
-),
-checked AS (
-    SELECT
-        CASE
-            WHEN visible.hiding > 0
-                THEN error('count_bounds: a temporary table or view hides a table of the release. Drop it, and USE the release first.')
-            WHEN visible.own < 6
-                OR coalesce((SELECT max(manifest.value) FROM manifest WHERE manifest.key = 'release_id'), '') <> getvariable('release_id')
-                THEN error('count_bounds: this is not the current database. USE the release first.')
-            WHEN coalesce(current_setting('default_collation'), '') <> ''
-                THEN error('count_bounds: items are compared by code points. RESET default_collation first.')
-            WHEN asked.labels IS NULL
-                THEN error('count_bounds: the list of items is NULL. Give a list, [] for all transactions.')
-            WHEN list_count(asked.labels) < len(asked.labels)
-                THEN error('count_bounds: the list of items has a NULL in it. Leave it out.')
-            ELSE true
-        END AS passed
-    FROM asked CROSS JOIN visible
 ),
 wanted AS (
     SELECT DISTINCT decode(encode(listed.wanted_label)) AS wanted_item

@@ -1,34 +1,18 @@
--- reads: buckets(bucket_id, column_id, items, copies), manifest(key, value)
--- params: seed, schema_name, release_id
+-- reads: buckets(bucket_id, column_id, items, copies), in_place(passed)
+-- params: seed
 -- returns: transaction_id, items
 -- grain: transaction_id
 -- The macro reconstruct(seed) of an anatomy: one of the originals that the release may come from, for tools that read
 -- transactions. In each bucket the values of every column are put in the order of a digest of the seed, the bucket, the
 -- column and the copy, and joined by position: the same seed gives the same transactions, in any client.
-WITH visible AS (
-    SELECT
-        count(*) FILTER (WHERE place = current_database() AND kind = 'table') AS own,
-        count(*) FILTER (WHERE place = 'temp') AS hiding
-    FROM (
-        SELECT database_name AS place, schema_name AS folder, lower(table_name) AS name, 'table' AS kind FROM duckdb_tables()
-        UNION ALL
-        SELECT database_name AS place, schema_name AS folder, lower(view_name) AS name, 'view' AS kind FROM duckdb_views()
-    ) AS everything
-    WHERE folder = getvariable('schema_name') AND name IN ('manifest', 'buckets')
-),
-checked AS (
+WITH checked AS (
     SELECT
         CASE
-            WHEN visible.hiding > 0
-                THEN error('reconstruct: a temporary table or view hides a table of the release. Drop it, and USE the release first.')
-            WHEN visible.own < 2
-                OR coalesce((SELECT max(value) FROM manifest WHERE key = 'release_id'), '') <> getvariable('release_id')
-                THEN error('reconstruct: this is not the current database. USE the release first.')
-            WHEN getvariable('seed') IS NULL
-                THEN error('reconstruct: the seed is NULL. Give a number.')
+            WHEN NOT in_place.passed THEN false
+            WHEN getvariable('seed') IS NULL THEN error('reconstruct: the seed is NULL. Give a number.')
             ELSE true
         END AS passed
-    FROM visible
+    FROM in_place
 ),
 copied AS (
     SELECT bucket_id, column_id, items, unnest(range(CAST(copies AS BIGINT))) AS twin FROM buckets
