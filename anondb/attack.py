@@ -17,14 +17,15 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.checks import model_of, sensitive_of_release
+from anondb.checks import model_of
 from anondb.data.records import Attribute, Records, load_records
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
+from anondb.release import ledger
 from anondb.release.conditions import ReleasedAttribute
-from anondb.release.objects import ANATOMY, GLOBAL, SchemaName, is_local, read_manifest, release_kind
+from anondb.release.objects import ANATOMY, GLOBAL, SchemaName, read_manifest, release_kind
 from anondb.stored import current_catalog, find_release, load_source, records_of
 
 KNOWN = 2  # items known of each person where the promise names no number
@@ -123,7 +124,7 @@ def attack(engine: Engine, name: str, *, individuals: int = 1000, known: int | N
         attributes = kind.attributes or ()
         records = _records(engine, records_of(engine, entry), dataset, attributes) if attributes else None
         hidden = json.loads(manifest["sensitive"]) if kind.attributes is not None else ()
-        hidden = {*hidden, *sensitive_of_release(engine, current_catalog(engine), schema)}
+        hidden = {*hidden, *ledger.sensitive_of(engine, current_catalog(engine), manifest["release_id"])}
         persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(attributes))
         before = _in_source(engine, dataset, records, persons, knowledge)
         if kind is ANATOMY:
@@ -134,7 +135,7 @@ def attack(engine: Engine, name: str, *, individuals: int = 1000, known: int | N
                 "buckets": schema.table("buckets"),
             }
             after = engine.query("attack/candidates_anatomy", tables)["candidates"]
-        elif kind.attributes is not None or is_local(engine, schema):
+        elif kind.attributes is not None or kind.local:
             after = _in_local(engine, dataset, schema, records, attributes, persons, knowledge, manifest["semantics"])
         else:
             tables = {t: schema.table(t) for t in ("released_items", "transactions", "transaction_ids")}
