@@ -1,37 +1,35 @@
-"""Simulated attackers: what they find in the source and in the release, and what the algorithm itself gives away.
+"""A simulated attacker: whom he finds in the source and in the release by what he knows of real persons.
 
-Both belong to the owner: they read the source. Persons and items are counted, never shown.
+It belongs to the owner: the source is read. Persons, items and values are counted, never shown.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-from itertools import chain, combinations, combinations_with_replacement, product
-from math import comb, factorial, prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sqlglot import exp
 
 from anondb.checks import model_of
-from anondb.data.taxonomy import Taxonomy, from_edges
+from anondb.data.records import Attribute, Records, load_records
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
-from anondb.errors import AnondbError, BudgetExceeded, InputError, InternalError
-from anondb.models import Model, check_count
-from anondb.policy import Policy
-from anondb.recode import Loaded, recode
-from anondb.recoding import GlobalRecoding
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+from anondb.models import check_count
 from anondb.release import ledger
-from anondb.release.objects import GLOBAL, SchemaName, read_manifest, release_kind
-from anondb.stored import current_catalog, find_release, load_source
+from anondb.release.conditions import ReleasedAttribute
+from anondb.release.objects import ANATOMY, GLOBAL, SchemaName, read_manifest, release_kind
+from anondb.stored import current_catalog, find_release, load_source, records_of
 
-MAX_ORIGINALS = 2_000
-INVERTIBLE = ("mhghs", "hghs", "coat", "apriori")
-Basket = frozenset[str]
+KNOWN = 2  # items known of each person where the promise names no number
+NUMBER = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly
 
 
 @dataclass(frozen=True)
@@ -68,9 +66,10 @@ class Attack:
 
     Attributes:
         release: its name.
-        k: of its promise.
-        individuals: persons drawn; each has at least one item.
+        k: of its promise; the l of an anatomy, rounded up.
+        individuals: persons drawn; each has something that can be known.
         known: items known of each, or all that the person has if they are fewer.
+        quasi_identifiers: attributes whose values are known of each.
         before, after: candidate sets in the source and in the release.
     """
 
@@ -78,6 +77,7 @@ class Attack:
     k: int
     individuals: int
     known: int
+    quasi_identifiers: tuple[str, ...]
     before: Candidates
     after: Candidates
 
@@ -88,257 +88,211 @@ class Attack:
             "k": self.k,
             "individuals": self.individuals,
             "known": self.known,
+            "quasi_identifiers": list(self.quasi_identifiers),
             **{name: vars(getattr(self, name)) for name in ("before", "after")},
         }
 
 
-def attack(engine: Engine, name: str, *, individuals: int = 1000, known: int = 2, seed: int = 0) -> Attack:
+def attack(engine: Engine, name: str, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
     """Draw persons of the source and items that each has, and count who fits in the source and in the release.
+
+    Where the release has relational values, all of the person's are known besides. Sensitive and private items are not
+    known, as the promises have it. Of a global recoding, a candidate holds the image of every known item that has one.
+    Of a local one, where the same item may be published otherwise in every transaction, a candidate's values may be the
+    person's, and it shows something that stands for each known item or may have had items suppressed. Of an anatomy, the
+    values of a bucket's columns may belong together in any way.
 
     Args:
         engine: the owner's engine, outside a transaction.
         name: of the release.
         individuals: persons to draw, without repetition.
-        known: items that the attacker knows of each.
+        known: items that the attacker knows of each; those of the promise (m, or p) by default, 2 if it has no number.
         seed: of the draw.
 
     Raises:
-        InputError: no such release, its source is gone or has no items, or it is of a kind without released items.
+        InputError: no such release, or its source is gone or has nothing that can be known.
     """
     check_count("individuals", individuals)
-    check_count("known", known)
     with engine.transaction():
-        schema = _global_release(engine, name)
-        _, dataset = load_source(engine, name)
-        persons = engine.query("attack/non_empty", {"transactions": dataset.transactions})["tid"]
-        if not len(persons):
-            raise InputError("No person of the source has an item.", code="empty")
-        rng = np.random.default_rng(seed)
-        drawn = np.sort(rng.choice(persons, size=min(individuals, len(persons)), replace=False))
-        table = engine.put("drawn", {"tid": ("INTEGER", drawn)})
-        rows = engine.query("attack/items_of", {"transactions": dataset.transactions, "drawn": table})
-        order = np.lexsort((rng.random(len(rows["tid"])), rows["tid"]))
-        person, item = rows["tid"][order], rows["item"][order]
-        place = np.arange(len(person)) - np.searchsorted(person, person)
-        chosen = place < known
-        knowledge = engine.put("known", {"person": ("INTEGER", person[chosen]), "item": ("INTEGER", item[chosen])})
-        before = engine.query("attack/candidates_before", {"known": knowledge, "transactions": dataset.transactions})
-        tables = {t: schema.table(t) for t in ("released_items", "transactions", "transaction_ids")}
-        after = engine.query("attack/candidates_after", {"known": knowledge, "items": dataset.items, **tables})
-        k = int(read_manifest(engine, schema)["k"])
-        sizes = [Candidates.of(found["candidates"], k) for found in (before, after)]
-    return Attack(name, k, len(drawn), known, *sizes)
-
-
-def _global_release(engine: Engine, name: str) -> SchemaName:
-    schema = find_release(engine, name)
-    if release_kind(engine, schema) != GLOBAL:
-        raise InputError(
-            f"The release {name!r} is not one of a global recoding, which are the ones attacked here.",
-            code="bad_usage",
-        )
-    return schema
-
-
-# ---------------------------------------------------------------------- inverting the algorithm
-
-
-@dataclass(frozen=True)
-class Inversion:
-    """What knowing the algorithm tells about the originals of a small release.
-
-    Attributes:
-        originals: originals that the release may come from if nothing is known of the algorithm, persons told apart.
-        consistent: those of them for which the algorithm gives this very release.
-        naive: the largest probability, over persons and items, that a person has an item, all originals equally likely.
-        posterior: the same over the consistent originals only.
-        certain: pairs of a person and an item, of those that stay open naively, that the algorithm settles.
-    """
-
-    originals: int
-    consistent: int
-    naive: Fraction
-    posterior: Fraction
-    certain: int
-
-    def to_json(self) -> dict[str, Any]:
-        """The inversion as JSON values; probabilities as floats, numbers of originals as text where they are large."""
-        return {
-            "originals": str(self.originals),
-            "consistent": str(self.consistent),
-            "naive": float(self.naive),
-            "posterior": float(self.posterior),
-            "certain": self.certain,
-        }
-
-
-def invert_release(engine: Engine, name: str) -> Inversion:
-    """Invert the algorithm on a small release; see ``invert``.
-
-    Raises:
-        InputError: no such release, or an algorithm that is not inverted here.
-        BudgetExceeded: too many possible originals.
-    """
-    with engine.transaction():
-        schema = _global_release(engine, name)
-        catalog = current_catalog(engine)
-        entry = ledger.find(engine, catalog, name)
+        schema = find_release(engine, name)
+        kind = release_kind(engine, schema) or GLOBAL
         manifest = read_manifest(engine, schema)
-        if entry is None or entry.algorithm not in INVERTIBLE:
-            raise InputError(f"Inverted are {', '.join(INVERTIBLE)}.", code="bad_usage")
-        edges = ledger.taxonomy_of(engine, catalog, entry.release_id)
-        members: dict[str, list[str]] = {}
-        found = engine.query("release/members", {"released_items": schema.table("released_items")})
-        for released, item in zip(found["released_item"].tolist(), found["item"].tolist(), strict=True):
-            members.setdefault(released, []).append(item)
-        baskets = engine.query("attack/baskets", {t: schema.table(t) for t in ("transactions", "transaction_ids")})
-        released_sets: dict[int, set[str]] = {}
-        for number, label in zip(baskets["transaction_id"].tolist(), baskets["item"].tolist(), strict=True):
-            released_sets.setdefault(number, set()).update([label] if label is not None else [])
-        model = model_of(manifest)
-        limit = entry.parameters.get("max_suppression")
-    return invert(
-        list(map(frozenset, released_sets.values())),
-        members,
-        model,
-        entry.algorithm,
-        taxonomy=from_edges(edges) if edges else None,
-        suppressed=manifest["suppression"] == "some",
-        max_suppression=limit,
-    )
+        promise = model_of(manifest).parameters()
+        known = _promised(promise) if known is None else known
+        check_count("known", known)
+        entry, dataset = load_source(engine, name)
+        attributes = kind.attributes or ()
+        records = _records(engine, records_of(engine, entry), dataset, attributes) if attributes else None
+        hidden = json.loads(manifest["sensitive"]) if kind.attributes is not None else ()
+        hidden = {*hidden, *ledger.sensitive_of(engine, current_catalog(engine), manifest["release_id"])}
+        persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(attributes))
+        before = _in_source(engine, dataset, records, persons, knowledge)
+        if kind is ANATOMY:
+            tables = {
+                "persons": persons,
+                "known": knowledge,
+                "items": dataset.items,
+                "buckets": schema.table("buckets"),
+            }
+            after = engine.query("attack/candidates_anatomy", tables)["candidates"]
+        elif kind.attributes is not None or kind.local:
+            after = _in_local(engine, dataset, schema, records, attributes, persons, knowledge, manifest["semantics"])
+        else:
+            tables = {t: schema.table(t) for t in ("released_items", "transactions", "transaction_ids")}
+            tables |= {"known": knowledge, "items": dataset.items}
+            after = engine.query("attack/candidates_after", tables)["candidates"]
+        k = int(promise["k"]) if "k" in promise else math.ceil(Fraction(str(promise["l"])))
+        sizes = [Candidates.of(found, k) for found in (before, after)]
+    return Attack(name, k, len(before), known, tuple(a.name for a in attributes), *sizes)
 
 
-def invert(
-    released: Sequence[Basket],
-    members: Mapping[str, Sequence[str]],
-    model: Model,
-    algorithm: str,
+def _promised(parameters: Mapping[str, Any]) -> int:
+    """How many known items a promise speaks of."""
+    number = parameters.get("m", parameters.get("p"))
+    return number if isinstance(number, int) else KNOWN
+
+
+def _records(engine: Engine, given: Any, dataset: Dataset, attributes: tuple[ReleasedAttribute, ...]) -> Records:
+    """The quasi-identifiers of the source as it is now, each read as the release shows it."""
+    if given is None:
+        raise InputError(
+            "The records of the release are not in this database.",
+            code="no_source",
+            hint="Load them into a table; a file or a data frame is not kept.",
+        )
+    kinds = [
+        f"{a.name}:{'categorical' if a.ends is None else 'date' if a.ends in ('DATE', 'TIMESTAMP') else 'numeric'}"
+        for a in attributes
+    ]
+    return load_records(engine, given, dataset, quasi_identifiers=kinds)
+
+
+def _drawn(
+    engine: Engine,
+    dataset: Dataset,
+    hidden: Collection[str],
+    individuals: int,
+    known: int,
+    seed: int,
     *,
-    taxonomy: Taxonomy | None = None,
-    suppressed: bool = False,
-    max_suppression: Any = None,
-) -> Inversion:
-    """Run the algorithm on every original that a release may come from, and keep those that give this release (Wong 2007).
+    everyone: bool,
+) -> tuple[Table, Table]:
+    """Random persons ``(person)``, and what is known of each ``(person, item)``.
 
-    Equal transactions are interchangeable, so originals are enumerated as multisets and weighted.
-
-    Args:
-        released: the published transactions.
-        members: what each released item stands for.
-        model, algorithm, taxonomy, max_suppression: how the release was made; the attacker knows all of it.
-        suppressed: whether something was suppressed: then leaves of the taxonomy without a released item may be anywhere.
+    Drawn are persons with an item that can be known, or everyone.
 
     Raises:
-        InputError: something was suppressed that no taxonomy names, so that the originals cannot be listed; or
-            ``not_its_algorithm``.
-        BudgetExceeded: there are more than ``MAX_ORIGINALS``.
+        InputError: there are none.
     """
-    covered = set(chain.from_iterable(members.values()))
-    hidden: list[str] = []
-    if suppressed:
-        if taxonomy is None:
-            raise InputError("Items were suppressed whose names nobody knows.", code="bad_usage")
-        leaves = [taxonomy.labels[v] for v in range(taxonomy.size) if taxonomy.is_leaf[v]]
-        hidden = [x for x in leaves if x not in covered]
-    classes = Counter(released)
-    sizes = {c: prod(2 ** len(members[r]) - 1 for r in c) * 2 ** len(hidden) for c in classes}
-    tried = prod(comb(sizes[c] + n - 1, n) for c, n in classes.items())
-    if tried > MAX_ORIGINALS:
-        raise BudgetExceeded(
-            f"The release may come from {tried:.3g} different originals; at most {MAX_ORIGINALS} are tried."
-        )
-    preimages = {c: _preimages(c, members, hidden) for c in classes}
-    image = {x: r for r, inside in members.items() for x in inside}
-    engine = Engine.open(threads=1)
-    totals: list[Counter[tuple[Basket, str]]] = [Counter(), Counter()]
-    weights = [0, 0]
-    try:
-        for chosen in product(*(combinations_with_replacement(preimages[c], n) for c, n in classes.items())):
-            weight = prod(_arrangements(part) for part in chosen)
-            baskets = [b for part in chosen for b in part]
-            same = _gives(engine, baskets, image, model, algorithm, taxonomy, max_suppression)
-            for which in (0, 1) if same else (0,):
-                weights[which] += weight
-                for c, part in zip(classes, chosen, strict=True):
-                    for basket in part:
-                        for x in basket:
-                            totals[which][c, x] += weight
-    finally:
-        engine.close()
-    if not weights[1]:
-        raise InputError("No original gives this release: it was made in another way.", code="not_its_algorithm")
-    naive, known = (
-        {pair: Fraction(n, weights[which] * classes[pair[0]]) for pair, n in totals[which].items()} for which in (0, 1)
-    )
-    open_pairs = {pair for pair, share in naive.items() if share < 1}
-    settled = sum(classes[pair[0]] for pair in open_pairs if known.get(pair, Fraction(0)) in (0, 1))
-    largest = [max((s[p] for p in open_pairs if p in s), default=Fraction(0)) for s in (naive, known)]
-    return Inversion(weights[0], weights[1], largest[0], largest[1], settled)
+    secret = [n for n, label in enumerate(dataset.labels) if label in hidden]
+    hiding = engine.put("hidden", {"item": ("INTEGER", secret)})
+    rows = engine.create("knowable", "attack/knowable", {"transactions": dataset.transactions, "hidden": hiding})
+    persons = engine.query("attack/persons", {"rows": dataset.ids if everyone else rows})["tid"]
+    if not len(persons):
+        raise InputError("No person of the source has an item that can be known.", code="empty")
+    rng = np.random.default_rng(seed)
+    drawn = np.sort(rng.choice(persons, size=min(individuals, len(persons)), replace=False))
+    table = engine.put("drawn", {"person": ("INTEGER", drawn)})
+    items = engine.query("attack/items_of", {"transactions": rows, "drawn": table})
+    order = np.lexsort((rng.random(len(items["tid"])), items["tid"]))
+    person, item = items["tid"][order], items["item"][order]
+    chosen = np.arange(len(person)) - np.searchsorted(person, person) < known
+    columns = {"person": person[chosen], "item": item[chosen]}
+    knowledge = engine.put("known", {name: ("INTEGER", values) for name, values in columns.items()})
+    engine.drop(hiding, rows)
+    return table, knowledge
 
 
-def _preimages(released: Basket, members: Mapping[str, Sequence[str]], hidden: Sequence[str]) -> list[Basket]:
-    parts = [[s for s in _subsets(members[r]) if s] for r in sorted(released)] + [list(_subsets(hidden))]
-    return [frozenset(chain.from_iterable(choice)) for choice in product(*parts)]
+def _in_source(
+    engine: Engine, dataset: Dataset, records: Records | None, persons: Table, knowledge: Table
+) -> npt.NDArray[Any]:
+    """How many of the source have the values and hold the items that are known of each person."""
+    attributes = records.attributes if records is not None else ()
+    values = [part for attribute in attributes for part in (attribute.codes, attribute.null)]
+    numbers = np.zeros(dataset.n_transactions, dtype=np.int64)
+    if values:
+        numbers = np.unique(np.stack(values), axis=1, return_inverse=True)[1].reshape(-1)
+    columns = {"tid": np.arange(1, dataset.n_transactions + 1), "alike": numbers}
+    alike = engine.put("alike", {name: ("INTEGER", column) for name, column in columns.items()})
+    tables = {"persons": persons, "known": knowledge, "transactions": dataset.transactions, "alike": alike}
+    return engine.query("attack/candidates_before", tables)["candidates"]
 
 
-def _subsets(items: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    return chain.from_iterable(combinations(items, n) for n in range(len(items) + 1))
-
-
-def _arrangements(part: Sequence[Basket]) -> int:
-    """In how many ways the persons of a class can have these originals."""
-    return factorial(len(part)) // prod(factorial(n) for n in Counter(part).values())
-
-
-def _gives(
+def _in_local(
     engine: Engine,
-    baskets: Sequence[Basket],
-    image: Mapping[str, str],
-    model: Model,
-    algorithm: str,
-    taxonomy: Taxonomy | None,
-    max_suppression: Any,
-) -> bool:
-    """Whether the algorithm publishes every item of these originals as the release does."""
-    with engine.transaction():
-        dataset = _dataset(engine, baskets)
-        options: dict[str, Any] = {"taxonomy": "known"} if taxonomy is not None else {}
-        policy = Policy("known", model=model, algorithm=algorithm, max_suppression=max_suppression, **options)
-        try:
-            found = recode(engine, policy, Loaded(dataset, taxonomy))
-        except AnondbError:
-            return False  # infeasible: nothing would have been published
-        if not isinstance(found, GlobalRecoding):
-            raise InternalError(f"The algorithm {algorithm} gives an item no image of its own.")
-        if any(
-            image.get(label) != (found.labels[r] if r >= 0 else None)
-            for label, r in zip(dataset.labels, found.image.tolist(), strict=True)
-        ):
-            return False
-        used = set(found.image[found.image >= 0].tolist())
-        stands = {x for r, x in zip(found.member_of.tolist(), found.member_labels, strict=True) if r in used}
-        return stands == set(image)
+    dataset: Dataset,
+    schema: SchemaName,
+    records: Records | None,
+    attributes: tuple[ReleasedAttribute, ...],
+    persons: Table,
+    knowledge: Table,
+    semantics: str,
+) -> npt.NDArray[Any]:
+    """How many transactions of a local recoding may be each person's."""
+    shown = engine.create("shown", _shown(schema, attributes))
+    fitting = engine.create("fitting", "attack/everywhere", {"persons": persons, "shown": shown})
+    for i, attribute in enumerate(attributes):
+        assert records is not None
+        values = _known_values(engine, records.attributes[i], persons)
+        tables: dict[str, Table | exp.Query] = {"fitting": fitting, "known_values": values}
+        if attribute.ends is None:
+            tables |= {"shown": _distinct(shown, label=f"label{i}"), "released_values": schema.table("released_values")}
+            narrower = engine.create(f"fitting{i}", "attack/in_category", tables, attribute=attribute.name)
+        else:
+            ends = {"low": f"low{i}", "high": f"high{i}", "holds_null": f"null{i}"}
+            narrower = engine.create(f"fitting{i}", "attack/in_range", tables | {"shown": _distinct(shown, **ends)})
+        engine.drop(fitting, values)
+        fitting = narrower
+    tables = {name: schema.table(name) for name in ("released_items", "transactions")}
+    tables |= {"known": knowledge, "items": dataset.items, "shown": shown, "fitting": fitting, "persons": persons}
+    return engine.query("attack/candidates_local", tables, atomic=semantics == "atomic")["candidates"]
 
 
-def _dataset(engine: Engine, baskets: Sequence[Basket]) -> Dataset:
-    """A small dataset, coded as ``data.transactions.load_transactions`` does it."""
-    labels = sorted(set(chain.from_iterable(baskets)))
-    number = {label: n for n, label in enumerate(labels)}
-    rows = [(tid, number[x]) for tid, basket in enumerate(baskets, 1) for x in sorted(basket)]
-    lengths = [len(b) for b in baskets]
-    return Dataset(
-        transactions=engine.put(
-            "transactions", {"tid": ("INTEGER", [r[0] for r in rows]), "item": ("INTEGER", [r[1] for r in rows])}
-        ),
-        ids=engine.put("ids", {c: ("INTEGER", range(1, len(baskets) + 1)) for c in ("tid", "id")}),
-        items=engine.put("items", {"item": ("INTEGER", range(len(labels))), "label": ("VARCHAR", labels)}),
-        labels=tuple(labels),
-        supports=np.bincount([r[1] for r in rows], minlength=len(labels)).astype(np.int64),
-        n_transactions=len(baskets),
-        n_occurrences=len(rows),
-        longest=max(lengths, default=0),
-        non_empty=sum(n > 0 for n in lengths),
-        table="known",
-        id_column="tid",
-        item_column="item",
-    )
+def _shown(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) -> exp.Query:
+    """Every transaction, whether it is complete, the class of those with the same relational values, and these values: ends
+    of ranges as numbers, points in time in microseconds, and whether a NULL is among them; or a category."""
+    ids = exp.alias_(schema.table("transaction_ids").expression(), "ids", table=True)
+    query = exp.select(exp.column("transaction_id", "ids"), exp.column("complete", "ids")).from_(ids)
+    if attributes:
+        same = exp.column("transaction_id", "records").eq(exp.column("transaction_id", "ids"))
+        query = query.join(exp.alias_(schema.table("records").expression(), "records", table=True), on=same)
+    order: list[exp.Expr] = []
+    for i, attribute in enumerate(attributes):
+        values: dict[str, exp.Expr] = {f"label{i}": _column(attribute.name)}
+        if attribute.ends is not None:
+            values = {f"{end}{i}": _number(attribute, end) for end in ("low", "high")}
+            values[f"null{i}"] = _column(attribute.name + "_null") if attribute.has_null else exp.false()
+        query = query.select(*(value.as_(name) for name, value in values.items()))
+        order += [value.copy() for value in values.values() if not isinstance(value, exp.Boolean)]
+    ranked = exp.Order(expressions=[exp.Ordered(this=value) for value in order or [exp.convert(1)]])
+    number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=ranked)
+    return query.select(exp.cast(number, "INTEGER").as_("class"))
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), "records")
+
+
+def _number(attribute: ReleasedAttribute, end: str) -> exp.Expr:
+    value: exp.Expr = _column(attribute.name + {"low": "_lo", "high": "_hi"}[end])
+    if attribute.ends in ("DATE", "TIMESTAMP"):
+        value = exp.Anonymous(this="epoch_us", expressions=[value])
+    return exp.cast(value, NUMBER, dialect="duckdb")
+
+
+def _distinct(shown: Table, **columns: str) -> exp.Query:
+    """What each class shows, some columns of it under other names."""
+    named = [exp.column(own).as_(name) for name, own in columns.items()]
+    return exp.select("class", *named).distinct().from_(shown.expression())
+
+
+def _known_values(engine: Engine, attribute: Attribute, persons: Table) -> Table:
+    """The value of each drawn person ``(person, value)``: the text of a category, of a number, or of microseconds."""
+    drawn = engine.query("attack/drawn", {"persons": persons})["person"]
+    codes, nulls = attribute.codes[drawn - 1].tolist(), attribute.null[drawn - 1].tolist()
+    if attribute.is_range:
+        scale = Decimal(attribute.unit.numerator) / attribute.unit.denominator  # a power of ten
+        values = [None if null else f"{code * scale:f}" for code, null in zip(codes, nulls, strict=True)]
+    else:
+        values = [attribute.values[code] for code in codes]
+    return engine.put("known_values", {"person": ("INTEGER", drawn), "value": ("VARCHAR", values)})

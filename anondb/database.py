@@ -22,9 +22,10 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
 from anondb.policy import Options, Policy, Workload
-from anondb.release import ledger
+from anondb.release import ledger, publications
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.paths import check_target
+from anondb.release.publications import Publication
 from anondb.release.publish import PublishedFile
 from anondb.utility import Accuracy, Loss
 from anondb.utility.rules import RuleAccuracy, RuleThresholds
@@ -145,12 +146,13 @@ class Release:
             include_constraints=include_constraints,
         )
 
-    def attack(self, *, individuals: int = 1000, known: int = 2, seed: int = 0) -> Attack:
-        """A simulated attacker who knows items of real persons: how many candidates the source and the release leave.
+    def attack(self, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
+        """A simulated attacker who knows items, and relational values, of real persons: how many candidates the source and
+        the release leave.
 
         Args:
             individuals: how many persons are drawn.
-            known: how many of its items the attacker knows of each.
+            known: how many of its items the attacker knows of each; by default as many as the promise speaks of.
             seed: of the draw.
         """
         from anondb.attack import attack
@@ -275,20 +277,35 @@ class Database:
             _check_not_a_source(publish, transactions, workload, *options.values())
             if not allow_overlap:
                 stored.check_source_not_published(self.engine, transactions)
-        report = pipeline.anonymize(self.engine, policy)
-        release = Release(self, report.release, report)
-        if publish is not None:
-            begun = time.perf_counter()
-            try:
-                file = release.publish(publish, replace=replace, allow_overlap=allow_overlap)
-            except AnondbError as error:
-                kept = (
-                    f"The release {report.release!r} was made and is kept; only publishing it failed: publish it again."
-                )
-                raise type(error)(f"{error} {kept}", code=error.code) from None
-            seconds = time.perf_counter() - begun
-            release.report = pipeline.published(report, file, seconds, self.engine.one_shot)
+        with self._saying_what_stays():
+            report = pipeline.anonymize(self.engine, policy)
+            release = Release(self, report.release, report)
+            if publish is not None:
+                begun = time.perf_counter()
+                try:
+                    file = release.publish(publish, replace=replace, allow_overlap=allow_overlap)
+                except AnondbError as error:
+                    kept = f"The release {report.release!r} was made and is kept; only publishing it failed"
+                    raise type(error)(f"{error} {kept}: publish it again.", code=error.code) from None
+                seconds = time.perf_counter() - begun
+                release.report = pipeline.published(report, file, seconds, self.engine.one_shot)
         return release
+
+    @contextlib.contextmanager
+    def _saying_what_stays(self) -> Iterator[None]:
+        """If Ctrl-C comes after a release was committed, a note of the KeyboardInterrupt says that it is there."""
+        begun = ledger.now()
+        try:
+            yield
+        except KeyboardInterrupt as stopped:
+            with contextlib.suppress(AnondbError):
+                for entry in self.releases():
+                    if entry.created >= begun and entry.status == ledger.PRESENT:
+                        stopped.add_note(
+                            f"The release {entry.name!r} had been made and verified before that, and is kept; if it was to"
+                            " be published, publish it again."
+                        )
+            raise
 
     def verify(
         self,
@@ -414,6 +431,10 @@ class Database:
     def releases(self) -> list[ledger.LedgerEntry]:
         """The ledger: all releases ever made here, dropped ones too, the oldest first."""
         return ledger.entries(self.engine, stored.current_catalog(self.engine))
+
+    def publications(self) -> list[Publication]:
+        """The ledger: all sealed files that left, the oldest first."""
+        return publications.publications(self.engine, stored.current_catalog(self.engine))
 
     def drop(self, name: str) -> None:
         """Drop a release; its entry in the ledger stays.

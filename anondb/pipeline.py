@@ -17,7 +17,7 @@ from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
 from anondb.data.taxonomy import load_taxonomy
-from anondb.data.transactions import Dataset, fingerprint, load_transactions
+from anondb.data.transactions import fingerprint, load_transactions
 from anondb.engine import Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
@@ -171,7 +171,7 @@ def anonymize(
         if constraints is not None:  # also where only the sealed file stays: it is verified again
             ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
         if not engine.one_shot or view is not None:
-            entry = _entry(engine, policy, model, name, dataset, frozen, verification, loss)
+            entry = _entry(engine, policy, model, name, loaded, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
             publications.record_statements(engine, catalog, frozen.release_id, statements)
             if loaded.taxonomy is not None:
@@ -199,6 +199,7 @@ def anonymize(
 
 def load(engine: Engine, policy: Policy) -> Loaded:
     """Read the transactions, the taxonomy and the constraints of a policy, each source once."""
+    reference = None
     with open_source(engine, policy.transactions, "transactions") as source:
         if policy.records is None:
             dataset = load_transactions(
@@ -206,6 +207,7 @@ def load(engine: Engine, policy: Policy) -> Loaded:
             )
         else:
             with open_source(engine, policy.records, "records") as records:
+                reference = records.reference
                 dataset = load_transactions(
                     engine,
                     source,
@@ -227,7 +229,7 @@ def load(engine: Engine, policy: Policy) -> Loaded:
     )
     sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
     if not of_records:
-        return Loaded(dataset, taxonomy, stated, sensitive)
+        return Loaded(dataset, taxonomy, stated, sensitive, records_reference=reference)
     relational = load_records(
         engine,
         policy.records,
@@ -243,7 +245,7 @@ def load(engine: Engine, policy: Policy) -> Loaded:
             code="bad_parameter",
             hint="Lower --values.",
         )
-    return Loaded(dataset, taxonomy, stated, sensitive, relational)
+    return Loaded(dataset, taxonomy, stated, sensitive, relational, reference)
 
 
 # ---------------------------------------------------------------------- parts of the steps
@@ -287,16 +289,19 @@ def _entry(
     policy: Policy,
     model: Model,
     name: str,
-    dataset: Dataset,
+    loaded: Loaded,
     frozen: FrozenRelease,
     verification: Verification,
     loss: Loss,
 ) -> ledger.LedgerEntry:
+    dataset, parameters = loaded.dataset, policy.options() | model.parameters()
+    if policy.records is not None:  # whatever it was called: what finds it again, or nothing
+        parameters["records"] = reference_of(engine, loaded.records_reference)
     return ledger.LedgerEntry(
         name=name,
         release_id=frozen.release_id,
         model=model.name,
-        parameters=policy.options() | model.parameters(),
+        parameters=parameters,
         algorithm=str(policy.algorithm),
         source_table=dataset.table,
         source_reference=reference_of(engine, dataset.reference),

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypedDict
 
 from anondb.available import ALGORITHMS, FOR_ALL, MODELS, all_parameters, choose_algorithm, make_model, parse_m
@@ -46,6 +47,8 @@ class Workload:
             raise InputError(f"draw must be all or generalized, not {self.draw!r}.", code="bad_parameter")
 
 
+LEDGER_COLUMNS = ("algorithm", "id", "item")  # of the policy, which the ledger has beside it
+MAX_STATED = 100  # entries of a list that the ledger has one by one
 CHOICES: Mapping[str, tuple[str, ...]] = {"empty_transactions": ("absorb", "keep"), "objective": ("total", "increase")}
 
 
@@ -181,12 +184,26 @@ class Policy:
                 raise InputError(f"The column name given as {name} is empty.", code="empty_name")
 
     def options(self) -> dict[str, Any]:
-        """The policy as it is written into the ledger."""
-        return {
-            **self.model.parameters(),
-            "max_suppression": None if self.max_suppression is None else str(self.max_suppression),
-            **({"bag_input": True} if self.bag_input else {}),
+        """The policy as it is written into the ledger: what was stated, data frames by their type's name."""
+        stated = {
+            name: _stated(value)
+            for name in Options.__annotations__
+            if name not in LEDGER_COLUMNS and (value := getattr(self, name)) is not getattr(type(self), name)
         }
+        return {**self.model.parameters(), "max_suppression": None, **stated}
+
+
+def _stated(value: Any) -> Any:
+    """An option as a JSON value."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple | Mapping) and len(value) > MAX_STATED:
+        return f"{len(value)} entries"
+    if isinstance(value, list | tuple):
+        return [_stated(part) for part in value]
+    if isinstance(value, Mapping):
+        return {str(name): _stated(part) for name, part in value.items()}
+    return str(value) if isinstance(value, Fraction | Path) else type(value).__name__
 
 
 def _percent(value: Any) -> Fraction | None:

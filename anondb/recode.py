@@ -10,7 +10,7 @@ from anondb.data.records import Records
 from anondb.data.stated import Stated
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Engine, Table
 from anondb.errors import InfeasibleError, InternalError
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
@@ -39,6 +39,7 @@ class Loaded:
         sensitive: the private items of hkp, the sensitive ones of kkm and klm, which need not occur; None where none were
             named.
         records: the quasi-identifiers, for models of relational and transaction data.
+        records_reference: the table or view of the records; None where there are none, or a file or a data frame.
     """
 
     dataset: Dataset
@@ -46,6 +47,7 @@ class Loaded:
     stated: Stated = field(default_factory=Stated)
     sensitive: tuple[str, ...] | None = None
     records: Records | None = None
+    records_reference: Table | None = None
 
 
 def import_algorithm(policy: Policy) -> None:

@@ -85,7 +85,9 @@ def find_release(engine: Engine, name: str) -> SchemaName:
     """
     schema = find_schema(engine, release_schema(current_catalog(engine), name))
     if schema is None:
-        raise InputError(f"There is no release {name!r}.", code="no_such_release", hint="List them: anondb releases.")
+        hint = "A run over files keeps none: load them into a database first, with anondb load."
+        hint = hint if engine.one_shot else "List them: anondb releases."
+        raise InputError(f"There is no release {name!r}.", code="no_such_release", hint=hint)
     if release_kind(engine, schema) is None:
         raise InputError(f"The schema {schema.name!r} does not hold a release.", code="not_a_release")
     return schema
@@ -103,15 +105,21 @@ def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]
     view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
     if entry is None or (entry.source_reference is None and view is None):
         raise InputError(f"The source of the release {name!r} is not in this database.", code="no_source")
-    policy = None if view is None else view_policy(engine, view)
-    given = entry.source_reference if policy is None else policy.transactions
+    given = entry.source_reference if view is None else view_policy(engine, view).transactions
+    records = records_of(engine, entry)
     bags = bool(entry.parameters.get("bag_input", False))
     read = partial(load_transactions, engine, id_column=entry.id_column, item_column=entry.item_column, bags=bags)
     with open_source(engine, given, "transactions") as source:
-        if policy is None or policy.records is None:
+        if records is None:
             return entry, read(source)
-        with open_source(engine, policy.records, "records") as records:
-            return entry, read(source, more_ids=records)
+        with open_source(engine, records, "records") as ids:
+            return entry, read(source, more_ids=ids)
+
+
+def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:
+    """What finds the records of a release again; None where it has none, or they were a file or a data frame."""
+    view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
+    return entry.parameters.get("records") if view is None else view_policy(engine, view).records
 
 
 def view_policy(engine: Engine, view: ledger.View, replace: bool = False) -> Policy:

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import duckdb
 
+import anondb
+
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 ANONDB = Path(sys.executable).with_name("anondb")
 EXACT = {  # data, k, m: LM total
@@ -78,6 +80,35 @@ def floor(sealed: Path) -> float:
     return best
 
 
+def cpu_seconds() -> float:
+    """CPU seconds of this process and of those that it has waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def sealing(data: str, repeats: int = 7) -> list[tuple[float, float, float]]:
+    """V, and the wall and CPU seconds of ``Release.publish``, its clean process included, in turn in one process.
+
+    The first publication of the process is left out: it also reads its queries.
+    """
+    found = []
+    with tempfile.TemporaryDirectory() as place, anondb.connect(Path(place) / "owner.duckdb") as database:
+        release = database.anonymize(
+            DATA / f"{data}.dat",
+            taxonomy=DATA / f"{data}.f5.tree",
+            model=anondb.KmAnonymity(5, 2),
+            name=data,
+            queries=1,
+        )
+        for n in range(repeats + 1):
+            sealed = Path(place) / f"{n}.duckdb"
+            cpu, begun = cpu_seconds(), time.perf_counter()
+            release.publish(sealed)
+            wall, cpu = time.perf_counter() - begun, cpu_seconds() - cpu
+            found.append((floor(sealed), wall, cpu))
+    return found[1:]
+
+
 def main() -> int:
     """Print the tables; returns how many figures were missed."""
     if not DATA.is_dir():
@@ -115,6 +146,13 @@ def main() -> int:
             f"| {data} | {min(floors) * 1000:.1f} | {sorted(steps)[2]:.3f} | {ratio:.1f} ({min(ratios):.1f} to "
             f"{max(ratios):.1f}) | {limit} | {sorted(cpus)[2]:.2f} | {max(peaks)} |"
         )
+    print("\n| data | V, ms | sealing: wall, s | CPU, s | 5 V + 0.5 s |")
+    print("|---|---|---|---|---|")
+    for data in LIMIT_V:
+        runs = sealing(data)
+        v, wall, cpu = (sorted(column)[len(runs) // 2] for column in zip(*runs, strict=True))
+        missed += data == "bms2" and wall > 5 * v + 0.5
+        print(f"| {data} | {v * 1000:.1f} | {wall:.3f} | {cpu:.3f} | {5 * v + 0.5:.3f} |")
     print("\n| data | m | outcome | wall, s | peak, MiB |")
     print("|---|---|---|---|---|")
     for data, m in (("bms1", 3), ("mushroom", "inf")):

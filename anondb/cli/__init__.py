@@ -61,6 +61,7 @@ def main() -> None:
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
     if code == 130:  # Typer turns KeyboardInterrupt into this code without a word
-        json_error("interrupted", "interrupted; what was not finished was undone")
-        typer.echo("anondb: interrupted; what was not finished was undone", err=True)
+        words = "interrupted; what was not finished was undone, what was finished is kept (see anondb releases)"
+        json_error("interrupted", words)
+        typer.echo(f"anondb: {words}", err=True)
     raise SystemExit(code if isinstance(code, int) else 0)

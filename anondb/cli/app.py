@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb import __version__
-from anondb.cli.words import json_error
+from anondb.cli.words import json_error, plain
 from anondb.errors import InputError
 
 if TYPE_CHECKING:
@@ -144,8 +144,13 @@ def opened(
             on_statement=(lambda text: typer.echo(text + ";", err=True)) if show_sql else None,
             on_progress=say,
         )
-        with database:
-            yield database
+        try:
+            with database:
+                yield database
+        except KeyboardInterrupt as stopped:
+            for note in getattr(stopped, "__notes__", ()):
+                typer.echo(f"anondb: {plain(note)}", err=True)
+            raise
 
 
 @contextlib.contextmanager

@@ -33,7 +33,10 @@ def attack(
     source: Source,
     release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
     individuals: Annotated[int, typer.Option(help="Persons to draw from the source.")] = 1000,
-    known: Annotated[int, typer.Option(help="Items that the attacker knows of each.")] = 2,
+    known: Annotated[
+        int | None,
+        typer.Option(help="Items that the attacker knows of each, beside relational values (default: as the promise)."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     invert: Annotated[
         bool, typer.Option("--invert", help="Also run the algorithm on every possible original; small releases only.")
@@ -42,7 +45,7 @@ def attack(
     show_sql: ShowSql = False,
 ) -> None:
     """A simulated attacker: who fits what is known of real persons, in the source and in the release."""
-    from anondb.attack import invert_release
+    from anondb.inversion import invert_release
 
     with opened(source, show_sql=show_sql, read_only=True) as database:
         found = database.release(release).attack(individuals=individuals, known=known, seed=seed)
@@ -51,6 +54,8 @@ def attack(
         print_json({**found.to_json(), "inversion": None if inversion is None else inversion.to_json()})
         return
     rows: list[tuple[str, Any]] = [("persons drawn", f"{found.individuals:,}"), ("items known of each", found.known)]
+    if found.quasi_identifiers:
+        rows.append(("values known of each", ", ".join(found.quasi_identifiers)))
     for name, sizes in (("source", found.before), ("release", found.after)):
         quartiles = ", ".join(f"{q:,.0f}" for q in sizes.quartiles)
         rows += [

@@ -108,12 +108,23 @@ def publish(
 def releases(source: Source, as_json: Json = False) -> None:
     """List the releases of a database, dropped ones too."""
     with opened(source, read_only=True) as database:
-        entries = database.releases()
+        entries, kept = database.releases(), not database.engine.one_shot
+        gone = database.publications()
     if as_json:
-        print_json({"releases": [{**e.texts(), **_numbers(e)} for e in entries]})
+        released = [
+            {
+                **e.texts(),
+                **_numbers(e),
+                "publications": [
+                    {**vars(p), "published": str(p.published)} for p in gone if p.release_id == e.release_id
+                ],
+            }
+            for e in entries
+        ]
+        print_json({"releases": released})
         return
     if not entries:
-        typer.echo("no releases", err=True)
+        typer.echo("no releases" if kept else "no releases: a run over files keeps no ledger", err=True)
         return
     from rich.console import Console
     from rich.table import Table
@@ -127,7 +138,8 @@ def releases(source: Source, as_json: Json = False) -> None:
         parameters = ", ".join(f"{n} = {e.parameters[n]}" for n in parameters_of(e.model) if n in e.parameters)
         promise = f"{e.model}, {parameters}, by {e.algorithm}"
         made = f"{e.created:%Y-%m-%d %H:%M}"
-        cells = (e.name, promise, e.source_table, f"{e.transactions:,}", figure(e.lm), made, e.user_name, e.status)
+        status = e.status + (", published" if any(p.release_id == e.release_id for p in gone) else "")
+        cells = (e.name, promise, e.source_table, f"{e.transactions:,}", figure(e.lm), made, e.user_name, status)
         table.add_row(*map(shown, cells))
     Console().print(table)
 

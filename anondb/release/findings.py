@@ -5,8 +5,11 @@ Each check returns what it found; ``publish`` runs the cheap ones on every file,
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Engine
+from anondb.engine import Engine, Table
 from anondb.release.objects import (
+    ANATOMY,
     GLOBAL,
     MANIFEST_KEYS,
     Kind,
@@ -103,37 +107,82 @@ def _described(one: tuple[str, ...]) -> str:
 
 
 def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
-    """Rows that do not belong together: ids that are not 1..N, items without members, a manifest with other keys."""
-    found = _global_findings(engine, schema) if kind.tables.keys() >= GLOBAL.tables.keys() else []
-    manifest = read_manifest(engine, schema)
-    strange = manifest.keys() ^ (MANIFEST_KEYS | (manifest.keys() & PARAMETER_KEYS))
+    """Rows that do not belong together: numbers that are not 1..N, items without members, values that no record has, a
+    manifest with other keys or with texts where words of anondb's are due."""
+    query, names = "release/sealed_rows", list(GLOBAL.tables)
+    if kind is ANATOMY:
+        query, names = "release/sealed_buckets", list(ANATOMY.tables)
+    counts = engine.query(query, {name: schema.table(name) for name in names})
+    if kind.attributes is not None:
+        stored: dict[str, Table | exp.Query] = {
+            name: schema.table(name) for name in ("transaction_ids", "records", "released_values")
+        }
+        counts |= engine.query("release/sealed_records", stored | {"shown": _shown_categories(schema, kind)})
+    found = [
+        Finding("rows", f"{int(column[0])} {name.replace('_', ' ')}") for name, column in counts.items() if column[0]
+    ]
+    return found + _manifest_findings(read_manifest(engine, schema))
+
+
+def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
+    """``(attribute, released_value)``: the categories that occur in the records."""
+    names = [attribute.name for attribute in kind.attributes or () if attribute.ends is None]
+    parts: list[exp.Query] = []
+    for name in names:
+        column = exp.column(exp.to_identifier(name, quoted=True), "records")
+        records = exp.alias_(schema.table("records").expression(), "records", table=True)
+        part = exp.select(exp.Literal.string(name).as_("attribute"), column.as_("released_value")).distinct()
+        parts.append(part.from_(records).where(column.copy().is_(exp.null()).not_()))
+    nothing = exp.select(*(exp.cast(exp.null(), "TEXT").as_(c) for c in ("attribute", "released_value")))
+    return exp.union(nothing.where(exp.false()), *parts, distinct=False) if parts else nothing.where(exp.false())
+
+
+def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
+    """The manifest has the keys of its model and no others, and only names of the owner's are free text."""
+    found = []
+    strange = manifest.keys() ^ (MANIFEST_KEYS | PARAMETER_KEYS.get(manifest.get("model", ""), frozenset()))
     if strange:
         found.append(Finding("rows", f"{len(strange)} keys of the manifest too many or too few"))
+    texts = {key: value for key, value in manifest.items() if key not in (*_NAMES, "sensitive")}
+    odd = sum(not _WORDS.get(key, _PARAMETER).fullmatch(value) for key, value in texts.items())
+    if "sensitive" in manifest:
+        with contextlib.suppress(ValueError):
+            listed = json.loads(manifest["sensitive"])
+            odd -= isinstance(listed, list) and all(isinstance(item, str) for item in listed)
+        odd += 1
+    if odd:
+        found.append(Finding("rows", f"{odd} values of the manifest are not of their key's form"))
     return found
 
 
-def _global_findings(engine: Engine, schema: SchemaName) -> list[Finding]:
-    tables = {name: schema.table(name) for name in GLOBAL.tables}
-    return [
-        Finding("rows", f"{int(column[0])} {name.replace('_', ' ')}")
-        for name, column in engine.query("release/sealed_rows", tables).items()
-        if int(column[0])
-    ]
+PARAMETER_KEYS: Mapping[str, frozenset[str]] = {  # by the name of the model
+    "km": frozenset({"k", "m"}),
+    "k": frozenset({"k"}),
+    "constraints": frozenset({"k"}),
+    "hkp": frozenset({"h", "k", "p"}),
+    "kkm": frozenset({"k", "m", "sensitive"}),
+    "klm": frozenset({"k", "l", "m", "sensitive"}),
+    "anatomy": frozenset({"l", "columns", "empty_values"}),
+}
+_NAMES = ("table", "id_column", "item_column")
+_WORDS = {
+    "release_id": re.compile("[0-9a-f]{32}"),
+    "model": re.compile("[a-z]{1,20}"),
+    "semantics": re.compile("set|atomic"),
+    "suppression": re.compile("none|some"),
+    "empty_values": re.compile("count|ignore"),
+    "version": re.compile(r"\d+(\.\w{1,20}){0,5}"),
+}
+_PARAMETER = re.compile(r"inf|\d{1,12}([./]\d{1,12})?")
 
 
-PARAMETER_KEYS = frozenset({"k", "m", "l", "h", "p", "delta", "columns", "empty_values", "private_items", "sensitive"})
-
-
-def order_figures(engine: Engine, schema: SchemaName) -> tuple[int, dict[str, float]]:
-    """N, and rank correlations that are near 0 if the transactions lie in a random order.
+def order_figures(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, dict[str, float]]:
+    """N, and rank correlations that are near 0 if the transactions (buckets of an anatomy) lie in a random order.
 
     Each transaction has a length and the first, the last and the sum of its items' places in the alphabet; each of them is
     correlated (Spearman, ties averaged) with the number of the transaction and with the transaction before it.
     """
-    shapes = engine.query(
-        "release/order_shapes",
-        {"transaction_ids": schema.table("transaction_ids"), "transactions": schema.table("transactions")},
-    )
+    shapes = engine.query("release/order_shapes", _numbered_rows(schema, kind))
     number = shapes.pop("transaction_id").astype(np.float64)
     figures = {}
     for name, column in shapes.items():
@@ -145,18 +194,32 @@ def order_figures(engine: Engine, schema: SchemaName) -> tuple[int, dict[str, fl
 
 def order_findings(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, dict[str, float], list[Finding]]:
     """N and the figures of ``order_figures``, and what they say; rows out of the order of their numbers are found too."""
-    if not kind.tables.keys() >= GLOBAL.tables.keys():
-        return 0, {}, []
     found = []
-    n, figures = order_figures(engine, schema)
+    n, figures = order_figures(engine, schema, kind)
     for name, rho in figures.items():
         if n and abs(rho) >= RHO_LIMIT / n**0.5:
             found.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
     for table in kind.rows:
-        unsorted = engine.scalar("release/unsorted_rows", {"transactions": schema.table(table)})
+        unsorted = engine.scalar("release/unsorted_rows", {"transactions": _numbers(schema, kind, table)})
         if unsorted:
             found.append(Finding("order", f"{unsorted} rows of {table} are not stored in the order of their numbers"))
     return n, figures, found
+
+
+def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Table | exp.Query]:
+    """The random numbers, and the items under each: those of a transaction, or of a bucket."""
+    if kind is not ANATOMY:
+        return {name: schema.table(name) for name in ("transaction_ids", "transactions")}
+    number = exp.column("bucket_id").as_("transaction_id")
+    buckets = exp.select(number).from_(schema.table("buckets").expression())
+    items = exp.Explode(this=exp.column("items")).as_("item")
+    return {"transaction_ids": buckets.copy().distinct(), "transactions": buckets.select(items)}
+
+
+def _numbers(schema: SchemaName, kind: Kind, table: str) -> exp.Query:
+    """``(transaction_id, rowid)`` of a table."""
+    columns = (exp.column(kind.number).as_("transaction_id"), exp.column("rowid"))
+    return exp.select(*columns).from_(schema.table(table).expression())
 
 
 def _ranks(values: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:

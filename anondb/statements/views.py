@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb import checks, pipeline, stored
+from anondb.available import parameters_of
 from anondb.data.sources import FILE_SUFFIXES, resolve_table
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset, fingerprint
@@ -123,7 +124,11 @@ def show(engine: Engine, status: bool) -> Shown:
             {
                 "name": entry.name,
                 "model": entry.model,
-                "parameters": ", ".join(f"{k}={v}" for k, v in entry.parameters.items() if v is not None),
+                "parameters": ", ".join(
+                    f"{name}={value}"
+                    for name in (*parameters_of(entry.model), "max_suppression")
+                    if (value := entry.parameters.get(name)) is not None
+                ),
                 "algorithm": entry.algorithm,
                 "source": entry.source_table,
                 "transactions": entry.transactions,

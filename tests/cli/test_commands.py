@@ -613,11 +613,22 @@ def test_releases(run: Run, shop: Path, tmp_path: Path) -> None:
     assert (entry["name"], entry["source_table"], entry["status"]) == ("old", "sales", "present")
     assert (entry["transactions"], entry["verified"], entry["lm_total"]) == (6, True, "4/3")
     text = run("releases", shop)
-    assert text.code == 0 and "old" in text.out and text.err == ""
+    assert text.code == 0 and "old" in text.out and text.err == "" and "published" not in text.out
+    assert entry["publications"] == [] and entry["parameters"]["taxonomy"] == "food"
+    assert run("publish", shop, "--release", "old", "--to", tmp_path / "sealed.duckdb").code == 0
+    (gone,) = run("releases", shop, "--json").json["releases"][0]["publications"]
+    assert (gone["file"], gone["transactions"], gone["release_id"]) == ("sealed.duckdb", 6, entry["release_id"])
+    assert "published" in run("releases", shop).out
     empty = tmp_path / "empty.duckdb"
     duckdb.connect(str(empty)).close()
     assert run("releases", empty) == Outcome(0, "", "no releases\n")
     assert run("releases", empty, "--json").json == {"releases": []}
+
+
+def test_a_run_over_files_has_neither_releases_nor_a_ledger(run: Run, files: Path) -> None:
+    assert "keeps no ledger" in run("releases", files / "s.dat").err
+    refused = run("attack", files / "s.dat", "--release", "s")
+    assert refused.code == 2 and "keeps none" in refused.err and "anondb load" in refused.err
 
 
 # ---------------------------------------------------------------------- load and demo

@@ -11,6 +11,7 @@ import anondb
 from anondb.models.km import KmAnonymity
 
 N = 3000
+LETTERS = "ѲѴѪѬѨѮѰѢ"  # of ids, unpublished columns and suppressed items: nothing else in any file has them
 
 
 @pytest.fixture(autouse=True)
@@ -24,21 +25,29 @@ def interruptible() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An owner's database with a release of rare raw items, not published yet, and a second one to publish over it."""
+    """An owner's database with two releases, not published yet. What neither of them holds is written in rare letters: ids,
+    two items that are too rare for any k, and a column beside."""
     place = tmp_path_factory.mktemp("faults") / "shop.duckdb"
     with duckdb.connect(str(place)) as connection:
         connection.execute(
             """
             CREATE TABLE sales AS
-            SELECT t.range::INTEGER AS tid, format('zq{:04d}raw', (t.range * 7 + i.range * i.range * 13) % 60) AS item
-            FROM range(?) t, range(4) i
+            SELECT
+                translate(format('{:04o}', t.range::INTEGER), '01234567', $letters) || t.range AS tid,
+                format('zq{:04d}raw', (t.range * 7 + i.range * i.range * 13) % 60) AS item,
+                repeat($letters, 2) AS note
+            FROM range($n) t, range(4) i
             """,
-            [N],
+            {"n": N, "letters": LETTERS},
         )
+        rare = "SELECT DISTINCT tid, $letters || n, note FROM sales, range(2) r(n) WHERE tid LIKE '%999'"
+        connection.execute(f"INSERT INTO sales {rare}", {"letters": LETTERS})
         connection.execute(
             """
             CREATE TABLE food AS
-            SELECT DISTINCT item AS node, 'group' || (substr(item, 3, 4)::INTEGER // 10) AS parent FROM sales
+            SELECT DISTINCT item AS node, 'group' || (substr(item, 3, 4)::INTEGER // 10) AS parent
+            FROM sales WHERE item LIKE 'zq%'
+            UNION ALL SELECT DISTINCT item, 'all' FROM sales WHERE item NOT LIKE 'zq%'
             UNION ALL SELECT 'group' || range, 'all' FROM range(6)
             UNION ALL SELECT 'all', NULL
             """

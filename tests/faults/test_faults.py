@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from faults.conftest import LETTERS
 
 import anondb
 from anondb.errors import EngineError, InputError
@@ -93,26 +95,51 @@ def test_nothing_goes_wrong_without_a_fault(place: Path) -> None:
     assert check_whole(place, releases) == "two"
 
 
-def _kill(place: Path, seed: int, repeats: int) -> set[str]:
-    releases, seen, rng = ids(place), set(), random.Random(seed)
-    raw = b"zq0007raw"  # an item of the source; the release has it only among its members, in the finished file
+def raw_files(directory: Path) -> list[str]:
+    """The files at or below a directory that hold two neighbouring letters of what no release holds."""
+    pattern = re.compile(b"(?:" + "|".join(LETTERS).encode() + b"){2}")
+    return [str(p) for p in directory.rglob("*") if p.is_file() and pattern.search(p.read_bytes())]
+
+
+def _kill(place: Path, seed: int, repeats: int) -> tuple[set[str], int]:
+    """Kill a publication at random moments; which releases were there afterwards, and how many kills met a build."""
+    releases, seen, met, rng = ids(place), set(), 0, random.Random(seed)
+    out, process = place / "out", start(place)
+    begun = time.perf_counter()
+    go(process)
+    assert wait_for(process) == (0, "done\n")
+    whole = time.perf_counter() - begun  # the moments are spread over a publication, however busy the machine is
     for _ in range(repeats):
         process = start(place)
         go(process)
-        time.sleep(rng.uniform(0.0, 0.7))
+        time.sleep(rng.uniform(0.0, 1.2 * whole))
         process.kill()
         process.communicate()
         time.sleep(0.05)
         seen.add(check_whole(place, releases))
-        for build in (place / "out").glob(".anondb-build-*"):
-            assert build.stat().st_mode & 0o777 == 0o700
-            for file in build.iterdir():
-                if file.stem in ("transactions", "transaction_ids", "manifest"):
-                    assert raw not in file.read_bytes()
+        assert raw_files(out) == []
+        builds = list(out.glob(".anondb-build-*"))
+        met += bool(builds)
+        assert all(build.stat().st_mode & 0o777 == 0o700 for build in builds)
         with anondb.connect(place / "shop.duckdb") as database:  # the ledger is whole, and the next publication works
-            database.release("one").publish(place / "out" / "spring.duckdb", replace=True, allow_overlap=True)
-        assert sorted(p.name for p in (place / "out").iterdir()) == ["spring.duckdb"]
-    return seen
+            database.release("one").publish(out / "spring.duckdb", replace=True, allow_overlap=True)
+        assert sorted(p.name for p in out.iterdir()) == ["spring.duckdb"]
+    return seen, met
+
+
+def test_the_scan_finds_what_is_raw(place: Path) -> None:
+    assert raw_files(place) == [str(place / "shop.duckdb")]
+    with duckdb.connect(str(place / "shop.duckdb")) as owner:
+        planted = place / "out" / "one.parquet"
+        owner.execute(f"COPY (SELECT tid FROM sales LIMIT 1) TO '{planted}' (COMPRESSION uncompressed)")
+        suppressed = {
+            r[0] for r in owner.execute("SELECT DISTINCT item FROM sales WHERE item NOT LIKE 'zq%'").fetchall()
+        }
+        assert len(suppressed) == 2
+        for name in ("one", "two"):
+            published = {r[0] for r in owner.execute(f"SELECT item FROM release_{name}.released_items").fetchall()}
+            assert not published & suppressed
+    assert raw_files(place / "out") == [str(planted)]
 
 
 def test_kill_9_leaves_the_old_release_or_the_new_one(place: Path) -> None:
@@ -121,7 +148,8 @@ def test_kill_9_leaves_the_old_release_or_the_new_one(place: Path) -> None:
 
 @pytest.mark.nightly
 def test_kill_9_a_hundred_times(place: Path) -> None:
-    assert _kill(place, 2, 100) == {"one", "two"}
+    seen, met = _kill(place, 2, 100)
+    assert seen == {"one", "two"} and met >= 20
 
 
 def _interrupt(place: Path, seed: int, repeats: int, limit: float) -> None:
@@ -171,6 +199,44 @@ def test_ctrl_c_in_the_main_job_ends_soon(place: Path) -> None:
     with anondb.connect(place / "shop.duckdb") as database:
         names = {e.name for e in database.releases()}
         assert names >= {"one", "two"} and all(database.release(name).verification.verified for name in names)
+
+
+def test_ctrl_c_after_the_commit_says_what_stays(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release that was committed is kept, and the note of the interrupt names it; one that was not leaves nothing."""
+    options = {"taxonomy": "food", "model": anondb.KmAnonymity(400, 2), "queries": 5, "max_suppression": 100}
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with anondb.connect(place / "shop.duckdb") as database:
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:
+            patch.setattr("anondb.pipeline.verify_release", stop)
+            database.anonymize("sales", name="three", **options)
+        assert not getattr(caught.value, "__notes__", []) and "three" not in {e.name for e in database.releases()}
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:
+            patch.setattr("anondb.stored.publish", stop)
+            database.anonymize("sales", name="three", publish=place / "out" / "x.duckdb", allow_overlap=True, **options)
+        assert ["'three'" in note and "kept" in note for note in caught.value.__notes__] == [True]
+        assert database.release("three").verification.verified
+    script = (
+        "import sys; from anondb import stored; from anondb.cli import main\n"
+        "def stop(*_, **__): raise KeyboardInterrupt\n"
+        "stored.publish = stop; main()\n"
+    )
+    words = [
+        "anonymize",
+        str(place / "shop.duckdb"),
+        "--transactions",
+        "sales",
+        "--taxonomy",
+        "food",
+        "--release",
+        "four",
+    ]
+    words += ["--max-suppression", "100", "--allow-overlap", "--publish", str(place / "out" / "x.duckdb")]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script, *words], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 130 and "'four' had been made" in done.stderr and "is kept" in done.stderr
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from release.cases import frozen
 
+import anondb
 from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.release.inspect import inspect
@@ -72,6 +73,81 @@ def test_changes_are_found(sealed: Path, what: str) -> None:
     found = inspect(sealed)
     assert not found.clean
     assert not any("secret" in f.what for f in found.findings if "column" not in f.what)
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A sealed anatomy, and a sealed release with records."""
+    place = tmp_path_factory.mktemp("others")
+    with duckdb.connect(str(place / "shop.duckdb")) as writer:
+        writer.execute(
+            "CREATE TABLE sales AS"
+            " SELECT t AS tid, 'i' || (t * (n + 3)) % 7 AS item FROM range(400) r(t), range(3) s(n)"
+        )
+        writer.execute(
+            "CREATE TABLE people AS SELECT t AS tid, 20 + t % 40 AS age,"
+            " ['red', 'green', 'blue', 'grey'][1 + t % 4] AS colour FROM range(400) r(t)"
+        )
+    made = {}
+    about = {
+        "anatomy": {"model": anondb.Anatomy("3/2"), "columns": 2, "empty_values": "ignore"},
+        "records": {
+            "model": anondb.KkmAnonymity(5, 2),
+            "records": "people",
+            "quasi_identifiers": "age,colour",
+            "delta": 0.5,
+        },
+    }
+    with anondb.connect(place / "shop.duckdb") as database:
+        for name, options in about.items():
+            made[name] = place / f"{name}.duckdb"
+            database.anonymize("sales", name=name, queries=2, publish=made[name], allow_overlap=True, **options)  # type: ignore[arg-type]
+    return made
+
+
+OTHER_CHANGES = {
+    "a bucket number out of place": ("anatomy", "UPDATE buckets SET bucket_id = 9999 WHERE bucket_id = 2"),
+    "members of nothing here": ("anatomy", "INSERT INTO released_items VALUES ('secret', 'secret')"),
+    "an item that stands for another": ("anatomy", "UPDATE released_items SET item = 'secret' WHERE item = 'i3'"),
+    "no copies": ("anatomy", "UPDATE buckets SET copies = 0 WHERE bucket_id = 2"),
+    "a NULL in a value": ("anatomy", "UPDATE buckets SET items = [NULL]::VARCHAR[] WHERE bucket_id = 2"),
+    "a parameter of another model": ("anatomy", "INSERT INTO manifest VALUES ('sensitive', '[]')"),
+    "words for a number": ("anatomy", "UPDATE manifest SET value = 'secret' WHERE key = 'l'"),
+    "buckets in the order of their items": (
+        "anatomy",
+        "CREATE TEMP TABLE n AS SELECT bucket_id, row_number() OVER (ORDER BY list(items)::VARCHAR)::INTEGER AS new"
+        " FROM buckets GROUP BY bucket_id; UPDATE buckets SET bucket_id = new FROM n WHERE n.bucket_id = buckets.bucket_id",
+    ),
+    "a value that no record has": ("records", "INSERT INTO released_values VALUES ('colour', 'ghost', 'secret')"),
+    "a value that stands for nothing": ("records", "UPDATE records SET colour = 'ghost' WHERE transaction_id = 7"),
+    "a record of nobody": (
+        "records",
+        "INSERT INTO records SELECT * REPLACE (5000 AS transaction_id) FROM records LIMIT 1",
+    ),
+    "a record twice": ("records", "INSERT INTO records FROM records WHERE transaction_id = 7"),
+    "a record too few": ("records", "DELETE FROM records WHERE transaction_id = 7"),
+    "words for a list": ("records", "UPDATE manifest SET value = '{\"secret\": 1}' WHERE key = 'sensitive'"),
+}
+
+
+@pytest.mark.parametrize("what", OTHER_CHANGES)
+def test_changes_of_other_kinds_are_found(others: dict[str, Path], tmp_path: Path, what: str) -> None:
+    """By a look at the rows, not only by the bytes, which show any change that DuckDB makes in place."""
+    kind, text = OTHER_CHANGES[what]
+    changed = shutil.copy(others[kind], tmp_path / "changed.duckdb")
+    with duckdb.connect(str(changed)) as writer:
+        writer.execute(text)
+        writer.execute("CHECKPOINT")
+    found = inspect(changed)
+    assert {"rows", "order"} & {f.check for f in found.findings}
+    assert not any("secret" in f.what for f in found.findings)
+
+
+def test_other_kinds_are_clean(others: dict[str, Path]) -> None:
+    for path in others.values():
+        found = inspect(path)
+        assert found.clean, found.findings
+        assert "0.0000" not in found.figures["order"].partition(",")[0]
 
 
 def test_an_order_that_is_not_random_is_found(owner: Engine, sealed: Path, tmp_path: Path) -> None:

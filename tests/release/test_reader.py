@@ -47,6 +47,23 @@ PROBES = {
     "python variable": "SELECT * FROM a_frame",
     "checkpoint to file": "ATTACH '{place}/new.duckdb'",
     "environment": "SELECT getenv('HOME')",
+    "after another statement": "SELECT 1; ATTACH '{place}/shop.duckdb' AS raw",
+    "copy after another statement": "SELECT 1; COPY transactions TO '{place}/out.csv'",
+    "text as a query": "FROM query('FROM read_csv(''{place}/raw.csv'')')",
+    "a sniffer": "FROM sniff_csv('{place}/raw.csv')",
+    "json": "FROM read_json('{place}/raw.csv')",
+    "a name in a variable": "SET VARIABLE f = '{place}/raw.csv'; FROM read_text(getvariable('f'))",
+    "a prepared statement": "PREPARE p AS FROM read_text('{place}/raw.csv')",
+    "in place of the release": "USE memory; DETACH release; ATTACH '{place}/shop.duckdb' AS release",
+    "the whole database": "ATTACH '{place}/y.duckdb' AS y; COPY FROM DATABASE release TO y",
+    "import": "IMPORT DATABASE '{place}'",
+    "standard output": "COPY transactions TO '/dev/stdout'",
+    "a profile": "SET profiling_output = '{place}/profile'",
+    "a log": "CALL enable_logging(storage = 'file')",
+    "spilling": "SET temp_directory = '{place}/spill'",
+    "allowed directories": "SET allowed_directories = ['/']",
+    "the net": "FROM 'https://localhost/x.csv'",
+    "a secret": "CREATE SECRET s (TYPE s3, KEY_ID 'a', SECRET 'b')",
 }
 
 

@@ -73,7 +73,7 @@ def test_defaults() -> None:
     made = policy()
     assert (made.model, made.algorithm, made.id, made.item) == (KmAnonymity(5, 2), "mhghs", "tid", "item")
     assert made.max_suppression is None and made.workload == Workload(1000, 2, 0, "all") and not made.replace
-    assert made.options() == {"k": 5, "m": 2, "max_suppression": None}
+    assert made.options() == {"k": 5, "m": 2, "max_suppression": None, "taxonomy": "food"}
 
 
 def test_algorithms() -> None:

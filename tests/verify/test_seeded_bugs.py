@@ -16,9 +16,9 @@ from reference import is_km_anonymous
 from anondb.algorithms.coat import coat
 from anondb.algorithms.hghs import hghs
 from anondb.algorithms.mhghs import mhghs
-from anondb.attack import _dataset
 from anondb.data.taxonomy import from_edges
 from anondb.engine import Engine
+from anondb.inversion import _dataset
 from anondb.models.km import KmAnonymity
 
 Rows = list[set[str]]

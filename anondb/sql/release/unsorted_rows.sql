@@ -1,4 +1,4 @@
--- reads: transactions(transaction_id)
+-- reads: transactions(transaction_id, rowid)
 -- params: none
 -- returns: n
 -- grain: one row

@@ -1,0 +1,28 @@
+-- reads: buckets(bucket_id, column_id, items, copies), released_items(released_item, item), manifest(key, value)
+-- params: none
+-- returns: buckets_out_of_place, wrong_copies, items_without_members, members_without_an_item, repeated_members, nulls
+-- grain: one row
+-- Rows of an anatomy that do not belong together, by kind: all are 0 in a release as anondb writes it.
+WITH members AS (
+    SELECT DISTINCT label FROM (SELECT unnest(items) AS label FROM buckets) AS listed
+)
+SELECT
+    (
+        SELECT count(*) FROM buckets
+        WHERE bucket_id < 1 OR bucket_id > (SELECT count(DISTINCT bucket_id) FROM buckets)
+    ) AS buckets_out_of_place,
+    (SELECT count(*) FROM buckets WHERE copies < 1) AS wrong_copies,
+    (
+        SELECT count(*) FROM members
+        WHERE NOT EXISTS (SELECT 1 FROM released_items WHERE released_items.released_item = members.label)
+    ) AS items_without_members,
+    (
+        SELECT count(*) FROM released_items
+        WHERE NOT EXISTS (SELECT 1 FROM members WHERE members.label = released_items.released_item)
+    ) AS members_without_an_item,
+    (SELECT count(*) FROM (SELECT item FROM released_items GROUP BY item HAVING count(*) > 1) AS repeated)
+    + (SELECT count(*) FROM released_items WHERE released_item <> item) AS repeated_members,
+    (SELECT count(*) FROM buckets WHERE bucket_id IS NULL OR column_id IS NULL OR items IS NULL OR copies IS NULL)
+    + (SELECT count(*) FROM members WHERE label IS NULL)
+    + (SELECT count(*) FROM released_items WHERE released_item IS NULL OR item IS NULL)
+    + (SELECT count(*) FROM manifest WHERE key IS NULL OR value IS NULL) AS nulls
