@@ -210,7 +210,8 @@ def plot(place: Path, rows: Sequence[Row], x: str, columns: Sequence[str]) -> No
                 panel.plot(*zip(*points, strict=True), marker="o", label=algorithm)
         panel.set_xlabel(x)
         panel.set_ylabel(y)
-        panel.legend(fontsize=7)
+        if panel.lines:
+            panel.legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(place)
     pyplot.close(figure)
