@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from anondb.checks import model_of
 from anondb.data.records import Attribute, Records, load_records
-from anondb.data.transactions import Dataset
+from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
@@ -70,6 +70,7 @@ class Attack:
         individuals: persons drawn; each has something that can be known.
         known: items known of each, or all that the person has if they are fewer.
         quasi_identifiers: attributes whose values are known of each.
+        fresh: whether the transactions are as they were when the release was made; if not, the sets speak of other persons.
         before, after: candidate sets in the source and in the release.
     """
 
@@ -78,6 +79,7 @@ class Attack:
     individuals: int
     known: int
     quasi_identifiers: tuple[str, ...]
+    fresh: bool
     before: Candidates
     after: Candidates
 
@@ -89,6 +91,7 @@ class Attack:
             "individuals": self.individuals,
             "known": self.known,
             "quasi_identifiers": list(self.quasi_identifiers),
+            "fresh": self.fresh,
             **{name: vars(getattr(self, name)) for name in ("before", "after")},
         }
 
@@ -143,7 +146,8 @@ def attack(engine: Engine, name: str, *, individuals: int = 1000, known: int | N
             after = engine.query("attack/candidates_after", tables)["candidates"]
         k = int(promise["k"]) if "k" in promise else math.ceil(Fraction(str(promise["l"])))
         sizes = [Candidates.of(found, k) for found in (before, after)]
-    return Attack(name, k, len(before), known, tuple(a.name for a in attributes), *sizes)
+        fresh = entry.fingerprint == fingerprint(engine, dataset)
+    return Attack(name, k, len(before), known, tuple(a.name for a in attributes), fresh, *sizes)
 
 
 def _promised(parameters: Mapping[str, Any]) -> int:

@@ -168,7 +168,7 @@ def anonymize(
             ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
         if loaded.records is not None:
             ledger.record_records(engine, catalog, frozen.release_id, loaded.records.fingerprint())
-        if constraints is not None:  # also where only the sealed file stays: it is verified again
+        if ledger.constraint_rows(loaded.stated):  # also where only the sealed file stays: it is verified again
             ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
         if not engine.one_shot or view is not None:
             entry = _entry(engine, policy, model, name, loaded, frozen, verification, loss)

@@ -56,6 +56,8 @@ def attack(
     rows: list[tuple[str, Any]] = [("persons drawn", f"{found.individuals:,}"), ("items known of each", found.known)]
     if found.quasi_identifiers:
         rows.append(("values known of each", ", ".join(found.quasi_identifiers)))
+    if not found.fresh:
+        rows.append(("transactions", "have changed since the release was made"))
     for name, sizes in (("source", found.before), ("release", found.after)):
         quartiles = ", ".join(f"{q:,.0f}" for q in sizes.quartiles)
         rows += [

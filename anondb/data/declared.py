@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
@@ -73,7 +73,7 @@ def attribute_domains(engine: Engine, given: Any, attributes: Collection[str]) -
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        rows = [(name, *ends) for name, ends in given.items()]
+        rows = [(name, *(ends if isinstance(ends, list | tuple) else ())) for name, ends in given.items()]
         texts = [tuple(None if x is None else str(x) for x in row) for row in rows]
     else:
         with open_source(engine, given, "domains") as source:
@@ -102,7 +102,7 @@ def domain_of_numbers(name: str, domain: Domain, decimals: int) -> tuple[int, in
         low, high = (Decimal(text).scaleb(decimals) for text in domain)
         if all(x == x.to_integral_value() and abs(x) < 10**18 for x in (low, high)):
             return int(low), int(high)
-    except (InvalidOperation, ValueError):
+    except ArithmeticError:
         pass
     raise InputError(
         f"The domain of {name!r} must be two numbers with at most as many decimals as the column has.",
@@ -128,7 +128,7 @@ def domain_of_dates(name: str, domain: Domain) -> tuple[int, int]:
 def _of(attributes: Collection[str], given: Mapping[str, _Given], what: str) -> dict[str, _Given]:
     """What was given by lower-case name, all of them quasi-identifiers."""
     names = {a.lower() for a in attributes}
-    found = {name.lower(): value for name, value in given.items()}
+    found = {str(name).lower(): value for name, value in given.items()}
     unknown = len(set(found) - names)
     if unknown or len(found) < len(given):
         raise InputError(

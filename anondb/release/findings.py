@@ -173,7 +173,7 @@ _WORDS = {
     "empty_values": re.compile("count|ignore"),
     "version": re.compile(r"\d+(\.\w{1,20}){0,5}"),
 }
-_PARAMETER = re.compile(r"inf|\d{1,12}([./]\d{1,12})?")
+_PARAMETER = re.compile(r"inf|\d{1,20}([./]\d{1,20})?")  # h has up to 19 digits on both sides
 
 
 def order_figures(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, dict[str, float]]:

@@ -297,14 +297,16 @@ def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str
 
 
 def constraint_rows(stated: Stated) -> list[ConstraintRow]:
-    """What was stated as rows: kind (``countable``, ``privacy`` or ``utility``), the set's place and id, and an item; Pgen's
-    constraints are one row without an item."""
+    """What was stated as rows: kind (``countable``, ``privacy``, ``utility`` or ``weight``), the set's place and id (the
+    weight itself), and an item; Pgen's constraints are one row without an item."""
     rows: list[ConstraintRow] = []
     for kind, sets in (("countable", stated.countable), ("privacy", stated.privacy), ("utility", stated.utility)):
         if isinstance(sets, str):
             rows.append((kind, 0, sets, None))
         elif sets is not None:
             rows += [(kind, i, sets.ids[i], item) for i in range(len(sets)) for item in sets.items(i)]
+    if isinstance(stated.weights, Mapping):
+        rows += [("weight", 0, str(weight), item) for item, weight in sorted(stated.weights.items())]
     return rows
 
 

@@ -124,9 +124,9 @@ class Refreshed(Result):
 
     Attributes:
         view: its name.
-        causes: what had changed: ``data``, ``records``, ``sensitive items``, ``taxonomy``, ``constraints``; if nothing, the
-            release stays, and what follows is None except that ``published`` tells whether its file was missing or not
-            current, and has been written.
+        causes: what had changed: ``data``, ``records``, ``sensitive items``, ``taxonomy``, ``constraints`` (weights of items
+            among them), ``columns``; if nothing, the release stays, and what follows is None except that ``published`` tells
+            whether its file was missing or not current, and has been written.
         before: loss (LM, NCP) of the old release on its own data.
         check: whether the old recoding still holds on today's data; None for a local one, which has nothing to say of them.
         images_changed: items of today's data that are published otherwise than before; None for a local recoding.

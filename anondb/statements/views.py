@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from anondb import checks, pipeline, stored
 from anondb.available import parameters_of
+from anondb.data.columns import load_columns
 from anondb.data.sources import FILE_SUFFIXES, resolve_table
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset, fingerprint
@@ -23,6 +24,7 @@ from anondb.errors import AnondbError, InputError
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
 from anondb.pipeline import Report
+from anondb.policy import Policy
 from anondb.recode import Loaded
 from anondb.recoding import GlobalRecoding
 from anondb.release import ledger
@@ -75,7 +77,7 @@ def refresh(engine: Engine, name: str) -> Refreshed:
         policy = stored.view_policy(engine, view, replace=True)
         schema = stored.find_release(engine, name)
         loaded = pipeline.load(engine, policy)
-        causes = _causes(engine, entry, loaded)
+        causes = _causes(engine, entry, loaded, policy)
         path = view.options.get("publish")
         if path is not None and not causes and _sealed_id(path) == entry.release_id:
             path = None
@@ -145,8 +147,9 @@ def _status(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View) -> str
     """fresh, stale, or unknown where what the view reads cannot be read any more."""
     try:
         with engine.transaction():
-            loaded = pipeline.load(engine, stored.view_policy(engine, view))
-            return "stale" if _causes(engine, entry, loaded) else "fresh"
+            policy = stored.view_policy(engine, view)
+            loaded = pipeline.load(engine, policy)
+            return "stale" if _causes(engine, entry, loaded, policy) else "fresh"
     except InputError as error:
         if error.code == "transaction_open":
             raise
@@ -224,8 +227,9 @@ def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
     return found
 
 
-def _causes(engine: Engine, entry: ledger.LedgerEntry, loaded: Loaded) -> tuple[str, ...]:
-    """What has changed since a view's release was made: its data, records, taxonomy, sensitive items or constraints."""
+def _causes(engine: Engine, entry: ledger.LedgerEntry, loaded: Loaded, policy: Policy) -> tuple[str, ...]:
+    """What has changed since a view's release was made: its data, records, taxonomy, sensitive items, constraints or
+    columns."""
     catalog = stored.current_catalog(engine)
     was = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
     same = {
@@ -238,7 +242,18 @@ def _causes(engine: Engine, entry: ledger.LedgerEntry, loaded: Loaded) -> tuple[
         "constraints": ledger.constraints_of(engine, catalog, entry.release_id)
         == ledger.constraint_rows(loaded.stated),
     }
+    if same["data"] and policy.columns is not None and not isinstance(policy.columns, int):
+        same["columns"] = _same_columns(engine, entry.name, loaded.dataset, policy.columns)
     return tuple(what for what, holds in same.items() if not holds)
+
+
+def _same_columns(engine: Engine, name: str, dataset: Dataset, columns: Any) -> bool:
+    """Whether the owner's columns of an anatomy are those of its release."""
+    number, _ = load_columns(engine, columns, dataset)
+    buckets = stored.find_release(engine, name).table("buckets")
+    found = engine.query("query/bucket_supports", {"buckets": buckets})
+    released = dict(zip(found["item"].tolist(), found["column_id"].tolist(), strict=True))
+    return released == dict(zip(dataset.labels, number.tolist(), strict=True))
 
 
 def _by_transaction(engine: Engine, schema: SchemaName) -> bool:

@@ -72,6 +72,9 @@ def test_the_same_seed_draws_the_same_persons(tmp_path: Path) -> None:
         for wrong in ({"individuals": 0}, {"known": 0}):
             with pytest.raises(InputError):
                 made.attack(**wrong)
+        assert made.attack().fresh
+        database.sql("DELETE FROM sales WHERE tid = (SELECT min(tid) FROM sales)")
+        assert not made.attack().fresh
 
 
 # ---------------------------------------------------------------------- local recodings and relational values

@@ -10,9 +10,11 @@ from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from release.test_relational import ITEMS, PLACES, clear, draw, put
 
+import anondb
 from anondb.algorithms.rt import relational
 from anondb.data.records import load_records
 from anondb.data.sources import open_source
@@ -382,3 +384,33 @@ def test_lists_may_lack_persons_without_items(engine: Engine) -> None:
     assert release.answer("SELECT count(*) FROM held WHERE NOT list_contains(item, 'p')").bounds[::2] == (1, 2)
     assert release.answer("SELECT count(*) FROM baskets WHERE NOT list_contains(items, 'p')").bounds[::2] == (2, 2)
     clear(engine, schema)
+
+
+def test_clusters_that_all_lose_other_items(tmp_path: Path) -> None:
+    """No transaction is complete and no released items overlap, and yet s, released in one cluster, was lost in another."""
+    path = tmp_path / "owner.duckdb"
+    sets = [{"b", "s"}] * 3 + [{"b"}] + [{"b", "t"}] * 3 + [{"b", "s"}]
+    with duckdb.connect(str(path)) as raw:
+        raw.execute("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
+        raw.execute(
+            "CREATE TABLE people AS SELECT i AS tid, CASE WHEN i < 4 THEN 1 ELSE 50 END AS age FROM range(8) r(i)"
+        )
+        raw.executemany("INSERT INTO sales VALUES (?, ?)", [(n, item) for n, held in enumerate(sets) for item in held])
+    with anondb.connect(path) as database:
+        release = database.anonymize(
+            "sales",
+            name="r",
+            model=anondb.KlmDiversity(2, 2, 1),
+            records="people",
+            quasi_identifiers="age",
+            sensitive=["s", "t"],
+            algorithm="rum_bound_rt",
+            delta=0.3,
+        )
+        complete = database.engine.connection.execute("SELECT count_if(complete) FROM release_r.transaction_ids")
+        assert complete.fetchone() == (0,)
+        asked = "SELECT count(DISTINCT tid) FROM sales WHERE "
+        assert release.query(asked + "item = 's'").bounds[::2] == (1, 8)
+        assert release.query(asked + "item = 't'").bounds[::2] == (0, 8)
+        assert release.query(asked + "item = 'b'").bounds[::2] == (8, 8)
+        assert release.query("SELECT count(*) FROM sales WHERE item IN ('s', 't')").bounds[::2] == (1, 16)

@@ -91,6 +91,7 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     made = {}
     about = {
         "anatomy": {"model": anondb.Anatomy("3/2"), "columns": 2, "empty_values": "ignore"},
+        "long numbers": {"model": anondb.HkpCoherence(1 / 3, 2, 1), "sensitive": ["i0"]},  # a denominator of 17 digits
         "records": {
             "model": anondb.KkmAnonymity(5, 2),
             "records": "people",

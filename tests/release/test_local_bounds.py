@@ -188,6 +188,8 @@ def test_what_is_read_as_local(bench: Bench) -> None:
     assert not is_local(bench.engine, bench.schema)
     bench.run("UPDATE release_r.transaction_ids SET complete = false WHERE transaction_id = 1")
     assert is_local(bench.engine, bench.schema)
+    bench.run("UPDATE release_r.transaction_ids SET complete = false")
+    assert not is_local(bench.engine, bench.schema)
 
 
 def test_baskets_repeat_copies(bench: Bench) -> None:

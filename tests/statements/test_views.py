@@ -439,6 +439,33 @@ def test_explain_suppression(db: anondb.Database) -> None:
     assert absent.outcome == "absent" and "did not occur" in absent.conclusion
 
 
+def test_refresh_after_a_change_of_the_weights(db: anondb.Database) -> None:
+    db.sql("CREATE TABLE weights AS SELECT DISTINCT item, 0.5 AS weight FROM sales")
+    made(
+        db,
+        "CREATE ANONYMIZED VIEW v AS FROM sales WITH (k = 2, m = 2, algorithm = 'coat', weights = 'weights', queries = 1)",
+    )
+    assert not refreshed(db, "v").changed
+    db.sql("UPDATE weights SET weight = 0.25 WHERE item = (SELECT min(item) FROM sales)")
+    assert refreshed(db, "v").causes == ("constraints",)
+    assert not refreshed(db, "v").changed
+
+
+def test_refresh_after_a_change_of_the_columns(db: anondb.Database) -> None:
+    db.sql(
+        "CREATE TABLE halves AS SELECT 1 + dense_rank() OVER (ORDER BY item) % 2 AS column_id, item"
+        " FROM (SELECT DISTINCT item FROM sales)"
+    )
+    made(
+        db,
+        "CREATE ANONYMIZED VIEW v AS FROM sales WITH (model = 'anatomy', l = 1, columns = 'halves', queries = 1)",
+    )
+    assert not refreshed(db, "v").changed
+    db.sql("UPDATE halves SET column_id = 3 - column_id WHERE item = (SELECT min(item) FROM sales)")
+    assert shown(db, "WITH (status = true)")[0]["status"] == "stale"
+    assert refreshed(db, "v").causes == ("columns",) and not refreshed(db, "v").changed
+
+
 def test_explain_does_not_need_the_taxonomy_again(db: anondb.Database) -> None:
     db.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="plain", queries=1)
     db.sql("DROP TABLE food; DROP TABLE sales")
