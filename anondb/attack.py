@@ -25,7 +25,7 @@ from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.release import ledger
 from anondb.release.conditions import ReleasedAttribute
-from anondb.release.objects import ANATOMY, GLOBAL, SchemaName, read_manifest, release_kind
+from anondb.release.objects import ANATOMY, SchemaName, read_manifest, release_kind
 from anondb.stored import current_catalog, find_release, load_source, records_of
 
 KNOWN = 2  # items known of each person where the promise names no number
@@ -118,7 +118,9 @@ def attack(engine: Engine, name: str, *, individuals: int = 1000, known: int | N
     check_count("individuals", individuals)
     with engine.transaction():
         schema = find_release(engine, name)
-        kind = release_kind(engine, schema) or GLOBAL
+        kind = release_kind(engine, schema)
+        if kind is None:
+            raise InputError(f"The release {name!r} lost some of its tables.", code="not_a_release")
         manifest = read_manifest(engine, schema)
         promise = model_of(manifest).parameters()
         known = _promised(promise) if known is None else known

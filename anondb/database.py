@@ -201,6 +201,12 @@ class Release:
         """The manifest of the release."""
         return read_manifest(self._database.engine, self._schema())
 
+    @property
+    def statements(self) -> list[str]:
+        """The SQL that made the release, in order, as the ledger has it; values are not in it."""
+        engine, manifest = self._database.engine, self.manifest
+        return publications.statements_of(engine, stored.current_catalog(engine), manifest["release_id"])
+
     def _schema(self) -> SchemaName:
         return stored.find_release(self._database.engine, self.name)
 
@@ -395,13 +401,15 @@ class Database:
         """
         from anondb.statements import runner
 
-        return runner.sql(self.engine, text)
+        with self._saying_what_stays():
+            return runner.sql(self.engine, text)
 
     def run(self, text: str) -> Iterator[StatementResult]:
         """Run SQL as ``sql`` does, and give the result of every statement when it is done."""
         from anondb.statements import runner
 
-        return runner.run(self.engine, text)
+        with self._saying_what_stays():
+            yield from runner.run(self.engine, text)
 
     def check_view(self, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
         """Whether today's data still keep the policy of a view or release under its recoding; nothing is written."""

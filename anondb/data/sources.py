@@ -92,6 +92,13 @@ def reading(name: str) -> Iterator[None]:
     """What DuckDB cannot read (a broken view, a malformed file) is the input's fault, and named without its content."""
     try:
         yield
+    except InputError as error:
+        if error.code != "bad_unicode":
+            raise
+        raise InputError(
+            f"{name} holds a text that is not valid Unicode (bytes that are not UTF-8, or a lone surrogate).",
+            code="bad_unicode",
+        ) from None
     except (EngineError, InternalError) as error:
         if error.code not in ("refused", "internal", "io"):
             raise

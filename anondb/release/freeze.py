@@ -225,7 +225,10 @@ def freeze(
     if isinstance(recoding, RelationalRecoding):
         kind = relational_kind(shown_attributes(recoding))
     else:
-        kind = release_kind(engine, release_schema) or GLOBAL
+        found = release_kind(engine, release_schema)
+        if found is None:
+            raise InternalError("The frozen tables are not those of a release.")
+        kind = found
     create_view_and_macro(engine, release_schema, release_id, kind)
 
     counts = table_counts(engine, release_schema, kind)

@@ -21,7 +21,7 @@ from anondb.data.sources import open_source
 from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InputError
-from anondb.models.relational import KkmAnonymity
+from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.query import OpenRelease, run
 from anondb.query.rewriter import EITHER_NOTE
 from anondb.release.freeze import freeze
@@ -124,7 +124,7 @@ def engine() -> Iterator[Engine]:
 
 
 def released(
-    engine: Engine, rows: list[dict[str, Any]], sets: list[set[str]], k: int, **options: Any
+    engine: Engine, rows: list[dict[str, Any]], sets: list[set[str]], k: int, ell: int | None = None, **options: Any
 ) -> SchemaName | None:
     """The release of a small original, which lies beside it as ``held`` and ``records``; None where there is none."""
     put(engine, rows, sets)
@@ -138,8 +138,11 @@ def released(
         quasi_identifiers="age,size,born,place,col'or:categorical",
         hierarchies={"place": PLACES},
     )
-    model = KkmAnonymity(k, 2)
     schema = release_schema("memory", "case")
+    model: KkmAnonymity | KlmDiversity = KkmAnonymity(k, 2)
+    if ell is not None and not set(dataset.labels) <= {"z"}:
+        model = KlmDiversity(k, ell, 2)
+        options["sensitive"] = frozenset(["z"])
     try:
         recoding = relational(engine, dataset, records, model, "rum_bound_rt", **options)
         freeze(engine, dataset, recoding, model, release_schema=schema)
@@ -347,7 +350,8 @@ def test_truth(engine: Engine, number: int) -> None:
         rng = random.Random(1_000 + seed)
         rows, sets = draw(rng)
         with engine.transaction():
-            schema = released(engine, rows, sets, rng.randint(1, 3), delta=rng.choice([0.5, 0.8, 1]))
+            k, delta, ell = rng.randint(1, 3), rng.choice([0.5, 0.8, 1]), rng.choice([None, 1, 2, 3])
+            schema = released(engine, rows, sets, k, ell, delta=delta)
         if schema is None:
             clear(engine, None)
             continue

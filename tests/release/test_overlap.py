@@ -120,5 +120,5 @@ def test_a_run_over_files_has_no_ledger_and_says_so(owner_file: Path, tmp_path: 
 def test_the_ledger_keeps_the_statements(owner_file: Path) -> None:
     with anondb.connect(owner_file) as database:
         made = make(database, "sales", "food", "one", 2)
-        texts = publications.statements_of(database.engine, "shop", made.manifest["release_id"])
+        texts = made.statements
         assert len(texts) > 30 and any('"release_one"."transactions"' in t for t in texts)
