@@ -187,8 +187,10 @@ def test_empty_transactions(shop: Path) -> None:
             assert len(hidden) >= 3
             if algorithm == "partition":  # the shortest transaction of the rest was emptied
                 assert len(hidden) == 3
-                with pytest.raises(InputError, match="suppressed"):
-                    found.query("SELECT count(DISTINCT tid) FROM sales WHERE item = 'Beef'")
+                asked = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'Beef'"
+                low, _, high = found.query(asked).bounds
+                ((truth,),) = db.sql(asked).fetchall()
+                assert low <= truth <= high and high >= 3  # whose transactions are hidden may have had it
         with pytest.raises(InfeasibleError, match="Every item"):
             db.anonymize("sales", model=anondb.TransactionalK(3), empty_transactions="keep", **options)
         kept = db.anonymize(
