@@ -6,8 +6,10 @@ quick.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import signal
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -42,6 +44,9 @@ def main() -> None:
     gc.set_threshold(
         50_000, 20, 20
     )  # modules and parse trees are seldom garbage; looking for it took a fifth of start-up
+    atexit.register(
+        signal.signal, signal.SIGINT, signal.SIG_IGN
+    )  # all is done by then: Ctrl-C changes nothing any more
     try:
         code = app(standalone_mode=False)
     except AnondbError as error:

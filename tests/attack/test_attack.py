@@ -238,8 +238,8 @@ def test_local_recodings_and_records(options: dict[str, Any], hidden: set[str], 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("options", "hidden"), MODELS, ids=lambda p: p.get("algorithm") if isinstance(p, dict) else "")
 def test_many_local_recodings_and_records(options: dict[str, Any], hidden: set[str], tmp_path: Path) -> None:
-    for n in range(100, 125):
-        attacked(tmp_path / f"{n}.duckdb", n, options, hidden)
+    done = sum(attacked(tmp_path / f"{n}.duckdb", n, options, hidden) for n in range(100, 125))
+    assert done > 5
 
 
 def test_candidates_are_the_upper_bound_of_the_macro(tmp_path: Path) -> None:

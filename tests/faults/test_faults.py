@@ -177,18 +177,15 @@ def test_ctrl_c_twenty_times(place: Path) -> None:
     _interrupt(place, 4, 20, 2.0)
 
 
+def main_job(place: Path, release: str) -> list[str]:
+    """The arguments of the command that makes a release of the shop."""
+    job = ["anonymize", str(place / "shop.duckdb"), "--transactions", "sales"]
+    return [*job, "--taxonomy", "food", "--release", release]
+
+
 def test_ctrl_c_in_the_main_job_ends_soon(place: Path) -> None:
     """The owner's file is as it was, or the release is there, whole, if it was committed already."""
-    words = [
-        "anonymize",
-        str(place / "shop.duckdb"),
-        "--transactions",
-        "sales",
-        "--taxonomy",
-        "food",
-        "--release",
-        "three",
-    ]
+    words = main_job(place, "three")
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
         [sys.executable, "-m", "anondb", *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -224,16 +221,13 @@ def test_ctrl_c_after_the_commit_says_what_stays(place: Path, monkeypatch: pytes
         "stored.publish = stop; main()\n"
     )
     words = [
-        "anonymize",
-        str(place / "shop.duckdb"),
-        "--transactions",
-        "sales",
-        "--taxonomy",
-        "food",
-        "--release",
-        "four",
+        *main_job(place, "four"),
+        "--max-suppression",
+        "100",
+        "--allow-overlap",
+        "--publish",
+        str(place / "out" / "x.duckdb"),
     ]
-    words += ["--max-suppression", "100", "--allow-overlap", "--publish", str(place / "out" / "x.duckdb")]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", script, *words], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 130 and "'four' had been made" in done.stderr and "is kept" in done.stderr
