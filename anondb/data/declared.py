@@ -118,9 +118,14 @@ def domain_of_dates(name: str, domain: Domain) -> tuple[int, int]:
     """
     begin = datetime(1970, 1, 1, tzinfo=UTC)
     try:
-        low, high = (datetime.fromisoformat(text).replace(tzinfo=UTC) - begin for text in domain)
+        ends = [datetime.fromisoformat(text) for text in domain]
     except ValueError:
-        raise InputError(f"The domain of {name!r} must be two dates, as in 2001-12-31.", code="bad_domain") from None
+        ends = []
+    if not ends or any(end.tzinfo is not None for end in ends):
+        raise InputError(
+            f"The domain of {name!r} must be two dates without a time zone, as in 2001-12-31.", code="bad_domain"
+        )
+    low, high = (end.replace(tzinfo=UTC) - begin for end in ends)
     days = 86_400 * _MICROSECONDS
     return tuple(x.days * days + x.seconds * _MICROSECONDS + x.microseconds for x in (low, high))  # type: ignore[return-value]
 

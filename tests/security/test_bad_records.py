@@ -230,6 +230,8 @@ def test_bad_weights_and_domains(database: Database) -> None:
     refused(database, "bad_usage", domains={"place": (0, 1)})
     sql(database, "CREATE TABLE born AS SELECT tid, DATE '2000-01-01' + age::INTEGER AS day FROM people")
     refused(database, "bad_domain", records="born", quasi_identifiers="day", domains={"day": (0, 60)})
+    for zoned in ("1990-01-01T00:00:00+14:00", "1990-01-01T00:00:00Z"):
+        refused(database, "bad_domain", records="born", quasi_identifiers="day", domains={"day": (zoned, "2100-01-01")})
     sql(
         database, "CREATE TABLE twice AS SELECT * FROM (VALUES ('age', 0, 99), ('age', 0, 100)) t(attribute, low, high)"
     )
