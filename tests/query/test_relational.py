@@ -12,13 +12,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from release.test_relational import ITEMS, PLACES, clear, draw, put
+from release.test_relational import ITEMS, clear, draw, put, read
 
 import anondb
 from anondb.algorithms.rt import relational
-from anondb.data.records import load_records
-from anondb.data.sources import open_source
-from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
@@ -129,15 +126,7 @@ def released(
     """The release of a small original, which lies beside it as ``held`` and ``records``; None where there is none."""
     put(engine, rows, sets)
     engine.connection.execute("CREATE OR REPLACE TEMP VIEW records AS FROM people")
-    with open_source(engine, "held", "transactions") as source, open_source(engine, "people", "records") as people:
-        dataset = load_transactions(engine, source, more_ids=people)
-    records = load_records(
-        engine,
-        "people",
-        dataset,
-        quasi_identifiers="age,size,born,place,col'or:categorical",
-        hierarchies={"place": PLACES},
-    )
+    dataset, records = read(engine)
     schema = release_schema("memory", "case")
     model: KkmAnonymity | KlmDiversity = KkmAnonymity(k, 2)
     if ell is not None and not set(dataset.labels) <= {"z"}:

@@ -14,10 +14,10 @@ import pytest
 
 from anondb.algorithms.rt import RT_ALGORITHMS, relational
 from anondb.checks import verify_release
-from anondb.data.records import load_records
+from anondb.data.records import Records, load_records
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import from_edges
-from anondb.data.transactions import load_transactions
+from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
@@ -131,6 +131,20 @@ def call(conditions: dict[str, Any], items: list[str]) -> str:
     return f"FROM count_bounds({', '.join(parts)})"
 
 
+def read(engine: Engine) -> tuple[Dataset, Records]:
+    """The tables of ``put``, read by all quasi-identifiers."""
+    with open_source(engine, "held", "transactions") as source, open_source(engine, "people", "records") as people:
+        dataset = load_transactions(engine, source, more_ids=people)
+    records = load_records(
+        engine,
+        "people",
+        dataset,
+        quasi_identifiers="age,size,born,place,col'or:categorical",
+        hierarchies={"place": PLACES},
+    )
+    return dataset, records
+
+
 @pytest.mark.parametrize("number", [16, pytest.param(400, marks=pytest.mark.slow)])
 def test_every_algorithm_end_to_end(engine: Engine, number: int) -> None:
     """Verified, truthful, and every true count within its bounds, for each algorithm."""
@@ -145,18 +159,7 @@ def test_every_algorithm_end_to_end(engine: Engine, number: int) -> None:
         schema = release_schema("memory", "case")
         with engine.transaction():
             put(engine, rows, sets)
-            with (
-                open_source(engine, "held", "transactions") as source,
-                open_source(engine, "people", "records") as people,
-            ):
-                dataset = load_transactions(engine, source, more_ids=people)
-            records = load_records(
-                engine,
-                "people",
-                dataset,
-                quasi_identifiers="age,size,born,place,col'or:categorical",
-                hierarchies={"place": PLACES},
-            )
+            dataset, records = read(engine)
             try:
                 recoding = relational(
                     engine,
