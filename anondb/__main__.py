@@ -1,5 +1,5 @@
 """``python -m anondb``."""
 
-from anondb.cli import main
+from anondb.cli import console
 
-main()
+console()

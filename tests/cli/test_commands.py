@@ -406,7 +406,7 @@ def test_ctrl_c_stops_a_running_query(shop: Path) -> None:
 def test_ctrl_c_while_the_command_starts(wait: float, shop: Path) -> None:
     before = state_of(shop)
     words = ("verify", str(shop), "--transactions", "sales", "--json")
-    code = "import anondb.cli; print('begun', flush=True); anondb.cli.main()"
+    code = "import anondb.cli; print('begun', flush=True); anondb.cli.console()"
     with subprocess.Popen(
         [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as child:

@@ -4,7 +4,9 @@
 -- grain: one row for each line of the file, empty lines included
 -- A FIMI .dat file: one transaction for each line, items separated by blanks; the id is the line number.
 WITH lines AS (
-    SELECT string_split(regexp_replace(ltrim(content, chr(65279)), '\n\z', ''), chr(10)) AS line_list
+    SELECT string_split(
+        regexp_replace(ltrim(replace(replace(content, chr(9), ' '), chr(13), ' '), chr(65279)), '\n\z', ''), chr(10)
+    ) AS line_list
     FROM file
     WHERE content <> ''
 ),
@@ -13,5 +15,5 @@ numbered AS (
 )
 SELECT
     id,
-    list_filter(string_split(translate(line, chr(9) || chr(13), '  '), ' '), lambda x: x <> '') AS items
+    list_filter(string_split(line, ' '), lambda x: x <> '') AS items
 FROM numbered
