@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,8 @@ import numpy as np
 from anondb.engine import Engine
 from anondb.errors import AnondbError
 from anondb.query.anatomy import BucketAnswers
-from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, released_part, suppressed_part
-from anondb.query.opened import Block, Classes, Opened, Passing
+from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of, suppressed_part
+from anondb.query.opened import Block, Classes, Holding, Opened, Passing
 from anondb.query.plan import ITEMS, ROWS, Plan
 from anondb.query.predicates import ALWAYS, NO_ITEM, AtLeast, both, leaves, mentioned
 from anondb.query.refusals import unsupported
@@ -180,7 +182,7 @@ def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block
         block = blocks.get(released)
         if block is not None:
             if block not in known:
-                known[block] = evaluator.outcome([released_part(question.caps, block.size, block.passing)])
+                known[block] = evaluator.outcome([block.part(question.caps)])
             outcomes.append((known[block], transactions))
     if outside:
         outcomes.append((evaluator.outcome(outside), release.size))
@@ -188,7 +190,11 @@ def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block
 
 
 def _by_item(release: Opened, plan: Plan) -> list[Row]:
-    """GROUP BY item: one row for each original item that some released item stands for."""
+    """GROUP BY item: one row for each original item that some released item stands for.
+
+    Where several do, one of a transaction is the lowest, and the others follow in its holding. So the transactions in which
+    one is the lowest for an item are those that have it, less those that hold it above another that stands for the item.
+    """
     assert plan.test is not None
     question = Question.of(plan.condition)
     listed = release.passing([plan.test, *question.tests])
@@ -196,50 +202,112 @@ def _by_item(release: Opened, plan: Plan) -> list[Row]:
     blocks = release.blocks(passing)
     outside = _outside(release, question, passing, _labels(plan))
     classes = release.classes(question, blocks)
-    found = release.signatures_by_item(classes)
-
-    evaluator = Evaluator(_with_item(question))
-    beyond = [_stretched(p) for p in outside]
-    stretched = replace(classes, parts=[_stretched(p) for p in classes.parts])
-    answers: dict[tuple[str, Passed], Bounds] = {}
+    if release.local and not release.is_laminar():
+        raise unsupported("GROUP BY item where released items share only some members", "Count the items one by one.")
+    holdings = release.holdings(classes)
+    under = {label: _lifted(release, found) for label, found in holdings.items()}
+    hidden = Counter[tuple[int, ...]]()
+    if release.differing:
+        hidden.update({g.counts: g.records for g in release.records(classes, ()) if not g.complete})
+    walk = _ItemWalk(release, question, blocks, classes, outside)
+    answers: dict[tuple[tuple[str, ...], Passed], Bounds] = {}
     rows: list[Row] = []
     for item in release.items:
         wanted, *rest = listed.of(item)
         if not wanted:
             continue
-        released, passed = release.images[item][0], tuple(rest)
-        key = (released, passed)
-        if key not in answers:
-            block = blocks.get(released, Block(release.sizes[released], ()))
-            own = _own_part(evaluator.question.caps, block, passed)
-            number = classes.of.get(released, classes.default)
+        labels, passed = tuple(sorted(release.images[item], key=lambda r: (release.sizes[r], r))), tuple(rest)
+        if (labels, passed) not in answers:
             outcomes = []
-            for counts, transactions in found.get(released, []):
-                others = counts if number is None else (*counts[:number], counts[number] - 1, *counts[number + 1 :])
-                parts = [own, *_chosen(stretched, others), *beyond]
-                outcomes.append((evaluator.outcome(parts), transactions))
-            answers[key] = _sum(outcomes)
-        rows.append((item, *answers[key]))
+            elsewhere = Counter(hidden)
+            for n, label in enumerate(labels):
+                found = Counter(holdings.get(label, {}))
+                for lower in labels[:n]:
+                    found.subtract(under.get(lower, {}).get(label, {}))
+                for holding, transactions in found.items():
+                    if transactions:
+                        outcomes.append((walk.held(holding, passed), transactions))
+                        if release.differing and not holding.complete:
+                            elsewhere[holding.counts] -= transactions
+            outcomes += [(walk.hidden(counts, passed), n) for counts, n in elsewhere.items() if n]
+            answers[labels, passed] = _sum(outcomes)
+        rows.append((item, *answers[labels, passed]))
     return rows
 
 
-def _with_item(question: Question) -> Question:
-    """The question whether a person has one given item besides: a last test, which only that item passes."""
-    return Question(question.condition, (*question.tests, NO_ITEM), (*question.caps, 1), counted=True)
+def _lifted(release: Opened, found: Counter[Holding]) -> dict[str, Counter[Holding]]:
+    """The same transactions as they are for the next released item above, by its label."""
+    lifted: dict[str, Counter[Holding]] = {}
+    for holding, transactions in found.items():
+        if len(holding.items) > 1:
+            above = holding._replace(items=holding.items[1:])
+            lifted.setdefault(release.label_of(above.items[0]), Counter())[above] += transactions
+    return lifted
+
+
+class _ItemWalk:
+    """Evaluates the question whether a person meets a condition and has one given item besides.
+
+    To the question's tests comes a last one, which only that item passes.
+    """
+
+    def __init__(
+        self,
+        release: Opened,
+        question: Question,
+        blocks: Mapping[str, Block],
+        classes: Classes,
+        outside: Sequence[Part],
+    ) -> None:
+        self._release, self._blocks, self._classes = release, blocks, classes
+        self._caps = (*question.caps, 1)
+        self._evaluator = Evaluator(Question(question.condition, (*question.tests, NO_ITEM), self._caps, counted=True))
+        self._parts = [_stretched(p) for p in classes.parts]
+        self._outside = [_stretched(p) for p in outside]
+        self.held, self.hidden = cache(self._held), cache(self._hidden)
+
+    def _held(self, holding: Holding, passed: Passed) -> Outcome:
+        """A transaction in which released items stand for the item, which passes these tests of the question."""
+        others = list(holding.counts)
+        own = []
+        for item in holding.items:
+            number = self._classes.of.get(item, self._classes.default)
+            if number is not None:
+                others[number] -= 1
+            own.append(self._own_part(item, passed))
+        parts = [*own, *self._chosen(others)]
+        if not holding.complete:
+            parts += self._suppressed(passed) if self._release.differing else self._outside
+        return self._evaluator.outcome(parts)
+
+    def _hidden(self, counts: tuple[int, ...], passed: Passed) -> Outcome:
+        """A transaction in which the item can only have been suppressed."""
+        return self._evaluator.outcome([*self._chosen(counts), *self._suppressed(passed)])
+
+    def _chosen(self, counts: Sequence[int]) -> list[Part]:
+        return _chosen(replace(self._classes, parts=self._parts), counts)
+
+    def _own_part(self, item: str, passed: Passed) -> Part:
+        """The part of a released item that stands for the given item."""
+        block = self._blocks.get(item) or self._release.block(item)
+        passing = []
+        for which, members in block.passing:
+            left = members - (which == passed)
+            if left:
+                passing.append(((*which, False), left))
+        return replace(block, passing=(*passing, ((*passed, True), 1))).part(self._caps)
+
+    def _suppressed(self, passed: Passed) -> list[Part]:
+        """What is outside of the released items, where that may be the given item, too."""
+        width = len(self._caps)
+        vectors = dict(self._outside[0].vectors) if self._outside else {(0,) * width: 1.0}
+        own = (*map(int, passed), 1)
+        found = {tuple(min(a + b, c) for a, b, c in zip(v, own, self._caps, strict=True)): 0.0 for v in vectors}
+        return [part_of(found | vectors, width)]
 
 
 def _stretched(part: Part) -> Part:
     return Part(tuple(((*v, 0), p) for v, p in part.vectors), (*part.most, 0))
-
-
-def _own_part(caps: tuple[int, ...], block: Block, passed: Passed) -> Part:
-    """The part of the released item of the given item."""
-    passing = []
-    for which, members in block.passing:
-        left = members - (which == passed)
-        if left:
-            passing.append(((*which, False), left))
-    return released_part(caps, block.size, [*passing, ((*passed, True), 1)])
 
 
 class OpenRelease:
@@ -296,8 +364,6 @@ def _answer(release: Opened, sql: str) -> Answer:
     release.check_numbers(plan.numbers)
     anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None
     if plan.counts == ITEMS:
-        if release.local:  # an item is in several released items, whose rows would have to be added up
-            raise unsupported("GROUP BY item on a release of a local recoding", "Count the items one by one.")
         if any(isinstance(leaf, OnValue) for leaf in leaves(plan.condition)):
             raise unsupported("GROUP BY item with a condition on relational values", "Count the items one by one.")
         rows = _by_item(release, plan) if anatomy is None else anatomy.by_item(plan)

@@ -3,7 +3,8 @@
 **What is consistent.** A released item of size s stands for a non-empty subset of its s members. Where something was
 suppressed, any items that no released item stands for may have been there besides; where nothing was, none. In a global
 recoding these choices are free within a transaction and between transactions. In a local one they are where nothing was
-suppressed; in its transactions that are not ``complete`` any items may have been there besides.
+suppressed; in its transactions that are not ``complete`` any items may have been there besides. In a release of bags each
+copy stands for one occurrence of a member.
 
 **Why the bounds are tight.** A condition looks at a person's items only through how many pass each of its tests, up to
 the largest threshold of each (a *count vector*). The items of one published transaction are the union of independent
@@ -13,7 +14,8 @@ least and greatest value are attained, one transaction at a time. Transactions a
 and of the greatest values over all transactions are attained as well: they are the minimum and the maximum over all
 consistent originals. Two things can only widen the bounds, never break them: a pattern (LIKE) on suppressed items, where
 the label is taken to match any of the query's patterns or none (labels of suppressed items are any texts); and an item of
-an incomplete transaction that is taken to be suppressed although it is released there, so that it counts twice.
+which two parts speak (suppressed in an incomplete transaction although it is released there; below two nodes of a bag), so
+that it may count twice.
 
 **The estimate** (spec 2.6) takes the 2^s - 1 subsets as equally likely, parts as independent, and suppressed items as
 absent. Counts are exact integers, turned into floats by one division, so that s may exceed 1,024.
@@ -148,6 +150,56 @@ def released_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]]
     if not weights[zero]:
         del weights[zero]
     total = (1 << size) - 1
+    return part_of({v: w / total for v, w in weights.items()}, len(caps))
+
+
+@dataclass(frozen=True)
+class Bag:
+    """What is published of a node in a transaction of bags.
+
+    Attributes:
+        copies: how many occurrences of members it stands for.
+        nested: whether the transaction has a node below it besides.
+    """
+
+    copies: int
+    nested: bool
+
+
+def bag_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]], bag: Bag) -> Part:
+    """The part of a node of a taxonomy that is published in some copies; each stands for one occurrence of a member.
+
+    The original may repeat items, so any non-empty set of as many members as there are copies, or fewer, may be there. What
+    a node and one below it both have is taken as the lower one's; so a node with another below may add nothing.
+
+    The estimate takes all sets of as many members as there are copies as equally likely (all members, where there are
+    more copies), so that one of s members is among c copies with probability min(1, c/s).
+
+    Args:
+        caps, size, passing: as for ``released_part``.
+        bag: copies, and whether another node lies below.
+
+    Raises:
+        InputError: ``query_too_complex``.
+    """
+    drawn = min(bag.copies, size)
+    choices: dict[tuple[Vector, int], int] = {((0,) * len(caps), 0): 1}  # what is added, by how many of the copies
+    free = size
+    for passed, members in passing:
+        free -= members
+        grown: dict[tuple[Vector, int], int] = defaultdict(int)
+        if len(choices) * min(members, drawn) > MAX_VECTORS * 8:
+            raise too_complex("it distinguishes too many members of a released item")
+        for (vector, taken), weight in choices.items():
+            for j in range(min(members, drawn - taken) + 1):
+                more = _add(vector, tuple(j if on else 0 for on in passed), caps)
+                grown[more, taken + j] += weight * comb(members, j)
+        choices = grown
+    weights: dict[Vector, int] = defaultdict(int)
+    for (vector, taken), weight in choices.items():
+        if taken or free or bag.nested:
+            weights[vector] += weight * comb(free, drawn - taken)
+    total = comb(size, drawn)
     return part_of({v: w / total for v, w in weights.items()}, len(caps))
 
 

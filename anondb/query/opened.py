@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
 from anondb.engine import Columns, Engine, Table, load
 from anondb.errors import AnondbError, EngineError, InputError
-from anondb.query.evaluate import Part, Passed, Question, released_part
+from anondb.query.evaluate import Bag, Part, Passed, Question, Vector, bag_part, released_part
 from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, cell_columns
@@ -31,10 +31,27 @@ Counts = list[tuple[tuple[int, ...], int]]
 
 @dataclass(frozen=True)
 class Block:
-    """A released item that a question looks at: its size, and how many members pass which tests, at least one."""
+    """A released item that a question looks at.
+
+    Attributes:
+        size: how many members it has.
+        passing: how many members pass which tests, at least one.
+        bag: in a release of bags, what is published of it.
+    """
 
     size: int
     passing: tuple[tuple[Passed, int], ...]
+    bag: Bag | None = None
+
+    def part(self, caps: Vector) -> Part:
+        """What it may add to a transaction.
+
+        Raises:
+            InputError: ``query_too_complex``.
+        """
+        if self.bag is None:
+            return released_part(caps, self.size, self.passing)
+        return bag_part(caps, self.size, self.passing, self.bag)
 
 
 @dataclass(frozen=True)
@@ -46,6 +63,15 @@ class Group:
     cells: tuple[Cell, ...]
     complete: bool
     records: int
+
+
+class Holding(NamedTuple):
+    """What a transaction is for one of its released items: that one, then all that stand for its members besides (from below
+    to above); how many released items of each class there are in all; whether nothing can be missing."""
+
+    items: tuple[str, ...]
+    counts: tuple[int, ...]
+    complete: bool
 
 
 @dataclass(frozen=True)
@@ -114,7 +140,6 @@ class Opened:
 
     def __init__(self, engine: Engine, schema: SchemaName) -> None:
         self.engine, self.schema = engine, schema
-        self.transactions = schema.table("transactions")
         self.members = schema.table("released_items")
         found: Columns = {}
         self.manifest: Mapping[str, str] = {}
@@ -126,8 +151,6 @@ class Opened:
                 raise
         if not found or not self.manifest.keys() >= _NEEDED:
             raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
-        if self.manifest["semantics"] != "set":
-            raise unsupported("a release of bags", "Ask count_bounds of the release.")
         released, items = found["released_item"].tolist(), found["item"].tolist()
         self.images: dict[str, list[str]] = {}
         for item, image in zip(items, released, strict=True):
@@ -138,8 +161,17 @@ class Opened:
         self.attributes = self._read_attributes() if self.manifest.get("model") in RELATIONAL else None
         self.sizes: Mapping[str, int] = Counter(released)
         self.items = sorted(self.images)
+        self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
         self._numbers: set[str] = set()
+
+    def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
+        """The released items of each label that are told apart in bags (see ``query/bag_rows``)."""
+        found = self.engine.query("query/bag_items", {"transactions": self._bag_rows()})
+        bags: dict[str, dict[str, Bag]] = {label: {} for label in self.sizes}
+        for item, label, copies, nested in zip(*(c.tolist() for c in found.values()), strict=True):
+            bags[label][item] = Bag(copies, nested)
+        return bags
 
     def _read_attributes(self) -> tuple[Attribute, ...]:
         """The relational attributes, and what their categories stand for."""
@@ -202,14 +234,29 @@ class Opened:
         for label, passed in passing.special.items():
             for released in self.images.get(label, ()):
                 special.setdefault(released, Counter())[passed] += 1
-        found = {}
+        found: dict[str, Block] = {}
         for released in self.sizes if any(passing.usual) else special:
             counts = special.get(released, Counter())
             counts[passing.usual] += self.sizes[released] - counts.total()
             passes_some = tuple(sorted((p, n) for p, n in counts.items() if n and any(p)))
             if passes_some:
-                found[released] = Block(self.sizes[released], passes_some)
+                found |= self.published(Block(self.sizes[released], passes_some), released)
         return found
+
+    def published(self, block: Block, label: str) -> dict[str, Block]:
+        """The released items of a label, which is one where releases are of sets."""
+        if self.bags is None:
+            return {label: block}
+        return {item: replace(block, bag=bag) for item, bag in self.bags[label].items()}
+
+    def block(self, item: str) -> Block:
+        """A released item of which no member passes a test."""
+        label = self.label_of(item)
+        return Block(self.sizes[label], (), None if self.bags is None else self.bags[label][item])
+
+    def label_of(self, item: str) -> str:
+        """The label under which a released item is published."""
+        return item if self.bags is None else re.sub(r"^\d+[+-]", "", item)
 
     def unknown(self, labels: frozenset[str]) -> frozenset[str]:
         """The labels that no released item stands for.
@@ -251,7 +298,7 @@ class Opened:
         for released, block in blocks.items():
             part = numbers.get(block)
             if part is None:
-                made = released_part(question.caps, block.size, block.passing)
+                made = block.part(question.caps)
                 part = numbers.setdefault(made if made.fixed else block, len(parts))
                 numbers[block] = part
                 if part == len(parts):
@@ -265,7 +312,8 @@ class Opened:
             product *= radix
         wide = product >= 1 << MAX_BITS
         default = None
-        if len(of) == len(self.sizes) and of and not wide:
+        number = len(self.sizes) if self.bags is None else sum(map(len, self.bags.values()))
+        if len(of) == number and of and not wide:
             default = max(range(len(parts)), key=lambda n: radices[n])
             of = {r: n for r, n in of.items() if n != default}
         return Classes(of, parts, default, radices, wide)
@@ -319,21 +367,31 @@ class Opened:
             answers.append(Group(counts, tuple(cells), bool(row[len(columns)]), int(row[-1])))
         return answers
 
-    def signatures_by_item(self, classes: Classes) -> dict[str, Counts]:
-        """The same for the transactions of each released item, also where none matters."""
+    def holdings(self, classes: Classes) -> dict[str, Counter[Holding]]:
+        """The transactions of each released item, by label, also where none matters for the question."""
         none = (0,) * len(classes.parts)
-        if not classes.parts:
-            return {released: [(none, n)] for released, n in self.supports().items()}
-        columns = self.engine.query("query/signatures_by_item", {**self._tables(), "held": self._held(classes)})
-        found: dict[str, Counts] = {}
-        for released, signature, transactions in zip(
-            columns["released_item"].tolist(),
-            columns["signature"].tolist(),
-            columns["transactions"].tolist(),
-            strict=True,
+        found: dict[str, Counter[Holding]] = {}
+        if not self.differing and self.bags is None and not self.local:
+            if not classes.parts:
+                return {r: Counter({Holding((r,), none, not self.suppressed): n}) for r, n in self.supports().items()}
+            rows = self.engine.query("query/signatures_by_item", {**self._tables(), "held": self._held(classes)})
+            for item, signature, transactions in zip(*(c.tolist() for c in rows.values()), strict=True):
+                counts = none if signature is None else classes.counts(signature)
+                found.setdefault(item, Counter())[Holding((item,), counts, not self.suppressed)] = transactions
+            return found
+        tables: dict[str, Table | exp.Query] = {
+            "transactions": self._label_rows(),
+            "overlaps": self._overlaps(),
+            "transaction_ids": self.schema.table("transaction_ids"),
+            "held": self._held(classes),
+        }
+        rows = self.engine.query("query/local_signatures", tables)
+        for label, item, above, signature, complete, transactions in zip(
+            *(c.tolist() for c in rows.values()), strict=True
         ):
             counts = none if signature is None else classes.counts(signature)
-            found.setdefault(released, []).append((counts, transactions))
+            items = (item, *(() if above is None else above))
+            found.setdefault(label, Counter())[Holding(items, counts, complete)] += transactions
         return found
 
     def supports(self) -> dict[str, int]:
@@ -341,8 +399,29 @@ class Opened:
         found = self.engine.query("query/supports", self._tables())
         return dict(zip(found["released_item"].tolist(), found["transactions"].tolist(), strict=True))
 
+    def is_laminar(self) -> bool:
+        """Whether of two released items that share a member one has all members of the other, as the nodes of a taxonomy."""
+        return not self.engine.scalar("query/apart", {"overlaps": self._overlaps()})
+
     def _tables(self) -> dict[str, Table | exp.Query]:
-        return {"transactions": self.transactions}
+        return {"transactions": self.schema.table("transactions") if self.bags is None else self._bag_rows()}
+
+    def _overlaps(self) -> exp.Query:
+        return load("query/overlaps").bind({"released_items": self.members}, {})
+
+    def _bag_rows(self) -> exp.Query:
+        tables: dict[str, Table | exp.Query] = {
+            "transactions": self.schema.table("transactions"),
+            "overlaps": self._overlaps(),
+        }
+        return load("query/bag_rows").bind(tables, {})
+
+    def _label_rows(self) -> exp.Query:
+        """The rows of the release with the label of each released item."""
+        if self.bags is not None:
+            return self._bag_rows()
+        stored = self.schema.table("transactions").expression()
+        return exp.select("transaction_id", "item", exp.column("item").as_("label")).from_(stored)
 
     def _held(self, classes: Classes) -> exp.Query:
         """The query for the signature of each transaction that has a released item that matters."""
