@@ -220,9 +220,10 @@ class Engine:
         table = self.work_table(target) if isinstance(target, str) else target
         this = table.expression()
         properties = None
-        if isinstance(target, str):
+        if table.catalog == "temp":
             this = exp.Table(this=exp.to_identifier(table.name, quoted=True))
             properties = exp.Properties(expressions=[exp.TemporaryProperty()])
+        if isinstance(target, str):
             self._work.add(table.name)
         self._execute(exp.Create(this=this, kind="TABLE", expression=body, properties=properties), what)
         return table

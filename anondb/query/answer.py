@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import cache
+from math import fsum
 from typing import Any
-
-import numpy as np
 
 from anondb.engine import Engine
 from anondb.errors import AnondbError
@@ -72,7 +71,7 @@ def _clip(lower: int, estimate: float, upper: int) -> Bounds:
 def _sum(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
     return _clip(
         sum(o.least * n for o, n in outcomes),
-        float(np.sum(np.array([o.expected * n for o, n in outcomes], dtype=np.float64))) if outcomes else 0.0,
+        fsum(o.expected * n for o, n in outcomes),
         sum(o.greatest * n for o, n in outcomes),
     )
 
@@ -202,7 +201,7 @@ def _by_item(release: Opened, plan: Plan) -> list[Row]:
     blocks = release.blocks(passing)
     outside = _outside(release, question, passing, _labels(plan))
     classes = release.classes(question, blocks)
-    if release.local and not release.is_laminar():
+    if release.bags is not None and not release.is_laminar:
         raise unsupported("GROUP BY item where released items share only some members", "Count the items one by one.")
     holdings = release.holdings(classes)
     under = {label: _lifted(release, found) for label, found in holdings.items()}
@@ -210,28 +209,46 @@ def _by_item(release: Opened, plan: Plan) -> list[Row]:
     if release.differing:
         hidden.update({g.counts: g.records for g in release.records(classes, ()) if not g.complete})
     walk = _ItemWalk(release, question, blocks, classes, outside)
-    answers: dict[tuple[tuple[str, ...], Passed], Bounds] = {}
+
+    @cache
+    def lowest(label: str, below: tuple[str, ...], passed: Passed) -> tuple[Bounds, Counter[tuple[int, ...]]]:
+        """The transactions in which a released item is the lowest for an item, and what they are if not complete."""
+        found = holdings.get(label, Counter())
+        if below:
+            found = Counter(found)
+            for lower in below:
+                found.subtract(under[lower][label])
+        rest = Counter[tuple[int, ...]]()
+        if release.differing:
+            for holding, transactions in found.items():
+                if not holding.complete:
+                    rest[holding.counts] += transactions
+        return _sum([(walk.held(holding, passed), n) for holding, n in found.items() if n]), rest
+
+    @cache
+    def answered(labels: tuple[str, ...], passed: Passed) -> Bounds:
+        """The count for an item that passes these tests and that these released items stand for, from below to above."""
+        parts = []
+        rests = []
+        for n, label in enumerate(labels):
+            below = tuple(lower for lower in labels[:n] if label in under.get(lower, {}))
+            bounds, rest = lowest(label, below, passed)
+            parts.append(bounds)
+            rests.append(rest)
+        if release.differing:
+            elsewhere = Counter(hidden)
+            for rest in rests:
+                elsewhere.subtract(rest)
+            parts.append(_sum([(walk.hidden(counts, passed), n) for counts, n in elsewhere.items() if n]))
+        lower, estimate, upper = map(sum, zip(*parts, strict=True))
+        return _clip(lower, estimate, upper)
+
     rows: list[Row] = []
     for item in release.items:
-        wanted, *rest = listed.of(item)
-        if not wanted:
-            continue
-        labels, passed = tuple(sorted(release.images[item], key=lambda r: (release.sizes[r], r))), tuple(rest)
-        if (labels, passed) not in answers:
-            outcomes = []
-            elsewhere = Counter(hidden)
-            for n, label in enumerate(labels):
-                found = Counter(holdings.get(label, {}))
-                for lower in labels[:n]:
-                    found.subtract(under.get(lower, {}).get(label, {}))
-                for holding, transactions in found.items():
-                    if transactions:
-                        outcomes.append((walk.held(holding, passed), transactions))
-                        if release.differing and not holding.complete:
-                            elsewhere[holding.counts] -= transactions
-            outcomes += [(walk.hidden(counts, passed), n) for counts, n in elsewhere.items() if n]
-            answers[labels, passed] = _sum(outcomes)
-        rows.append((item, *answers[labels, passed]))
+        wanted, *passed = listed.of(item)
+        if wanted:
+            labels = sorted(release.images[item], key=lambda released: (release.sizes[released], released))
+            rows.append((item, *answered(tuple(labels), tuple(passed))))
     return rows
 
 
@@ -259,14 +276,16 @@ class _ItemWalk:
         classes: Classes,
         outside: Sequence[Part],
     ) -> None:
-        self._release, self._blocks, self._classes = release, blocks, classes
+        self._release, self._blocks = release, blocks
         self._caps = (*question.caps, 1)
         self._evaluator = Evaluator(Question(question.condition, (*question.tests, NO_ITEM), self._caps, counted=True))
-        self._parts = [_stretched(p) for p in classes.parts]
+        self._classes = replace(classes, parts=[_stretched(p) for p in classes.parts])
         self._outside = [_stretched(p) for p in outside]
-        self.held, self.hidden = cache(self._held), cache(self._hidden)
+        self._own: dict[tuple[Block, Passed], int] = {}
+        self._own_parts: list[Part] = []
+        self._known: dict[tuple[tuple[int, ...], tuple[int, ...], bool, Passed], Outcome] = {}
 
-    def _held(self, holding: Holding, passed: Passed) -> Outcome:
+    def held(self, holding: Holding, passed: Passed) -> Outcome:
         """A transaction in which released items stand for the item, which passes these tests of the question."""
         others = list(holding.counts)
         own = []
@@ -274,28 +293,34 @@ class _ItemWalk:
             number = self._classes.of.get(item, self._classes.default)
             if number is not None:
                 others[number] -= 1
-            own.append(self._own_part(item, passed))
-        parts = [*own, *self._chosen(others)]
-        if not holding.complete:
-            parts += self._suppressed(passed) if self._release.differing else self._outside
-        return self._evaluator.outcome(parts)
+            own.append(self._own_number(item, passed))
+        return self._outcome(tuple(own), tuple(others), holding.complete, passed)
 
-    def _hidden(self, counts: tuple[int, ...], passed: Passed) -> Outcome:
+    def hidden(self, counts: tuple[int, ...], passed: Passed) -> Outcome:
         """A transaction in which the item can only have been suppressed."""
-        return self._evaluator.outcome([*self._chosen(counts), *self._suppressed(passed)])
+        return self._outcome((), counts, False, passed)
 
-    def _chosen(self, counts: Sequence[int]) -> list[Part]:
-        return _chosen(replace(self._classes, parts=self._parts), counts)
+    def _outcome(self, own: tuple[int, ...], counts: tuple[int, ...], complete: bool, passed: Passed) -> Outcome:
+        key = own, counts, complete, passed
+        if key not in self._known:
+            parts = [*(self._own_parts[n] for n in own), *_chosen(self._classes, counts)]
+            if not complete:
+                parts += self._suppressed(passed) if self._release.differing else self._outside
+            self._known[key] = self._evaluator.outcome(parts)
+        return self._known[key]
 
-    def _own_part(self, item: str, passed: Passed) -> Part:
-        """The part of a released item that stands for the given item."""
+    def _own_number(self, item: str, passed: Passed) -> int:
+        """The number of the part of a released item that stands for the given item; the same for equal parts."""
         block = self._blocks.get(item) or self._release.block(item)
-        passing = []
-        for which, members in block.passing:
-            left = members - (which == passed)
-            if left:
-                passing.append(((*which, False), left))
-        return replace(block, passing=(*passing, ((*passed, True), 1))).part(self._caps)
+        number = self._own.setdefault((block, passed), len(self._own))
+        if number == len(self._own_parts):
+            passing = []
+            for which, members in block.passing:
+                left = members - (which == passed)
+                if left:
+                    passing.append(((*which, False), left))
+            self._own_parts.append(replace(block, passing=(*passing, ((*passed, True), 1))).part(self._caps))
+        return number
 
     def _suppressed(self, passed: Passed) -> list[Part]:
         """What is outside of the released items, where that may be the given item, too."""

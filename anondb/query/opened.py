@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
 from typing import Any, NamedTuple
 
 from sqlglot import exp
@@ -20,6 +22,8 @@ from anondb.query.values import Attribute, OnValue
 from anondb.release.objects import RELATIONAL, SchemaName, is_local, read_manifest, release_kind
 
 MAX_BITS = 62
+KEPT = "_anondb_bags_"
+_NUMBERS = count()
 _CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
 """Texts that DuckDB may cast to a number, boolean, date or UUID."""
 _NEEDED = frozenset({
@@ -167,7 +171,7 @@ class Opened:
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The released items of each label that are told apart in bags (see ``query/bag_rows``)."""
-        found = self.engine.query("query/bag_items", {"transactions": self._bag_rows()})
+        found = self.engine.query("query/bag_items", self._tables())
         bags: dict[str, dict[str, Bag]] = {label: {} for label in self.sizes}
         for item, label, copies, nested in zip(*(c.tolist() for c in found.values()), strict=True):
             bags[label][item] = Bag(copies, nested)
@@ -291,7 +295,7 @@ class Opened:
     # ---------------------------------------------------------------- transactions
 
     def classes(self, question: Question, blocks: Mapping[str, Block]) -> Classes:
-        """Released items grouped by what they add: those that always add the same, and those alike in their members."""
+        """Released items grouped by what they add."""
         numbers: dict[object, int] = {}
         parts: list[Part] = []
         of: dict[str, int] = {}
@@ -299,8 +303,7 @@ class Opened:
             part = numbers.get(block)
             if part is None:
                 made = block.part(question.caps)
-                part = numbers.setdefault(made if made.fixed else block, len(parts))
-                numbers[block] = part
+                part = numbers[block] = numbers.setdefault(made, len(parts))
                 if part == len(parts):
                     parts.append(made)
             of[released] = part
@@ -371,27 +374,24 @@ class Opened:
         """The transactions of each released item, by label, also where none matters for the question."""
         none = (0,) * len(classes.parts)
         found: dict[str, Counter[Holding]] = {}
-        if not self.differing and self.bags is None and not self.local:
-            if not classes.parts:
-                return {r: Counter({Holding((r,), none, not self.suppressed): n}) for r, n in self.supports().items()}
-            rows = self.engine.query("query/signatures_by_item", {**self._tables(), "held": self._held(classes)})
-            for item, signature, transactions in zip(*(c.tolist() for c in rows.values()), strict=True):
-                counts = none if signature is None else classes.counts(signature)
-                found.setdefault(item, Counter())[Holding((item,), counts, not self.suppressed)] = transactions
-            return found
-        tables: dict[str, Table | exp.Query] = {
-            "transactions": self._label_rows(),
-            "overlaps": self._overlaps(),
-            "transaction_ids": self.schema.table("transaction_ids"),
-            "held": self._held(classes),
-        }
-        rows = self.engine.query("query/local_signatures", tables)
-        for label, item, above, signature, complete, transactions in zip(
-            *(c.tolist() for c in rows.values()), strict=True
-        ):
+        if not classes.parts and not self.differing and self.bags is None:
+            return {r: Counter({Holding((r,), none, not self.suppressed): n}) for r, n in self.supports().items()}
+        tables: dict[str, Table | exp.Query] = {**self._tables(), "held": self._held(classes)}
+        if self.differing or self.bags is not None:
+            tables["transaction_ids"] = self.schema.table("transaction_ids")
+        if self.bags is not None:
+            rows = self.engine.query("query/bag_signatures", {**tables, "chains": self._chains})
+        else:
+            rows = self.engine.query("query/local_signatures" if self.differing else "query/signatures_by_item", tables)
+        number = len(rows["released_item"])
+        whole = [not self.suppressed] * number if "complete" not in rows else rows["complete"].tolist()
+        items = rows["item" if "item" in rows else "released_item"].tolist()
+        above = rows["above"].tolist() if "above" in rows else [None] * number
+        columns = (rows[c].tolist() for c in ("released_item", "signature", "transactions"))
+        for label, signature, transactions, item, over, complete in zip(*columns, items, above, whole, strict=True):
             counts = none if signature is None else classes.counts(signature)
-            items = (item, *(() if above is None else above))
-            found.setdefault(label, Counter())[Holding(items, counts, complete)] += transactions
+            holding = Holding((item, *(() if over is None else over)), counts, complete)
+            found.setdefault(label, Counter())[holding] += transactions
         return found
 
     def supports(self) -> dict[str, int]:
@@ -399,29 +399,36 @@ class Opened:
         found = self.engine.query("query/supports", self._tables())
         return dict(zip(found["released_item"].tolist(), found["transactions"].tolist(), strict=True))
 
+    @cached_property
     def is_laminar(self) -> bool:
         """Whether of two released items that share a member one has all members of the other, as the nodes of a taxonomy."""
         return not self.engine.scalar("query/apart", {"overlaps": self._overlaps()})
 
     def _tables(self) -> dict[str, Table | exp.Query]:
-        return {"transactions": self.schema.table("transactions") if self.bags is None else self._bag_rows()}
+        return {"transactions": self._rows}
 
     def _overlaps(self) -> exp.Query:
         return load("query/overlaps").bind({"released_items": self.members}, {})
 
-    def _bag_rows(self) -> exp.Query:
-        tables: dict[str, Table | exp.Query] = {
-            "transactions": self.schema.table("transactions"),
-            "overlaps": self._overlaps(),
-        }
-        return load("query/bag_rows").bind(tables, {})
+    @cached_property
+    def _rows(self) -> Table | exp.Query:
+        """The rows of the release, those of bags told apart."""
+        stored = self.schema.table("transactions")
+        if self.manifest["semantics"] == "set":
+            return stored
+        return self._kept("query/bag_rows", {"transactions": stored, "overlaps": self._overlaps()})
 
-    def _label_rows(self) -> exp.Query:
-        """The rows of the release with the label of each released item."""
-        if self.bags is not None:
-            return self._bag_rows()
-        stored = self.schema.table("transactions").expression()
-        return exp.select("transaction_id", "item", exp.column("item").as_("label")).from_(stored)
+    @cached_property
+    def _chains(self) -> Table | exp.Query:
+        """What else stands for the members of each released item of bags."""
+        return self._kept("query/bag_chains", {**self._tables(), "overlaps": self._overlaps()})
+
+    def _kept(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table | exp.Query:
+        """A query that is run once, or as often as needed on a connection that is not our own."""
+        query = load(name).bind(tables, {})
+        if not self.engine.owned:
+            return query
+        return self.engine.create(Table("temp", "main", f"{KEPT}{next(_NUMBERS)}"), query)
 
     def _held(self, classes: Classes) -> exp.Query:
         """The query for the signature of each transaction that has a released item that matters."""

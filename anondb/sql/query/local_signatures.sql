@@ -1,25 +1,11 @@
--- reads: transactions(transaction_id, item, label), overlaps(below, above, size), transaction_ids(transaction_id, complete), held(transaction_id, signature)
+-- reads: transactions(transaction_id, item), transaction_ids(transaction_id, complete), held(transaction_id, signature)
 -- params: none
--- returns: released_item, item, above, signature, complete, transactions
--- grain: item, above, signature, complete
--- For each released item of a local recoding, in how many transactions it is, by what else of the same transaction stands for
--- its members (from below to above), by the transaction's signature (NULL where it has none), and by whether it is complete.
-WITH chains AS (
-    SELECT
-        transactions.transaction_id,
-        transactions.item,
-        list(others.item ORDER BY overlaps.size ASC, overlaps.above ASC) AS above
-    FROM transactions
-    JOIN transactions AS others ON transactions.transaction_id = others.transaction_id
-    JOIN overlaps ON transactions.label = overlaps.below AND others.label = overlaps.above
-    GROUP BY transactions.transaction_id, transactions.item
-)
-SELECT
-    transactions.label AS released_item, transactions.item, chains.above, held.signature, transaction_ids.complete,
-    count(*) AS transactions
+-- returns: released_item, signature, complete, transactions
+-- grain: released_item, signature, complete
+-- The same as signatures_by_item where transactions differ in whether they are complete.
+SELECT transactions.item AS released_item, held.signature, transaction_ids.complete, count(*) AS transactions
 FROM transactions
 JOIN transaction_ids ON transactions.transaction_id = transaction_ids.transaction_id
-LEFT JOIN chains ON transactions.transaction_id = chains.transaction_id AND transactions.item = chains.item
 LEFT JOIN held ON transactions.transaction_id = held.transaction_id
-GROUP BY transactions.label, transactions.item, chains.above, held.signature, transaction_ids.complete
-ORDER BY 1 ASC, 2 ASC, 3 ASC NULLS FIRST, 4 ASC NULLS FIRST, 5 ASC
+GROUP BY transactions.item, held.signature, transaction_ids.complete
+ORDER BY 1 ASC, 2 ASC NULLS FIRST, 3 ASC
