@@ -8,9 +8,11 @@ from itertools import combinations, product
 from typing import Any
 
 import duckdb
+import pandas as pd
 import pytest
 from reference import ancestors, leaves, nonempty_subsets
 
+import anondb
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.query import OpenRelease, run
@@ -270,6 +272,43 @@ def test_one_item_is_estimated_as_by_count_bounds(bench: Engine) -> None:
             found = run(bench, SCHEMA, f"SELECT count(DISTINCT tid) FROM sales WHERE item = '{item}'").bounds
             assert macro == pytest.approx(found)
         bench.connection.execute("USE memory.main")
+
+
+@pytest.mark.parametrize("algorithm", ["partition", "clump"])
+def test_truth(algorithm: str) -> None:
+    """On releases of both algorithms every true count lies within its bounds, also for a connection passed in."""
+    rnd = random.Random(13)
+    leaf, suppressing = sorted(MEMBERS["r"]), 0
+    edges = pd.DataFrame(
+        [("r", None), *((c, p) for p, below in CHILDREN.items() for c in below)], columns=["node", "parent"]
+    )
+    for n in range(8):
+        sizes = [0, 1, 1, 2, 3, 4] if n % 2 else [1, 2, 3]
+        persons = [frozenset(rnd.sample(leaf, rnd.choice(sizes))) for _ in range(rnd.randint(8, 24))]
+        rows = pd.DataFrame({"tid": range(len(persons)), "item": [sorted(p) for p in persons]})
+        with duckdb.connect() as connection:
+            connection.register("rows", rows)
+            connection.execute("CREATE TABLE sales AS SELECT tid, item::VARCHAR[] AS item FROM rows")
+            release = anondb.connect(connection).anonymize(
+                "sales",
+                model=anondb.TransactionalK(rnd.randint(2, 5)),
+                taxonomy=edges,
+                algorithm=algorithm,
+                name="r",
+                queries=5,
+                max_suppression=100,
+            )
+            suppressed = release.manifest["suppression"] != "none"
+            suppressing += suppressed
+            for sql, value in (QUERIES | MORE).items():
+                if not suppressed or sql != ROWS:
+                    lower, _, upper = release.query(sql).bounds
+                    assert lower <= sum(map(value, persons)) <= upper, sql
+            for sql, value in BY_ITEM.items():
+                for item, lower, _, upper in release.query(sql).rows:
+                    assert lower <= sum(item in p and value(p) for p in persons) <= upper, (sql, item)
+            assert connection.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall() == [(0,)]
+    assert suppressing > 1
 
 
 def test_what_is_refused(bench: Engine) -> None:
