@@ -283,6 +283,7 @@ class _ItemWalk:
         self._outside = [_stretched(p) for p in outside]
         self._own: dict[tuple[Block, Passed], int] = {}
         self._own_parts: list[Part] = []
+        self._own_number = cache(self._find_number)
         self._known: dict[tuple[tuple[int, ...], tuple[int, ...], bool, Passed], Outcome] = {}
 
     def held(self, holding: Holding, passed: Passed) -> Outcome:
@@ -309,7 +310,7 @@ class _ItemWalk:
             self._known[key] = self._evaluator.outcome(parts)
         return self._known[key]
 
-    def _own_number(self, item: str, passed: Passed) -> int:
+    def _find_number(self, item: str, passed: Passed) -> int:
         """The number of the part of a released item that stands for the given item; the same for equal parts."""
         block = self._blocks.get(item) or self._release.block(item)
         number = self._own.setdefault((block, passed), len(self._own))

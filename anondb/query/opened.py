@@ -260,7 +260,12 @@ class Opened:
 
     def label_of(self, item: str) -> str:
         """The label under which a released item is published."""
-        return item if self.bags is None else re.sub(r"^\d+[+-]", "", item)
+        return item if self.bags is None else self._labels[item]
+
+    @cached_property
+    def _labels(self) -> Mapping[str, str]:
+        """The label of each released item of bags."""
+        return {item: label for label, items in (self.bags or {}).items() for item in items}
 
     def unknown(self, labels: frozenset[str]) -> frozenset[str]:
         """The labels that no released item stands for.
