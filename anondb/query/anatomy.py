@@ -28,13 +28,14 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.engine import Engine, Table
+from anondb.query.classes import Passing
 from anondb.query.evaluate import Question
-from anondb.query.opened import Opened, Passing, asked_tests
+from anondb.query.opened import Opened, asked_tests
 from anondb.query.plan import ROWS, Plan
 from anondb.query.predicates import ALWAYS, NOT_EMPTY, And, AtLeast, Condition, Constant, Not, Or, mentioned
 from anondb.query.refusals import too_complex, unsupported
+from anondb.query.sums import Bounds
 
-Bounds = tuple[int, float, int]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 MAX_ASKED = 50_000

@@ -97,15 +97,13 @@ def test_partition_is_the_default_and_needs_a_taxonomy(shop: Path) -> None:
         release = db.anonymize("sales", model=anondb.TransactionalK(2), taxonomy=shop / "food.tree", name="r")
         assert release.report is not None and release.report.algorithm == "partition"
         assert release.count_bounds([]) == (5, 5.0, 5)
-        lower, _, upper = release.query("SELECT count(DISTINCT tid) FROM sales WHERE item = 'Beef'").bounds
-        assert (lower, upper) == (release.count_bounds(["Beef"])[0], release.count_bounds(["Beef"])[2])
-        with pytest.raises(InputError, match="GROUP BY"):
-            release.query("SELECT item, count(*) FROM sales GROUP BY item")
         bags = db.anonymize(
             "sales", model=anondb.TransactionalK(2), taxonomy=shop / "food.tree", algorithm="clump", name="bags"
         )
-        with pytest.raises(InputError, match="bags"):
-            bags.query("SELECT count(DISTINCT tid) FROM sales WHERE item = 'Beef'")
+        for made in (release, bags):
+            asked = made.query("SELECT count(DISTINCT tid) FROM sales WHERE item = 'Beef'").bounds
+            listed = {row[0]: row[1:] for row in made.query("SELECT item, count(*) FROM sales GROUP BY item").rows}
+            assert asked == listed["Beef"] == pytest.approx(made.count_bounds(["Beef"]))
 
 
 def test_the_owners_accuracy_is_that_of_the_macro(shop: Path) -> None:

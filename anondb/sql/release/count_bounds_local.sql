@@ -21,7 +21,7 @@
 --   original is a set; that is not used, because the original may be a bag.)
 -- * Where a transaction is not complete, any occurrences may have been suppressed besides: it may hold Q whatever its
 --   released items are. What is certain stays certain, since suppression only adds to the original.
--- Without items the count is N.
+-- Without items the count is N. Transactions that hold the same of what matters are judged once.
 --
 -- The estimate takes transactions and released items as independent and suppressed items as absent. Set semantics: all
 -- 2^s - 1 non-empty sets of s members are equally likely, so j given ones are all present with probability
@@ -37,7 +37,8 @@ covers AS (
     SELECT
         members.released_item,
         count(*) AS size,
-        count(wanted.item) AS queried
+        count(wanted.item) AS queried,
+        row_number() OVER (ORDER BY members.released_item ASC) AS number
     FROM released_items AS members
     LEFT JOIN wanted ON members.item = wanted.item
     GROUP BY members.released_item
@@ -47,67 +48,93 @@ settings AS (
     SELECT
         (SELECT count(*) FROM wanted) AS n_items,
         (SELECT count(*) FROM transaction_ids) AS n,
+        (SELECT count(*) FROM transaction_ids WHERE NOT complete) AS n_incomplete,
         (SELECT max(value) FROM manifest WHERE key = 'semantics') = 'atomic' AS atomic
 ),
-by_item AS (
+held AS (
     SELECT
         transactions.transaction_id,
-        members.item,
-        min(covers.size) = 1 AS certain,
-        1 - product(
-            1 - least(1, transactions.copies / CAST(covers.size AS DOUBLE)) ORDER BY covers.size ASC, transactions.copies ASC
-        ) AS chance
-    FROM transactions
-    JOIN covers ON transactions.item = covers.released_item
-    JOIN released_items AS members ON covers.released_item = members.released_item
-    JOIN wanted ON members.item = wanted.item
-    GROUP BY transactions.transaction_id, members.item
-),
-items_held AS (
-    SELECT
-        transaction_id,
-        count(*) AS covered,
-        count(*) FILTER (WHERE certain) AS certain,
-        product(chance ORDER BY chance ASC) AS chance
-    FROM by_item
-    GROUP BY transaction_id
-),
-nodes_held AS (
-    SELECT
-        transactions.transaction_id,
-        CAST(sum(transactions.copies) AS BIGINT) AS copies,
-        product(
-            pow(CAST(2 AS DOUBLE), -covers.queried) / (1 - pow(CAST(2 AS DOUBLE), -covers.size))
-            ORDER BY covers.size ASC, covers.queried ASC
-        ) AS chance
+        list_sort(list(covers.number * 4294967296 + transactions.copies)) AS content
     FROM transactions
     JOIN covers ON transactions.item = covers.released_item
     GROUP BY transactions.transaction_id
 ),
+contents AS (
+    SELECT
+        held.content,
+        transaction_ids.complete,
+        count(*) AS weight,
+        row_number() OVER (ORDER BY held.content ASC, transaction_ids.complete ASC) AS number
+    FROM held
+    JOIN transaction_ids ON held.transaction_id = transaction_ids.transaction_id
+    GROUP BY held.content, transaction_ids.complete
+),
+nodes AS (
+    SELECT
+        listed.number, covers.released_item, covers.size, covers.queried,
+        listed.cell - covers.number * 4294967296 AS copies
+    FROM (SELECT number, unnest(content) AS cell FROM contents) AS listed
+    JOIN covers ON listed.cell // 4294967296 = covers.number
+),
+by_item AS (
+    SELECT
+        nodes.number,
+        members.item,
+        min(nodes.size) = 1 AS certain,
+        1 - product(
+            1 - least(1, nodes.copies / CAST(nodes.size AS DOUBLE)) ORDER BY nodes.size ASC, nodes.copies ASC
+        ) AS chance
+    FROM nodes
+    JOIN released_items AS members ON nodes.released_item = members.released_item
+    JOIN wanted ON members.item = wanted.item
+    GROUP BY nodes.number, members.item
+),
+items_held AS (
+    SELECT
+        number,
+        count(*) AS covered,
+        count(*) FILTER (WHERE certain) AS certain,
+        product(chance ORDER BY chance ASC) AS chance
+    FROM by_item
+    GROUP BY number
+),
+nodes_held AS (
+    SELECT
+        number,
+        CAST(sum(copies) AS BIGINT) AS copies,
+        product(
+            pow(CAST(2 AS DOUBLE), -queried) / (1 - pow(CAST(2 AS DOUBLE), -size))
+            ORDER BY size ASC, queried ASC
+        ) AS chance
+    FROM nodes
+    GROUP BY number
+),
 judged AS (
     SELECT
-        transaction_ids.complete,
-        coalesce(items_held.certain, 0) = settings.n_items AS must,
-        coalesce(items_held.covered, 0) = settings.n_items
-        AND (NOT settings.atomic OR coalesce(nodes_held.copies, 0) >= settings.n_items) AS may,
-        CASE WHEN settings.atomic THEN items_held.chance ELSE nodes_held.chance END AS chance
-    FROM transaction_ids
+        contents.weight,
+        contents.complete,
+        items_held.certain = settings.n_items AS must,
+        items_held.covered = settings.n_items
+        AND (NOT settings.atomic OR nodes_held.copies >= settings.n_items) AS may,
+        contents.weight * CASE WHEN settings.atomic THEN items_held.chance ELSE nodes_held.chance END AS expected
+    FROM contents
     CROSS JOIN settings
-    LEFT JOIN items_held ON transaction_ids.transaction_id = items_held.transaction_id
-    LEFT JOIN nodes_held ON transaction_ids.transaction_id = nodes_held.transaction_id
-    WHERE settings.n_items > 0
+    JOIN items_held ON contents.number = items_held.number
+    JOIN nodes_held ON contents.number = nodes_held.number
 ),
 counted AS (
     SELECT
-        count(*) FILTER (WHERE must) AS least_count,
-        coalesce(sum(coalesce(chance, 0) ORDER BY chance ASC) FILTER (WHERE may), 0) AS expected,
-        count(*) FILTER (WHERE may OR NOT complete) AS most_count
+        coalesce(sum(weight) FILTER (WHERE must), 0) AS least_count,
+        coalesce(sum(expected ORDER BY expected ASC) FILTER (WHERE may), 0) AS expected,
+        coalesce(sum(weight) FILTER (WHERE may AND complete), 0) AS most_count
     FROM judged
 )
 SELECT
     CAST(CASE WHEN settings.n_items = 0 THEN settings.n ELSE counted.least_count END AS BIGINT) AS lower_bound,
     CAST(CASE WHEN settings.n_items = 0 THEN settings.n ELSE counted.expected END AS DOUBLE) AS estimate,
-    CAST(CASE WHEN settings.n_items = 0 THEN settings.n ELSE counted.most_count END AS BIGINT) AS upper_bound
+    CAST(
+        CASE WHEN settings.n_items = 0 THEN settings.n ELSE counted.most_count + settings.n_incomplete END AS BIGINT
+    ) AS upper_bound
 FROM counted
 CROSS JOIN settings
 CROSS JOIN checked

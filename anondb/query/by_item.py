@@ -1,0 +1,164 @@
+"""GROUP BY item: one row for each original item that some released item stands for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+
+from anondb.query.classes import Block, Classes, Holding
+from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
+from anondb.query.opened import Opened
+from anondb.query.plan import Plan
+from anondb.query.predicates import NO_ITEM
+from anondb.query.refusals import unsupported
+from anondb.query.sums import Bounds, chosen, clip, labels_of, outside_of, total
+
+
+def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
+    """GROUP BY item: one row for each original item that some released item stands for.
+
+    Where several do, one of a transaction is the lowest, and the others follow in its holding. So the transactions in which
+    one is the lowest for an item are those that have it, less those that hold it above another that stands for the item.
+    """
+    assert plan.test is not None
+    question = Question.of(plan.condition)
+    listed = release.passing([plan.test, *question.tests])
+    passing = listed.without_first()
+    blocks = release.blocks(passing)
+    outside = outside_of(release, question, passing, labels_of(plan))
+    classes = release.classes(question, blocks)
+    if release.bags is not None and not release.is_laminar:
+        raise unsupported("GROUP BY item where released items share only some members", "Count the items one by one.")
+    holdings = release.holdings(classes)
+    under = {label: _lifted(release, found) for label, found in holdings.items()}
+    hidden = Counter[tuple[int, ...]]()
+    if release.differing:
+        hidden.update({g.counts: g.records for g in release.records(classes, ()) if not g.complete})
+    walk = _ItemWalk(release, question, blocks, classes, outside)
+
+    @cache
+    def lowest(label: str, below: tuple[str, ...], passed: Passed) -> tuple[Bounds, Counter[tuple[int, ...]]]:
+        """The transactions in which a released item is the lowest for an item, and what they are if not complete."""
+        found = holdings.get(label, Counter())
+        if below:
+            found = Counter(found)
+            for lower in below:
+                found.subtract(under[lower][label])
+        rest = Counter[tuple[int, ...]]()
+        if release.differing:
+            for holding, transactions in found.items():
+                if not holding.complete:
+                    rest[holding.counts] += transactions
+        return total([(walk.held(holding, passed), n) for holding, n in found.items() if n]), rest
+
+    @cache
+    def answered(labels: tuple[str, ...], passed: Passed) -> Bounds:
+        """The count for an item that passes these tests and that these released items stand for, from below to above."""
+        parts = []
+        rests = []
+        for n, label in enumerate(labels):
+            below = tuple(lower for lower in labels[:n] if label in under.get(lower, {}))
+            bounds, rest = lowest(label, below, passed)
+            parts.append(bounds)
+            rests.append(rest)
+        if release.differing:
+            elsewhere = Counter(hidden)
+            for rest in rests:
+                elsewhere.subtract(rest)
+            parts.append(total([(walk.hidden(counts, passed), n) for counts, n in elsewhere.items() if n]))
+        lower, estimate, upper = map(sum, zip(*parts, strict=True))
+        return clip(lower, estimate, upper)
+
+    rows = []
+    for item in release.items:
+        wanted, *passed = listed.of(item)
+        if wanted:
+            labels = sorted(release.images[item], key=lambda released: (release.sizes[released], released))
+            rows.append((item, *answered(tuple(labels), tuple(passed))))
+    return rows
+
+
+def _lifted(release: Opened, found: Counter[Holding]) -> dict[str, Counter[Holding]]:
+    """The same transactions as they are for the next released item above, by its label."""
+    lifted: dict[str, Counter[Holding]] = {}
+    for holding, transactions in found.items():
+        if len(holding.items) > 1:
+            above = holding._replace(items=holding.items[1:])
+            lifted.setdefault(release.label_of(above.items[0]), Counter())[above] += transactions
+    return lifted
+
+
+class _ItemWalk:
+    """Evaluates the question whether a person meets a condition and has one given item besides.
+
+    To the question's tests comes a last one, which only that item passes.
+    """
+
+    def __init__(
+        self,
+        release: Opened,
+        question: Question,
+        blocks: Mapping[str, Block],
+        classes: Classes,
+        outside: Sequence[Part],
+    ) -> None:
+        self._release, self._blocks = release, blocks
+        self._caps = (*question.caps, 1)
+        self._evaluator = Evaluator(Question(question.condition, (*question.tests, NO_ITEM), self._caps, counted=True))
+        self._classes = replace(classes, parts=[_stretched(p) for p in classes.parts])
+        self._outside = [_stretched(p) for p in outside]
+        self._own: dict[tuple[Block, Passed], int] = {}
+        self._own_parts: list[Part] = []
+        self._own_number = cache(self._find_number)
+        self._known: dict[tuple[tuple[int, ...], tuple[int, ...], bool, Passed], Outcome] = {}
+
+    def held(self, holding: Holding, passed: Passed) -> Outcome:
+        """A transaction in which released items stand for the item, which passes these tests of the question."""
+        others = list(holding.counts)
+        own = []
+        for item in holding.items:
+            number = self._classes.of.get(item, self._classes.default)
+            if number is not None:
+                others[number] -= 1
+            own.append(self._own_number(item, passed))
+        return self._outcome(tuple(own), tuple(others), holding.complete, passed)
+
+    def hidden(self, counts: tuple[int, ...], passed: Passed) -> Outcome:
+        """A transaction in which the item can only have been suppressed."""
+        return self._outcome((), counts, False, passed)
+
+    def _outcome(self, own: tuple[int, ...], counts: tuple[int, ...], complete: bool, passed: Passed) -> Outcome:
+        key = own, counts, complete, passed
+        if key not in self._known:
+            parts = [*(self._own_parts[n] for n in own), *chosen(self._classes, counts)]
+            if not complete:
+                parts += self._suppressed(passed) if self._release.differing else self._outside
+            self._known[key] = self._evaluator.outcome(parts)
+        return self._known[key]
+
+    def _find_number(self, item: str, passed: Passed) -> int:
+        """The number of the part of a released item that stands for the given item; the same for equal parts."""
+        block = self._blocks.get(item) or self._release.block(item)
+        number = self._own.setdefault((block, passed), len(self._own))
+        if number == len(self._own_parts):
+            passing = []
+            for which, members in block.passing:
+                left = members - (which == passed)
+                if left:
+                    passing.append(((*which, False), left))
+            self._own_parts.append(replace(block, passing=(*passing, ((*passed, True), 1))).part(self._caps))
+        return number
+
+    def _suppressed(self, passed: Passed) -> list[Part]:
+        """What is outside of the released items, where that may be the given item, too."""
+        width = len(self._caps)
+        vectors = dict(self._outside[0].vectors) if self._outside else {(0,) * width: 1.0}
+        own = (*map(int, passed), 1)
+        found = {tuple(min(a + b, c) for a, b, c in zip(v, own, self._caps, strict=True)): 0.0 for v in vectors}
+        return [part_of(found | vectors, width)]
+
+
+def _stretched(part: Part) -> Part:
+    return Part(tuple(((*v, 0), p) for v, p in part.vectors), (*part.most, 0))
