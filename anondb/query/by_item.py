@@ -32,41 +32,35 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     if release.bags is not None and not release.is_laminar:
         raise unsupported("GROUP BY item where released items share only some members", "Count the items one by one.")
     holdings = release.holdings(classes)
-    under = {label: _lifted(release, found) for label, found in holdings.items()}
+    under = {label: lifted for label, found in holdings.items() if (lifted := _lifted(release, found))}
     hidden = Counter[tuple[int, ...]]()
     if release.differing:
         hidden.update({g.counts: g.records for g in release.records(classes, ()) if not g.complete})
     walk = _ItemWalk(release, question, blocks, classes, outside)
+    upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
 
     @cache
-    def lowest(label: str, below: tuple[str, ...], passed: Passed) -> tuple[Bounds, Counter[tuple[int, ...]]]:
-        """The transactions in which a released item is the lowest for an item, and what they are if not complete."""
-        found = holdings.get(label, Counter())
-        if below:
-            found = Counter(found)
-            for lower in below:
-                found.subtract(under[lower][label])
-        rest = Counter[tuple[int, ...]]()
-        if release.differing:
-            for holding, transactions in found.items():
-                if not holding.complete:
-                    rest[holding.counts] += transactions
-        return total([(walk.held(holding, passed), n) for holding, n in found.items() if n]), rest
+    def lowest(label: str, below: tuple[str, ...]) -> Counter[Holding]:
+        """The transactions in which a released item is the lowest for an item."""
+        found = Counter(holdings.get(label, {}))
+        for lower in below:
+            found.subtract(under[lower][label])
+        return +found
+
+    @cache
+    def counted(label: str, below: tuple[str, ...], passed: Passed) -> Bounds:
+        return total([(walk.held(holding, passed), n) for holding, n in lowest(label, below).items()])
 
     @cache
     def answered(labels: tuple[str, ...], passed: Passed) -> Bounds:
         """The count for an item that passes these tests and that these released items stand for, from below to above."""
-        parts = []
-        rests = []
-        for n, label in enumerate(labels):
-            below = tuple(lower for lower in labels[:n] if label in under.get(lower, {}))
-            bounds, rest = lowest(label, below, passed)
-            parts.append(bounds)
-            rests.append(rest)
+        pairs = [(label, tuple(r for r in labels[:n] if label in under.get(r, ()))) for n, label in enumerate(labels)]
+        parts = [counted(*pair, passed) for pair in pairs]
         if release.differing:
             elsewhere = Counter(hidden)
-            for rest in rests:
-                elsewhere.subtract(rest)
+            for pair in pairs:
+                for holding, n in lowest(*pair).items():
+                    elsewhere[holding.counts] -= n * (not holding.complete)
             parts.append(total([(walk.hidden(counts, passed), n) for counts, n in elsewhere.items() if n]))
         lower, estimate, upper = map(sum, zip(*parts, strict=True))
         return clip(lower, estimate, upper)
@@ -75,7 +69,7 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     for item in release.items:
         wanted, *passed = listed.of(item)
         if wanted:
-            labels = sorted(release.images[item], key=lambda released: (release.sizes[released], released))
+            labels = sorted(release.images[item], key=upwards.__getitem__)
             rows.append((item, *answered(tuple(labels), tuple(passed))))
     return rows
 
