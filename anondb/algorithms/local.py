@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,9 @@ from anondb.recoding import Decision, LocalRecoding
 Ints = npt.NDArray[np.int64]
 
 EMPTY_RULES = ("absorb", "keep")
+TABLE_CELLS = 1 << 22  # depths times nodes for which ancestors are looked up in a table; else they are searched
+PLACE = 0xD1B54A32D192ED03
+MIXING = ((0xBF58476D1CE4E5B9, 27), (0x94D049BB133111EB, 31))  # the rounds of SplitMix64
 
 
 def check(dataset: Dataset, model: TransactionalK, empty: str) -> None:
@@ -56,15 +60,38 @@ def to_absorb(dataset: Dataset, tids: Ints, lengths: Ints, k: int) -> Ints:
 
 
 def numbered(values: Ints, starts: Ints, ends: Ints) -> tuple[Ints, int]:
-    """A number for each of the runs ``values[start:end]``, the same for equal runs, and how many numbers there are."""
-    size = values.itemsize
-    text = values.tobytes()
-    known: dict[bytes, int] = {}
-    found = [
-        known.setdefault(text[a * size : b * size], len(known))
-        for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
-    return np.asarray(found, dtype=np.int64), len(known)
+    """A number for each of the runs ``values[start:end]``, the same for equal runs, and how many numbers there are.
+
+    Runs are numbered in the order in which they first appear. They are sorted by a 64-bit digest; each is compared with the
+    first of its digest, so that the numbers are exact: should two different runs share one, others are taken.
+    """
+    lengths = ends - starts
+    place = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    content = values[np.repeat(starts, lengths) + place]
+    for attempt in count():
+        digest = _digests(content, place, lengths, attempt)
+        order = np.argsort(digest, kind="stable")
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = digest[order[1:]] != digest[order[:-1]]
+        first = np.empty(len(order), dtype=np.int64)  # the first run with the digest of each run
+        first[order] = order[new][np.cumsum(new) - 1]
+        if np.array_equal(lengths[first], lengths) and np.array_equal(
+            values[np.repeat(starts[first], lengths) + place], content
+        ):
+            break
+    is_first = first == np.arange(len(first))
+    return (np.cumsum(is_first) - 1)[first], int(is_first.sum())
+
+
+def _digests(values: Ints, place: Ints, lengths: Ints, attempt: int) -> npt.NDArray[np.uint64]:
+    """A 64-bit digest of runs that follow each other: the sum of what a mixing function makes of each value and place."""
+    mixed = values.astype(np.uint64) + place.astype(np.uint64) * np.uint64(PLACE) + np.uint64(attempt)
+    for multiplier, shift in MIXING:
+        mixed *= np.uint64(multiplier)
+        mixed ^= mixed >> np.uint64(shift)
+    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(mixed)))
+    ends = np.cumsum(lengths)
+    return sums[ends] - sums[ends - lengths]
 
 
 @dataclass(frozen=True)
@@ -79,9 +106,10 @@ class Steps:
     label_rank: Ints
     ordinal: Ints
     siblings: Ints
-    _depth: Ints
+    _below: Ints
     _keys: Ints
     _by_depth: Ints
+    _table: Ints | None
 
     @classmethod
     def of(cls, taxonomy: Taxonomy) -> Steps:
@@ -97,11 +125,17 @@ class Steps:
         ordinal[by_depth] = np.arange(size) - np.repeat(starts, counts)
         siblings[by_depth] = np.repeat(counts, counts)
         keys = taxonomy.depth[by_depth] * size + by_depth
-        return cls(label_rank, ordinal, siblings, taxonomy.depth, keys, by_depth)
+        levels = np.arange(int(taxonomy.depth.max()) + 1)[:, np.newaxis]
+        table = None
+        if len(levels) * size <= TABLE_CELLS:  # the node of each depth that comes last before each node, or is it
+            table = np.maximum.accumulate(np.where(taxonomy.depth == levels, np.arange(size), 0), axis=1).ravel()
+        return cls(label_rank, ordinal, siblings, (taxonomy.depth + 1) * size, keys, by_depth, table)
 
     def down(self, node: Ints, leaf: Ints) -> Ints:
         """The child of each node that a leaf below it lies in."""
-        key = (self._depth[node] + 1) * len(self._depth) + leaf
+        key = self._below[node] + leaf
+        if self._table is not None:
+            return self._table[key]
         return self._by_depth[np.searchsorted(self._keys, key, side="right") - 1]
 
 
@@ -128,11 +162,10 @@ class Contents:
         Raises:
             InputError: items that are no leaves of the taxonomy.
         """
-        leaves = engine.put("leaves", leaf_columns(dataset, taxonomy))
-        tables = {"transactions": dataset.transactions, "leaves": leaves}
-        found = {c: v.astype(np.int64) for c, v in engine.query("clusters/occurrences", tables).items()}
-        engine.drop(leaves)
-        return cls._from_rows(found["tid"], found["node"])
+        found = engine.query("clusters/occurrences", {"transactions": dataset.transactions})
+        rows = found["tid"].astype(np.int64) << 32 | taxonomy.leaf_nodes(dataset)[found["item"]]
+        rows.sort()
+        return cls._from_rows(rows >> 32, rows & 0xFFFFFFFF)
 
     @classmethod
     def _from_rows(cls, tid: Ints, leaf: Ints) -> Contents:
@@ -168,14 +201,6 @@ class Contents:
         return Contents(
             number[self.of[rows]], self.leaf[rows], weight[weight > 0], self.tids[stays], number[self.content[stays]]
         )
-
-
-def leaf_columns(dataset: Dataset, taxonomy: Taxonomy) -> dict[str, tuple[str, Ints]]:
-    """The leaf of each item of the data, as the columns of a work table."""
-    return {
-        "item": ("INTEGER", np.arange(dataset.n_items)),
-        "node": ("INTEGER", taxonomy.leaf_nodes(dataset)),
-    }
 
 
 def node_recoding(

@@ -171,14 +171,14 @@ class _Groups:
         new = np.ones(len(of), dtype=np.bool_)  # the first row of each child of a transaction
         new[1:] = (of[1:] != of[:-1]) | (child[1:] != child[:-1])
         inner = new & ~self.taxonomy.is_leaf[child]
-        before: Ints = np.cumsum(inner) - inner
+        seen: Ints = np.concatenate(([0], np.cumsum(inner)))  # before each row
+        bounds = np.append(starts, len(of))
         members = of[starts]
-        inside = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(of))))
-        rank = np.cumsum(inner) - 1 - before[starts][inside]
+        rank = seen[1:] - 1 - np.repeat(seen[starts], np.diff(bounds))
         group = self.column_group[column[starts]]
         kind, first_of = self._kinds(child, new, starts, group)
         weight = _sums(kind, self.contents.weight[members], len(first_of))
-        children = np.add.reduceat(inner, starts)
+        children = np.diff(seen[bounds])
         return _Attempt(
             chosen=chosen,
             touched=touched,
@@ -229,7 +229,8 @@ class _Groups:
         member = int(attempt.example[kind])
         rows = slice(*np.searchsorted(self.contents.of, (member, member + 1)).tolist())
         nodes = set(self.node[rows].tolist()) - {int(self.column_node[attempt.chosen[attempt.group[kind]]])}
-        below = slice(*np.searchsorted(self.of[attempt.touched], (member, member + 1)).tolist())
+        still_open = np.searchsorted(self.of, (member, member + 1))
+        below = slice(*np.searchsorted(attempt.touched, still_open).tolist())
         nodes |= set(attempt.child[below].tolist())
         return sorted(self.taxonomy.labels[n] for n in nodes)
 
@@ -294,10 +295,11 @@ class _Groups:
         )
         alive = goes >= 0
         alive[touched] &= again[below] | (split[below] & ~self.taxonomy.is_leaf[attempt.child])
-        grown = touched[alive[touched] & split[below]]
-        column_node[column[grown]] = attempt.child[alive[touched] & split[below]]
+        grows_on = alive[touched] & split[below]
+        column_node[column[touched[grows_on]]] = attempt.child[grows_on]
 
-        self.row, self.of, self.leaf, self.column = (x[alive] for x in (self.row, self.of, self.leaf, column))
+        stays = np.flatnonzero(alive)
+        self.row, self.of, self.leaf, self.column = (x[stays] for x in (self.row, self.of, self.leaf, column))
         self.column_node, self.tried, self.first = column_node, column_tried, first
         self.column_group = np.repeat(np.arange(len(width)), width)
 
