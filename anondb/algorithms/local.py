@@ -59,39 +59,43 @@ def to_absorb(dataset: Dataset, tids: Ints, lengths: Ints, k: int) -> Ints:
     return tids[np.lexsort((tids, lengths))[:missing]]
 
 
-def numbered(values: Ints, starts: Ints, ends: Ints) -> tuple[Ints, int]:
-    """A number for each of the runs ``values[start:end]``, the same for equal runs, and how many numbers there are.
+def numbered(values: Ints, lengths: Ints) -> tuple[Ints, Ints]:
+    """Number the runs of these lengths that the values consist of, in the order in which different ones first appear.
 
-    Runs are numbered in the order in which they first appear. They are sorted by a 64-bit digest; each is compared with the
-    first of its digest, so that the numbers are exact: should two different runs share one, others are taken.
+    Runs are sorted by a 64-bit digest, and each is compared with the first of its digest: should two different runs share
+    one, others are taken, so that the numbers are exact.
+
+    Returns:
+        The number of each run, the same for equal ones; and the first run of each number.
     """
-    lengths = ends - starts
-    place = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    content = values[np.repeat(starts, lengths) + place]
+    starts = np.cumsum(lengths) - lengths
+    rows = np.arange(len(values))
     for attempt in count():
-        digest = _digests(content, place, lengths, attempt)
+        digest = _digests(values, rows - np.repeat(starts, lengths), starts, lengths, attempt)
         order = np.argsort(digest, kind="stable")
         new = np.ones(len(order), dtype=np.bool_)
         new[1:] = digest[order[1:]] != digest[order[:-1]]
-        first = np.empty(len(order), dtype=np.int64)  # the first run with the digest of each run
-        first[order] = order[new][np.cumsum(new) - 1]
-        if np.array_equal(lengths[first], lengths) and np.array_equal(
-            values[np.repeat(starts[first], lengths) + place], content
+        example = np.empty(len(order), dtype=np.int64)  # the first run with the digest of each run
+        example[order] = order[new][np.cumsum(new) - 1]
+        if np.array_equal(lengths[example], lengths) and np.array_equal(
+            values[rows + np.repeat(starts[example] - starts, lengths)], values
         ):
             break
-    is_first = first == np.arange(len(first))
-    return (np.cumsum(is_first) - 1)[first], int(is_first.sum())
+    is_first = example == np.arange(len(example))
+    return (np.cumsum(is_first) - 1)[example], np.flatnonzero(is_first)
 
 
-def _digests(values: Ints, place: Ints, lengths: Ints, attempt: int) -> npt.NDArray[np.uint64]:
-    """A 64-bit digest of runs that follow each other: the sum of what a mixing function makes of each value and place."""
-    mixed = values.astype(np.uint64) + place.astype(np.uint64) * np.uint64(PLACE) + np.uint64(attempt)
+def _digests(values: Ints, place: Ints, starts: Ints, lengths: Ints, attempt: int) -> npt.NDArray[np.uint64]:
+    """A digest of each run: the sum of what a mixing function makes of each value and its place in the run."""
+    mixed = place.view(np.uint64) * np.uint64(PLACE)
+    mixed += values.view(np.uint64)
+    mixed += np.uint64(attempt)
     for multiplier, shift in MIXING:
         mixed *= np.uint64(multiplier)
         mixed ^= mixed >> np.uint64(shift)
-    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(mixed)))
-    ends = np.cumsum(lengths)
-    return sums[ends] - sums[ends - lengths]
+    sums = np.zeros(len(mixed) + 1, dtype=np.uint64)
+    np.cumsum(mixed, out=sums[1:])
+    return sums[starts + lengths] - sums[starts]
 
 
 @dataclass(frozen=True)
@@ -163,22 +167,21 @@ class Contents:
             InputError: items that are no leaves of the taxonomy.
         """
         found = engine.query("clusters/occurrences", {"transactions": dataset.transactions})
-        rows = found["tid"].astype(np.int64) << 32 | taxonomy.leaf_nodes(dataset)[found["item"]]
+        rows = found["tid"].astype(np.int64) << 32
+        rows |= taxonomy.leaf_nodes(dataset)[found["item"]]
         rows.sort()
         return cls._from_rows(rows >> 32, rows & 0xFFFFFFFF)
 
     @classmethod
     def _from_rows(cls, tid: Ints, leaf: Ints) -> Contents:
         starts = np.flatnonzero(np.concatenate((np.ones(min(len(tid), 1), dtype=np.bool_), tid[1:] != tid[:-1])))
-        ends = np.append(starts[1:], len(tid))[: len(starts)]
-        content, number = numbered(leaf, starts, ends)
-        first = np.full(number, -1)
-        first[content[::-1]] = np.arange(len(starts))[::-1]
-        lengths = (ends - starts)[first]
-        rows = np.repeat(starts[first], lengths) + np.arange(int(lengths.sum()))
-        rows -= np.repeat(np.cumsum(lengths) - lengths, lengths)
-        weight = np.bincount(content, minlength=number)
-        return cls(np.repeat(np.arange(number), lengths), leaf[rows], weight, tid[starts], content)
+        lengths = np.diff(np.append(starts, len(tid)))
+        content, first = numbered(leaf, lengths)
+        is_first = np.zeros(len(starts), dtype=np.bool_)
+        is_first[first] = True
+        of = np.repeat(np.arange(len(first)), lengths[first])
+        weight = np.bincount(content, minlength=len(first))
+        return cls(of, leaf[np.repeat(is_first, lengths)], weight, tid[starts], content)
 
     @property
     def number(self) -> int:

@@ -200,8 +200,8 @@ class _Groups:
             key = np.bitwise_or.reduceat(np.int64(1) << self._steps.ordinal[child], starts)
             span = 1 << most
         else:  # too many children for the bits of a number
-            ends = np.cumsum(np.add.reduceat(new, starts))
-            key, span = numbered(child[new], np.concatenate(([0], ends[:-1])), ends)
+            key, different = numbered(child[new], np.add.reduceat(new, starts, dtype=np.int64))
+            span = len(different)
         number = group * span + key
         if (int(group.max()) + 1) * span > TABLE_SHARE * len(number):
             _, first, kind = np.unique(number, return_index=True, return_inverse=True)
