@@ -174,7 +174,7 @@ class _Groups:
         seen: Ints = np.concatenate(([0], np.cumsum(inner)))  # before each row
         bounds = np.append(starts, len(of))
         members = of[starts]
-        rank = seen[1:] - 1 - np.repeat(seen[starts], np.diff(bounds))
+        rank = seen[1:] - np.repeat(seen[starts] + 1, np.diff(bounds))
         group = self.column_group[column[starts]]
         kind, first_of = self._kinds(child, new, starts, group)
         weight = _sums(kind, self.contents.weight[members], len(first_of))
@@ -288,15 +288,16 @@ class _Groups:
         # the rows
         goes = next_group[self.of]
         first_column = np.append(first, 0)  # of FINAL: any
-        column = first_column[goes] + offset[self.column]
-        touched, below = attempt.touched, self.column_group[self.column[attempt.touched]]
-        column[touched] = np.where(
-            split[below], first_column[goes[touched]] + n_kept[below] + attempt.rank, column[touched]
-        )
+        column = first_column[goes]
+        column += offset[self.column]
+        below = self.column_group[self.column[attempt.touched]]
+        steps_down = split[below] & ~self.taxonomy.is_leaf[attempt.child]
         alive = goes >= 0
-        alive[touched] &= again[below] | (split[below] & ~self.taxonomy.is_leaf[attempt.child])
-        grows_on = alive[touched] & split[below]
-        column_node[column[touched[grows_on]]] = attempt.child[grows_on]
+        alive[attempt.touched] &= again[below] | steps_down
+        moved = np.flatnonzero(steps_down & alive[attempt.touched])
+        touched, child = attempt.touched[moved], attempt.child[moved]
+        column[touched] = first_column[goes[touched]] + n_kept[below[moved]] + attempt.rank[moved]
+        column_node[column[touched]] = child
 
         stays = np.flatnonzero(alive)
         self.row, self.of, self.leaf, self.column = (x[stays] for x in (self.row, self.of, self.leaf, column))
