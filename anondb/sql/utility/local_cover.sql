@@ -2,17 +2,15 @@
 -- params: none
 -- returns: item, released, occurrences
 -- grain: item, released
--- In how many transactions that hold an item a released item stands for it. Pairs of one transaction are made before it is
--- asked which belong together: they are few where the many released items above each item would be many. A pair is one
--- number, which is joined faster than two.
-SELECT standing.item, standing.released, count(*) AS occurrences
+-- In how many transactions that hold an item a released item stands for it. Pairs of one transaction are counted before it
+-- is asked which belong together: there are few different ones, where items and the many released items above them would
+-- be many.
+SELECT members.item, members.released, together.occurrences
 FROM (
-    SELECT CAST(transactions.item AS BIGINT) * 4294967296 + recoded.released AS pair
+    SELECT transactions.item, recoded.released, count(*) AS occurrences
     FROM transactions
     JOIN recoded ON transactions.tid = recoded.tid
+    GROUP BY transactions.item, recoded.released
 ) AS together
-JOIN (
-    SELECT item, released, CAST(item AS BIGINT) * 4294967296 + released AS pair FROM members
-) AS standing ON together.pair = standing.pair
-GROUP BY standing.item, standing.released
+JOIN members ON together.item = members.item AND together.released = members.released
 ORDER BY 1 ASC, 2 ASC
