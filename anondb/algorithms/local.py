@@ -95,7 +95,7 @@ def _digests(values: Ints, place: Ints, starts: Ints, lengths: Ints, attempt: in
         mixed ^= mixed >> np.uint64(shift)
     sums = np.zeros(len(mixed) + 1, dtype=np.uint64)
     np.cumsum(mixed, out=sums[1:])
-    return sums[starts + lengths] - sums[starts]
+    return np.asarray(sums[starts + lengths] - sums[starts])
 
 
 @dataclass(frozen=True)
@@ -135,12 +135,13 @@ class Steps:
             table = np.maximum.accumulate(np.where(taxonomy.depth == levels, np.arange(size), 0), axis=1).ravel()
         return cls(label_rank, ordinal, siblings, (taxonomy.depth + 1) * size, keys, by_depth, table)
 
-    def down(self, node: Ints, leaf: Ints) -> Ints:
-        """The child of each node that a leaf below it lies in."""
-        key = self._below[node] + leaf
+    def down(self, node: Ints, size: Ints, leaf: Ints) -> Ints:
+        """The child of each node that each of its leaves lies in: ``size`` leaves below the first node, and so on."""
+        key = np.repeat(self._below[node], size)
+        key += leaf
         if self._table is not None:
-            return self._table[key]
-        return self._by_depth[np.searchsorted(self._keys, key, side="right") - 1]
+            return np.asarray(self._table[key])
+        return np.asarray(self._by_depth[np.searchsorted(self._keys, key, side="right") - 1])
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ class _Groups:
         touched = np.flatnonzero(is_chosen[self.column])
         members, column, size = self.of[touched], self.column[touched], self.size[touched]
         items = _items(self.start[touched], size)
-        child = self._steps.down(np.repeat(self.column_node[column], size), self.contents.leaf[items])
+        child = self._steps.down(self.column_node[column], size, self.contents.leaf[items])
         begins = np.zeros(len(items), dtype=np.bool_)  # the first item of each member
         begins[np.cumsum(size) - size] = True
         new = begins.copy()  # the first item of each child of a member
@@ -318,7 +318,9 @@ class _Groups:
 
 def _items(start: Ints, size: Ints) -> Ints:
     """The items of rows, by their starts and sizes."""
-    return np.arange(int(size.sum())) + np.repeat(start - (np.cumsum(size) - size), size)
+    items: Ints = np.repeat(start - (np.cumsum(size) - size), size)
+    items += np.arange(len(items))
+    return items
 
 
 def _sums(index: Ints, values: npt.NDArray[Any], length: int) -> Ints:
