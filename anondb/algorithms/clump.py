@@ -126,9 +126,9 @@ def _recoding(
     clusters = int(found.cluster.max()) + 1 if len(found.cluster) else 0
     content = found.label_node * 2**31 + found.copies
     starts = np.searchsorted(found.label_cluster, np.arange(clusters + 1))
-    kind, kinds = numbered(content, starts[:-1], starts[1:])
+    kind, different = numbered(content, np.diff(starts))
     published = np.bincount(found.label_cluster, weights=found.copies, minlength=clusters)
-    lost = np.zeros(kinds, dtype=np.bool_)
+    lost = np.zeros(len(different), dtype=np.bool_)
     lost[kind[found.cluster[found.length > published[found.cluster]]]] = True
     incomplete = found.tid[lost[kind[found.cluster]]] if clusters else found.tid
     apart = np.setdiff1d(np.arange(1, dataset.n_transactions + 1), found.tid)

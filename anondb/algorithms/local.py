@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,9 @@ from anondb.recoding import Decision, LocalRecoding
 Ints = npt.NDArray[np.int64]
 
 EMPTY_RULES = ("absorb", "keep")
+TABLE_CELLS = 1 << 22  # depths times nodes for which ancestors are looked up in a table; else they are searched
+PLACE = 0xD1B54A32D192ED03
+MIXING = ((0xBF58476D1CE4E5B9, 27), (0x94D049BB133111EB, 31))  # the rounds of SplitMix64
 
 
 def check(dataset: Dataset, model: TransactionalK, empty: str) -> None:
@@ -55,16 +59,43 @@ def to_absorb(dataset: Dataset, tids: Ints, lengths: Ints, k: int) -> Ints:
     return tids[np.lexsort((tids, lengths))[:missing]]
 
 
-def numbered(values: Ints, starts: Ints, ends: Ints) -> tuple[Ints, int]:
-    """A number for each of the runs ``values[start:end]``, the same for equal runs, and how many numbers there are."""
-    size = values.itemsize
-    text = values.tobytes()
-    known: dict[bytes, int] = {}
-    found = [
-        known.setdefault(text[a * size : b * size], len(known))
-        for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
-    return np.asarray(found, dtype=np.int64), len(known)
+def numbered(values: Ints, lengths: Ints) -> tuple[Ints, Ints]:
+    """Number the runs of these lengths that the values consist of, in the order in which different ones first appear.
+
+    Runs are sorted by a 64-bit digest, and each is compared with the first of its digest: should two different runs share
+    one, others are taken, so that the numbers are exact.
+
+    Returns:
+        The number of each run, the same for equal ones; and the first run of each number.
+    """
+    starts = np.cumsum(lengths) - lengths
+    rows = np.arange(len(values))
+    for attempt in count():
+        digest = _digests(values, rows - np.repeat(starts, lengths), starts, lengths, attempt)
+        order = np.argsort(digest, kind="stable")
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = digest[order[1:]] != digest[order[:-1]]
+        example = np.empty(len(order), dtype=np.int64)  # the first run with the digest of each run
+        example[order] = order[new][np.cumsum(new) - 1]
+        if np.array_equal(lengths[example], lengths) and np.array_equal(
+            values[rows + np.repeat(starts[example] - starts, lengths)], values
+        ):
+            break
+    is_first = example == np.arange(len(example))
+    return (np.cumsum(is_first) - 1)[example], np.flatnonzero(is_first)
+
+
+def _digests(values: Ints, place: Ints, starts: Ints, lengths: Ints, attempt: int) -> npt.NDArray[np.uint64]:
+    """A digest of each run: the sum of what a mixing function makes of each value and its place in the run."""
+    mixed = place.view(np.uint64) * np.uint64(PLACE)
+    mixed += values.view(np.uint64)
+    mixed += np.uint64(attempt)
+    for multiplier, shift in MIXING:
+        mixed *= np.uint64(multiplier)
+        mixed ^= mixed >> np.uint64(shift)
+    sums = np.zeros(len(mixed) + 1, dtype=np.uint64)
+    np.cumsum(mixed, out=sums[1:])
+    return np.asarray(sums[starts + lengths] - sums[starts])
 
 
 @dataclass(frozen=True)
@@ -79,9 +110,10 @@ class Steps:
     label_rank: Ints
     ordinal: Ints
     siblings: Ints
-    _depth: Ints
+    _below: Ints
     _keys: Ints
     _by_depth: Ints
+    _table: Ints | None
 
     @classmethod
     def of(cls, taxonomy: Taxonomy) -> Steps:
@@ -97,12 +129,19 @@ class Steps:
         ordinal[by_depth] = np.arange(size) - np.repeat(starts, counts)
         siblings[by_depth] = np.repeat(counts, counts)
         keys = taxonomy.depth[by_depth] * size + by_depth
-        return cls(label_rank, ordinal, siblings, taxonomy.depth, keys, by_depth)
+        levels = np.arange(int(taxonomy.depth.max()) + 1)[:, np.newaxis]
+        table = None
+        if len(levels) * size <= TABLE_CELLS:  # the node of each depth that comes last before each node, or is it
+            table = np.maximum.accumulate(np.where(taxonomy.depth == levels, np.arange(size), 0), axis=1).ravel()
+        return cls(label_rank, ordinal, siblings, (taxonomy.depth + 1) * size, keys, by_depth, table)
 
-    def down(self, node: Ints, leaf: Ints) -> Ints:
-        """The child of each node that a leaf below it lies in."""
-        key = (self._depth[node] + 1) * len(self._depth) + leaf
-        return self._by_depth[np.searchsorted(self._keys, key, side="right") - 1]
+    def down(self, node: Ints, size: Ints, leaf: Ints) -> Ints:
+        """The child of each node that each of its leaves lies in: ``size`` leaves below the first node, and so on."""
+        key = np.repeat(self._below[node], size)
+        key += leaf
+        if self._table is not None:
+            return np.asarray(self._table[key])
+        return np.asarray(self._by_depth[np.searchsorted(self._keys, key, side="right") - 1])
 
 
 @dataclass(frozen=True)
@@ -128,24 +167,22 @@ class Contents:
         Raises:
             InputError: items that are no leaves of the taxonomy.
         """
-        leaves = engine.put("leaves", leaf_columns(dataset, taxonomy))
-        tables = {"transactions": dataset.transactions, "leaves": leaves}
-        found = {c: v.astype(np.int64) for c, v in engine.query("clusters/occurrences", tables).items()}
-        engine.drop(leaves)
-        return cls._from_rows(found["tid"], found["node"])
+        found = engine.query("clusters/occurrences", {"transactions": dataset.transactions})
+        rows = found["tid"].astype(np.int64) << 32
+        rows |= taxonomy.leaf_nodes(dataset)[found["item"]]
+        rows.sort()
+        return cls._from_rows(rows >> 32, rows & 0xFFFFFFFF)
 
     @classmethod
     def _from_rows(cls, tid: Ints, leaf: Ints) -> Contents:
         starts = np.flatnonzero(np.concatenate((np.ones(min(len(tid), 1), dtype=np.bool_), tid[1:] != tid[:-1])))
-        ends = np.append(starts[1:], len(tid))[: len(starts)]
-        content, number = numbered(leaf, starts, ends)
-        first = np.full(number, -1)
-        first[content[::-1]] = np.arange(len(starts))[::-1]
-        lengths = (ends - starts)[first]
-        rows = np.repeat(starts[first], lengths) + np.arange(int(lengths.sum()))
-        rows -= np.repeat(np.cumsum(lengths) - lengths, lengths)
-        weight = np.bincount(content, minlength=number)
-        return cls(np.repeat(np.arange(number), lengths), leaf[rows], weight, tid[starts], content)
+        lengths = np.diff(np.append(starts, len(tid)))
+        content, first = numbered(leaf, lengths)
+        is_first = np.zeros(len(starts), dtype=np.bool_)
+        is_first[first] = True
+        of = np.repeat(np.arange(len(first)), lengths[first])
+        weight = np.bincount(content, minlength=len(first))
+        return cls(of, leaf[np.repeat(is_first, lengths)], weight, tid[starts], content)
 
     @property
     def number(self) -> int:
@@ -168,14 +205,6 @@ class Contents:
         return Contents(
             number[self.of[rows]], self.leaf[rows], weight[weight > 0], self.tids[stays], number[self.content[stays]]
         )
-
-
-def leaf_columns(dataset: Dataset, taxonomy: Taxonomy) -> dict[str, tuple[str, Ints]]:
-    """The leaf of each item of the data, as the columns of a work table."""
-    return {
-        "item": ("INTEGER", np.arange(dataset.n_items)),
-        "node": ("INTEGER", taxonomy.leaf_nodes(dataset)),
-    }
 
 
 def node_recoding(

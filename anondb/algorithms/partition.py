@@ -28,7 +28,8 @@ from anondb.recoding import LocalRecoding
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-FINAL = -1
+FINAL = -1  # the next group of a transaction that stays as it is
+SAME = -1  # the node of an item that is published with the item before it
 MASK_BITS = 40  # children of a node that are told apart by the bits of a number
 TABLE_SHARE = (
     16  # classes are numbered in a table if that has at most so many cells a transaction; else they are sorted
@@ -82,20 +83,22 @@ class _Attempt:
 
     Attributes:
         chosen: the column of each group.
-        touched: the rows below them.
-        child: the child that would replace the node, for each of these rows.
+        touched, members: the rows below them, and the transaction of each: a transaction has one of them.
+        inside, child, start, size: the rows that would replace them: which one each would replace, the child, and its items.
         rank: how many other inner children of the same transaction come before it.
-        members: the transactions of the open groups.
         kind: the class of each member: equal for the same children in the same group.
-        example, group, weight, different, children: of each class: a member, its group, how many transactions and how
-            many different ones it has, and how many inner children would replace the node.
+        example, group, weight, different, children: of each class: a member, by its place, its group, how many
+            transactions and how many different ones it has, and how many inner children would replace the node.
     """
 
     chosen: Ints
     touched: Ints
-    child: Ints
-    rank: Ints
     members: Ints
+    inside: Ints
+    child: Ints
+    start: Ints
+    size: Ints
+    rank: Ints
     kind: Ints
     example: Ints
     group: Ints
@@ -108,34 +111,36 @@ class _Groups:
     """The open groups: their transactions, and the inner nodes of their representations.
 
     A *column* is an inner node of a group's representation that may still give way; the columns of a group follow each
-    other. A *row* is an item of a transaction that lies below a column. A column that had no valid split is ``tried``: it
-    gets another chance once the group is smaller.
+    other. A *row* is what a transaction holds below a column: items that follow each other, a start and a size. A column
+    that had no valid split is ``tried``: it gets another chance once the group is smaller.
     """
 
     def __init__(self, taxonomy: Taxonomy, contents: Contents, k: int) -> None:
         self.taxonomy, self.contents, self.k = taxonomy, contents, k
         self._steps = Steps.of(taxonomy)
-        self.node = np.zeros(len(contents.leaf), dtype=np.int64)  # what each item is published as
-        self.row, self.of, self.leaf = np.arange(len(contents.leaf)), contents.of, contents.leaf
-        self.column = np.zeros(len(self.row), dtype=np.int64)
+        self.of = np.arange(contents.number)
+        self.size = np.bincount(contents.of, minlength=contents.number)
+        self.start = np.cumsum(self.size) - self.size
+        self.column = np.zeros(contents.number, dtype=np.int64)
         self.column_node, self.column_group = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         self.tried = np.zeros(1, dtype=np.bool_)
         self.first = np.zeros(1, dtype=np.int64)
+        # what each item is published as, and those after it that say nothing
+        self.node = np.full(len(contents.leaf), SAME, dtype=np.int64)
+        self.node[self.start] = 0
         if contents.number < 2 or taxonomy.is_leaf[0]:
             self.node[:] = contents.leaf
-            self.row = self.row[:0]
+            self.of = self.of[:0]
 
     @property
     def open(self) -> bool:
         """Whether any group may still be split."""
-        return bool(len(self.row))
+        return bool(len(self.of))
 
     def published(self) -> tuple[Ints, Ints]:
         """Different transactions and their nodes, each pair once."""
-        of, node = self.contents.of, self.node
-        new = np.ones(len(node), dtype=np.bool_)
-        new[1:] = (of[1:] != of[:-1]) | (node[1:] != node[:-1])
-        return of[new], node[new]
+        shown = np.flatnonzero(self.node != SAME)
+        return self.contents.of[shown], self.node[shown]
 
     def round(self) -> None:
         """One attempt in every open group: split it at its best column, or note that this column has no valid split."""
@@ -153,7 +158,7 @@ class _Groups:
 
     def _choose(self) -> Ints:
         """The untried column of each group with the largest gain (tie: the smallest label)."""
-        occurrences = _sums(self.column, self.contents.weight[self.of], len(self.column_node))
+        occurrences = _sums(self.column, self.contents.weight[self.of] * self.size, len(self.column_node))
         gain = occurrences * (self.taxonomy.leaf_count[self.column_node] - 1)
         gain[self.tried] = -1
         best = gain == np.maximum.reduceat(gain, self.first)[self.column_group]
@@ -165,43 +170,47 @@ class _Groups:
         is_chosen = np.zeros(len(self.column_node), dtype=np.bool_)
         is_chosen[chosen] = True
         touched = np.flatnonzero(is_chosen[self.column])
-        of, column = self.of[touched], self.column[touched]
-        child = self._steps.down(self.column_node[column], self.leaf[touched])
-        starts = np.flatnonzero(np.concatenate(([True], of[1:] != of[:-1])))
-        new = np.ones(len(of), dtype=np.bool_)  # the first row of each child of a transaction
-        new[1:] = (of[1:] != of[:-1]) | (child[1:] != child[:-1])
-        inner = new & ~self.taxonomy.is_leaf[child]
-        before: Ints = np.cumsum(inner) - inner
-        members = of[starts]
-        inside = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(of))))
-        rank = np.cumsum(inner) - 1 - before[starts][inside]
-        group = self.column_group[column[starts]]
-        kind, first_of = self._kinds(child, new, starts, group)
-        weight = _sums(kind, self.contents.weight[members], len(first_of))
-        children = np.add.reduceat(inner, starts)
+        members, column, size = self.of[touched], self.column[touched], self.size[touched]
+        items = _items(self.start[touched], size)
+        child = self._steps.down(self.column_node[column], size, self.contents.leaf[items])
+        begins = np.zeros(len(items), dtype=np.bool_)  # the first item of each member
+        begins[np.cumsum(size) - size] = True
+        new = begins.copy()  # the first item of each child of a member
+        new[1:] |= child[1:] != child[:-1]
+        rows = np.flatnonzero(new)
+        child = child[rows]
+        starts = np.flatnonzero(begins[rows])
+        bounds = np.append(starts, len(rows))
+        width = np.diff(bounds)
+        seen: Ints = np.concatenate(([0], np.cumsum(~self.taxonomy.is_leaf[child])))  # inner children before each row
+        group = self.column_group[column]
+        kind, first_of = self._kinds(child, starts, width, group)
         return _Attempt(
             chosen=chosen,
             touched=touched,
-            child=child,
-            rank=rank,
             members=members,
+            inside=np.repeat(np.arange(len(members)), width),
+            child=child,
+            start=items[rows],
+            size=np.diff(np.append(rows, len(items))),
+            rank=seen[1:] - np.repeat(seen[starts] + 1, width),
             kind=kind,
-            example=members[first_of],
+            example=first_of,
             group=group[first_of],
-            weight=weight,
+            weight=_sums(kind, self.contents.weight[members], len(first_of)),
             different=np.bincount(kind, minlength=len(first_of)),
-            children=children[first_of],
+            children=np.diff(seen[bounds])[first_of],
         )
 
-    def _kinds(self, child: Ints, new: Flags, starts: Ints, group: Ints) -> tuple[Ints, Ints]:
+    def _kinds(self, child: Ints, starts: Ints, width: Ints, group: Ints) -> tuple[Ints, Ints]:
         """The class of each transaction, by its group and the set of its children; and the first member of each class."""
         most = int(self._steps.siblings[child].max())
         if most <= MASK_BITS:
             key = np.bitwise_or.reduceat(np.int64(1) << self._steps.ordinal[child], starts)
             span = 1 << most
         else:  # too many children for the bits of a number
-            ends = np.cumsum(np.add.reduceat(new, starts))
-            key, span = numbered(child[new], np.concatenate(([0], ends[:-1])), ends)
+            key, different = numbered(child, width)
+            span = len(different)
         number = group * span + key
         if (int(group.max()) + 1) * span > TABLE_SHARE * len(number):
             _, first, kind = np.unique(number, return_index=True, return_inverse=True)
@@ -226,11 +235,12 @@ class _Groups:
 
     def _labels(self, attempt: _Attempt, kind: int) -> list[str]:
         """The sorted labels that a new group would be represented by."""
-        member = int(attempt.example[kind])
-        rows = slice(*np.searchsorted(self.contents.of, (member, member + 1)).tolist())
-        nodes = set(self.node[rows].tolist()) - {int(self.column_node[attempt.chosen[attempt.group[kind]]])}
-        below = slice(*np.searchsorted(self.of[attempt.touched], (member, member + 1)).tolist())
-        nodes |= set(attempt.child[below].tolist())
+        place = int(attempt.example[kind])
+        member = int(attempt.members[place])
+        items = slice(*np.searchsorted(self.contents.of, (member, member + 1)).tolist())
+        nodes = set(self.node[items].tolist()) - {SAME, int(self.column_node[attempt.chosen[attempt.group[kind]]])}
+        rows = slice(*np.searchsorted(attempt.inside, (place, place + 1)).tolist())
+        nodes |= set(attempt.child[rows].tolist())
         return sorted(self.taxonomy.labels[n] for n in nodes)
 
     def _regroup(self, attempt: _Attempt, new: Flags, split: Flags, again: Flags, smaller: Flags) -> None:
@@ -260,17 +270,17 @@ class _Groups:
         first = np.cumsum(width) - width
         of_group = np.where(goes_on, np.cumsum(goes_on) - 1, FINAL)
         of_class = np.where(grows, int(goes_on.sum()) + np.cumsum(grows) - 1, FINAL)
-        next_group = np.full(contents.number, FINAL, dtype=np.int64)
-        was_split = split[attempt.group][attempt.kind]
-        next_group[attempt.members] = np.where(was_split, of_class[attempt.kind], of_group[attempt.group][attempt.kind])
+        group, members = attempt.group[attempt.kind], attempt.members
+        goes = np.where(split[group], of_class[attempt.kind], of_group[group])  # the next group of each member
 
         # what the items are published as so far
-        status = np.zeros(contents.number, dtype=np.int8)
-        status[attempt.members] = new[attempt.kind] + pure[attempt.kind].astype(np.int8)  # 1: new group, 2: pure
-        descends = status[self.of[attempt.touched]] > 0
-        self.node[self.row[attempt.touched[descends]]] = attempt.child[descends]
-        final = status[self.of] == 2
-        self.node[self.row[final]] = self.leaf[final]
+        descends = new[attempt.kind][attempt.inside]
+        self.node[attempt.start[descends]] = attempt.child[descends]
+        is_pure = np.zeros(contents.number, dtype=np.bool_)
+        is_pure[members] = pure[attempt.kind]
+        final = np.flatnonzero(is_pure[self.of])
+        items = _items(self.start[final], self.size[final])
+        self.node[items] = contents.leaf[items]
 
         # the columns
         total = int(width.sum())
@@ -284,22 +294,33 @@ class _Groups:
         target = np.repeat(first, copies) + within
         column_node[target], column_tried[target] = self.column_node[source], tried[source]
 
-        # the rows
-        goes = next_group[self.of]
+        # the rows: those that stay, then those that go down
         first_column = np.append(first, 0)  # of FINAL: any
-        column = first_column[goes] + offset[self.column]
-        touched, below = attempt.touched, self.column_group[self.column[attempt.touched]]
-        column[touched] = np.where(
-            split[below], first_column[goes[touched]] + n_kept[below] + attempt.rank, column[touched]
-        )
-        alive = goes >= 0
-        alive[touched] &= again[below] | (split[below] & ~self.taxonomy.is_leaf[attempt.child])
-        grown = touched[alive[touched] & split[below]]
-        column_node[column[grown]] = attempt.child[alive[touched] & split[below]]
+        next_group = np.full(contents.number, FINAL, dtype=np.int64)
+        next_group[members] = goes
+        of_row = next_group[self.of]
+        alive = of_row >= 0
+        alive[attempt.touched] &= again[group]
+        stays = np.flatnonzero(alive)
+        stay_in = first_column[of_row[stays]] + offset[self.column[stays]]
+        inside = attempt.inside
+        down = np.flatnonzero((split[group] & (goes >= 0))[inside] & ~self.taxonomy.is_leaf[attempt.child])
+        go_to = (first_column[goes] + n_kept[group])[inside[down]] + attempt.rank[down]
+        column_node[go_to] = attempt.child[down]
 
-        self.row, self.of, self.leaf, self.column = (x[alive] for x in (self.row, self.of, self.leaf, column))
+        self.of = np.concatenate((self.of[stays], members[inside[down]]))
+        self.start = np.concatenate((self.start[stays], attempt.start[down]))
+        self.size = np.concatenate((self.size[stays], attempt.size[down]))
+        self.column = np.concatenate((stay_in, go_to))
         self.column_node, self.tried, self.first = column_node, column_tried, first
         self.column_group = np.repeat(np.arange(len(width)), width)
+
+
+def _items(start: Ints, size: Ints) -> Ints:
+    """The items of rows, by their starts and sizes."""
+    items: Ints = np.repeat(start - (np.cumsum(size) - size), size)
+    items += np.arange(len(items))
+    return items
 
 
 def _sums(index: Ints, values: npt.NDArray[Any], length: int) -> Ints:

@@ -158,18 +158,27 @@ class _Published:
             self._at[where] = which
             now = self._at[place]
             self._at[where] = -1
-            both = now >= 0
+            both = np.flatnonzero(now >= 0)
             place, shown = place[both], [*(s[both] for s in shown), now[both]]
         must, chance = np.ones(len(place), dtype=np.bool_), np.ones(len(place))
         for n, which in enumerate(shown):
-            first = np.ones(len(place), dtype=np.bool_)
-            for other in shown[:n]:
-                first &= other != which
             # of s members j given ones are there with 2^-j / (1 - 2^-s): the first divides by 1 - 2^-s, each halves
-            size = self.sizes[which]
-            chance *= np.where(first, 0.5 / (1 - np.exp2(-size.astype(np.float64))), 0.5)
-            must &= size == 1
+            share = self._first_share[which]
+            for other in shown[:n]:
+                share[other == which] = 0.5
+            chance *= share
+            must &= self._certain[which]
         return place, must, chance
+
+    @cached_property
+    def _certain(self) -> Flags:
+        """Which released items stand for one item only."""
+        return np.asarray(self.sizes == 1)
+
+    @cached_property
+    def _first_share(self) -> Floats:
+        """The probability that a given member of each released item is there."""
+        return np.asarray(0.5 / (1 - np.exp2(-self.sizes.astype(np.float64))))
 
     @cached_property
     def _at(self) -> Ints:

@@ -8,15 +8,19 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 import reference as ref
 from local_cases import Bag, Published, generalizes, run
 from properties.trees import random_transactions, random_tree
 
+from anondb.algorithms import local as local_module
 from anondb.algorithms import partition as partition_module
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InputError
 
+Ints = npt.NDArray[np.int64]
 Case = tuple[dict[str, list[str]], str, list[list[str]], int]
 
 
@@ -111,6 +115,39 @@ def test_partition_on_wide_nodes(engine: Engine, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(partition_module, "MASK_BITS", 1)
     monkeypatch.setattr(partition_module, "TABLE_SHARE", 0)
     partition_cases(engine, range(300, 400))
+
+
+def test_partition_without_a_table_of_ancestors(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ancestors are searched where a table of them would be too large."""
+    monkeypatch.setattr(local_module, "TABLE_CELLS", 0)
+    partition_cases(engine, range(60))
+
+
+def test_runs_are_numbered_as_they_appear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also empty ones, and where digests of different runs are the same until others are taken."""
+    digests, most = local_module._digests, 0
+
+    def weak(values: Ints, place: Ints, starts: Ints, lengths: Ints, attempt: int) -> npt.NDArray[np.uint64]:
+        nonlocal most
+        most = max(most, attempt)
+        found = digests(values, place, starts, lengths, attempt)
+        return found if attempt == 2 else found % np.uint64(3)
+
+    for seed in range(300):
+        rnd = random.Random(seed)
+        runs = [[rnd.randrange(3) for _ in range(rnd.randrange(4))] for _ in range(rnd.randrange(12))]
+        values = np.array([v for run in runs for v in run], dtype=np.int64)
+        lengths = np.array([len(run) for run in runs], dtype=np.int64)
+        known: dict[tuple[int, ...], int] = {}
+        wanted = [known.setdefault(tuple(run), len(known)) for run in runs]
+        if seed == 150:
+            assert most == 0
+            monkeypatch.setattr(local_module, "_digests", weak)
+        number, first = local_module.numbered(values, lengths)
+        assert number.tolist() == wanted
+        assert [tuple(runs[i]) for i in first.tolist()] == list(known)
+        assert first.tolist() == [wanted.index(n) for n in range(len(known))]
+    assert most == 2
 
 
 def clump_cases(engine: Engine, seeds: range) -> None:

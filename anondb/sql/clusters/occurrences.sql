@@ -1,9 +1,6 @@
--- reads: transactions(tid, item), leaves(item, node)
+-- reads: transactions(tid, item)
 -- params: none
--- returns: tid, node
--- grain: tid, node
--- The transactions as leaves of a taxonomy, whose nodes are numbered in preorder: what lies below one node is together.
-SELECT transactions.tid, leaves.node
-FROM transactions
-JOIN leaves ON transactions.item = leaves.item
-ORDER BY transactions.tid ASC, leaves.node ASC
+-- returns: tid, item
+-- grain: tid, item
+-- The items of the transactions, in any order: they are sorted as leaves of a taxonomy once they are those.
+SELECT tid, item FROM transactions
