@@ -202,8 +202,7 @@ class Engine:
     def scalar(self, name: str, tables: Mapping[str, Table | exp.Query] | None = None, **values: Value) -> Any:
         """The single value that the named query returns; None for NULL."""
         (column,) = self.query(name, tables, **values).values()
-        value = column[0]
-        return None if np.ma.is_masked(value) else value.item() if hasattr(value, "item") else value
+        return column[:1].tolist()[0]
 
     def create(
         self,

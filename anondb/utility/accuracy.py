@@ -186,7 +186,7 @@ def measure(
 def accuracy_of(engine: Engine, workload: Workload, answers: Table, estimator: str) -> Accuracy:
     """The figures of the answers."""
     found = engine.query("utility/errors", {"answers": answers})
-    errors = np.ma.compressed(np.ma.asarray(found["relative_error"])).tolist()
+    errors = [error for error in found["relative_error"].tolist() if error is not None]
     return Accuracy(
         queries=workload.n_queries,
         size=workload.size,
