@@ -35,8 +35,8 @@ SHAPES = {
     "HAVING count(DISTINCT item) = 2)",
     "not these": "SELECT count(DISTINCT tid) FROM bms2 WHERE tid NOT IN (SELECT tid FROM bms2 WHERE item IN ('55267', '55283'))",
     "like": "SELECT count(DISTINCT tid) FROM bms2 WHERE item LIKE '552%'",
-    "by item": "SELECT item, count(*) FROM bms2 GROUP BY item",
-    "by item, of some": "SELECT item, count(*) FROM bms2 WHERE tid IN (SELECT tid FROM bms2 WHERE item = '55267') GROUP BY item",
+    "by item": "SELECT item, count(DISTINCT tid) FROM bms2 GROUP BY item",
+    "by item, of some": "SELECT item, count(DISTINCT tid) FROM bms2 WHERE tid IN (SELECT tid FROM bms2 WHERE item = '55267') GROUP BY item",
 }
 
 

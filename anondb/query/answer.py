@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 
 from anondb.engine import Engine
-from anondb.errors import AnondbError
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import by_item
 from anondb.query.classes import Block
@@ -188,7 +187,7 @@ class OpenRelease:
             opened = self._opened
             try:
                 found = _answer(opened, sql)
-            except AnondbError:
+            except Exception:  # whatever a release that changed meanwhile leads to
                 if opened.is_current():
                     raise
             else:

@@ -64,6 +64,7 @@ class ConditionReader(ABC):
         self.table, self.id_column, self.item_column = lowered(table), lowered(id_column), lowered(item_column)
         self.form, self.attributes = form, attributes
         self.numbers: set[str] = set()
+        self.counts_rows = False
         self._fresh = count(1)
         self._same: dict[int, int] = {}
 
@@ -431,6 +432,7 @@ class ConditionReader(ABC):
         if isinstance(node, exp.CountIf) and not filtered:
             only(node, "this")
             _, seen = self._row_of(scope)
+            self.counts_rows = True
             return NumberTerm(item_all(seen, self._test(node.this, scope)))
         if not isinstance(node, exp.Count):
             raise unsupported(name_of(node))
@@ -455,6 +457,7 @@ class ConditionReader(ABC):
         elif what is not None and not isinstance(what, exp.Literal):
             raise unsupported("count of an expression")
         _, seen = self._row_of(scope)
+        self.counts_rows = True
         return NumberTerm(item_all(seen, extra))
 
     def _row_of(self, scope: Scope) -> tuple[int, ItemTest]:

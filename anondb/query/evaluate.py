@@ -188,7 +188,7 @@ def bag_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]], bag
     for passed, members in passing:
         free -= members
         grown: dict[tuple[Vector, int], int] = defaultdict(int)
-        if len(choices) * min(members, drawn) > MAX_VECTORS * 8:
+        if len(choices) * min(members, drawn) > MAX_VECTORS * 64:
             raise too_complex("it distinguishes too many members of a released item")
         for (vector, taken), weight in choices.items():
             for j in range(min(members, drawn - taken) + 1):

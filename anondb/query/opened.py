@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import count
 from typing import Any
 
 from sqlglot import exp
@@ -23,8 +22,7 @@ from anondb.query.values import Attribute, OnValue
 from anondb.release.objects import RELATIONAL, SchemaName, is_local, read_manifest, release_kind
 
 MAX_BITS = 62
-KEPT = "_anondb_bags_"
-_NUMBERS = count()
+BINARY = ("", "binary", "c", "posix")
 _CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
 """Texts that DuckDB may cast to a number, boolean, date or UUID."""
 _NEEDED = frozenset({
@@ -71,6 +69,8 @@ class Opened:
         found = self.engine.query("query/bag_items", self._tables())
         bags: dict[str, dict[str, Bag]] = {label: {} for label in self.sizes}
         for item, label, copies, nested in zip(*(c.tolist() for c in found.values()), strict=True):
+            if label not in bags or copies is None or copies < 1:
+                raise InputError("This release is damaged.", code="not_a_release", hint="Publish it again.")
             bags[label][item] = Bag(copies, nested)
         return bags
 
@@ -86,12 +86,22 @@ class Opened:
         return tuple(Attribute(a.name, a.ends, a.has_null, frozenset(stands.get(a.name, ()))) for a in kind.attributes)
 
     def is_current(self) -> bool:
-        """Whether the release in the tables is still this one: release ids are random and never come back."""
+        """Whether the release in the tables is still this one: release ids are random and never come back.
+
+        Raises:
+            InputError: ``collation``: DuckDB does not compare texts by code points.
+        """
         try:
-            found = self.engine.scalar("query/release_id", {"manifest": self.schema.table("manifest")})
+            found = self.engine.query("query/release_id", {"manifest": self.schema.table("manifest")})
         except AnondbError:
             return False
-        return bool(found == self.manifest["release_id"])
+        if any(collation.lower() not in BINARY for collation in found["collation"].tolist()):
+            raise InputError(
+                "default_collation is set: items that differ by case or accent would be merged.",
+                code="collation",
+                hint="RESET default_collation first.",
+            )
+        return bool(found["release_id"].tolist() == [self.manifest["release_id"]])
 
     # ---------------------------------------------------------------- items
 
@@ -326,11 +336,13 @@ class Opened:
         return self._kept("query/bag_chains", {**self._tables(), "overlaps": self._overlaps()})
 
     def _kept(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table | exp.Query:
-        """A query that is run once, or as often as needed on a connection that is not our own."""
+        """A query that is run once for a release, or as often as needed on a connection that is not our own."""
         query = load(name).bind(tables, {})
         if not self.engine.owned:
             return query
-        return self.engine.create(Table("temp", "main", f"{KEPT}{next(_NUMBERS)}"), query)
+        place = f"{self.schema.catalog}.{self.schema.name}.{self.manifest['release_id']}"
+        table = Table("temp", "main", f"_anondb_{name}.{place}")
+        return table if self.engine.exists(table) else self.engine.create(table, query)
 
     def _held(self, classes: Classes) -> exp.Query:
         """The query for the signature of each transaction that has a released item that matters."""

@@ -67,6 +67,7 @@ BASKETS = ("transaction_id", "items")
 RECORDS = "records"
 
 MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
+"""Of sets; bags may repeat items, so that rows of theirs are not counted."""
 LISTED_NOTE = (
     "Only items that some released item stands for are listed; suppressed items are missing, and a listed item may not "
     "occur in the original at all."
@@ -620,7 +621,14 @@ def rewrite(sql: str, manifest: Mapping[str, str], attributes: Sequence[Attribut
         reader = Reader(names[0], names[1], names[2], form, attributes)
         try:
             plan = reader.plan(tree)
-            notes = plan.notes + ((NUMBER_NOTE,) if reader.numbers else ())
+            notes = plan.notes
+            if reader.counts_rows and MERGED_NOTE not in notes:
+                notes += (MERGED_NOTE,)
+            if MERGED_NOTE in notes and manifest.get("semantics") == "atomic":
+                raise unsupported(
+                    "a number of rows, which a bag may repeat", "Use count(DISTINCT id) or count(DISTINCT item)."
+                )
+            notes += (NUMBER_NOTE,) if reader.numbers else ()
             plans.append(replace(plan, numbers=frozenset(reader.numbers), notes=notes))
         except WrongForm:
             continue
