@@ -49,21 +49,28 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
 
     @cache
     def counted(label: str, below: tuple[str, ...], passed: Passed) -> Bounds:
-        return total([(walk.held(holding, passed), n) for holding, n in lowest(label, below).items()])
+        """Their count for an item that passes these tests, beyond what they would count were it suppressed there."""
+        found = lowest(label, below).items()
+        held = total([(walk.held(holding, passed), n) for holding, n in found])
+        if not release.differing:
+            return held
+        lost = total([(walk.hidden(holding.counts, passed), n) for holding, n in found if not holding.complete])
+        return held[0] - lost[0], held[1] - lost[1], held[2] - lost[2]
+
+    @cache
+    def suppressed(passed: Passed) -> Bounds:
+        """The count of all transactions that are not complete if an item were suppressed in them."""
+        return total([(walk.hidden(counts, passed), n) for counts, n in hidden.items()])
 
     @cache
     def answered(labels: tuple[str, ...], passed: Passed) -> Bounds:
         """The count for an item that passes these tests and that these released items stand for, from below to above."""
-        pairs = [(label, tuple(r for r in labels[:n] if label in under.get(r, ()))) for n, label in enumerate(labels)]
-        parts = [counted(*pair, passed) for pair in pairs]
-        if release.differing:
-            elsewhere = Counter(hidden)
-            for pair in pairs:
-                for holding, n in lowest(*pair).items():
-                    elsewhere[holding.counts] -= n * (not holding.complete)
-            parts.append(total([(walk.hidden(counts, passed), n) for counts, n in elsewhere.items() if n]))
-        lower, estimate, upper = map(sum, zip(*parts, strict=True))
-        return clip(lower, estimate, upper)
+        least, expected, most = suppressed(passed)
+        for n, label in enumerate(labels):
+            below = tuple(lower for lower in labels[:n] if label in under.get(lower, ())) if under else ()
+            lower, estimate, upper = counted(label, below, passed)
+            least, expected, most = least + lower, expected + estimate, most + upper
+        return clip(least, expected, most)
 
     rows = []
     for item in release.items:
