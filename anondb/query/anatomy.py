@@ -30,7 +30,8 @@ import numpy.typing as npt
 from anondb.engine import Engine, Table
 from anondb.query.classes import Passing
 from anondb.query.evaluate import Question
-from anondb.query.opened import Opened, asked_tests
+from anondb.query.given import given
+from anondb.query.opened import Opened
 from anondb.query.plan import ROWS, Plan
 from anondb.query.predicates import ALWAYS, NOT_EMPTY, And, AtLeast, Condition, Constant, Not, Or, mentioned
 from anondb.query.refusals import too_complex, unsupported
@@ -39,6 +40,7 @@ from anondb.query.sums import Bounds
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 MAX_ASKED = 50_000
+ASKED = {"label": "VARCHAR", "test": "BIGINT", "cap": "BIGINT"}
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class Buckets:
                     asked.append((label, test, min(caps[test], MAX_ASKED)))
         if len(asked) > MAX_ASKED:
             raise too_complex("its tests pass too many items of the release")
-        rows = self._engine.query("query/bucket_signatures", {"buckets": self._table, "asked": asked_tests(asked)})
+        rows = self._engine.query("query/bucket_signatures", {"buckets": self._table, "asked": given(ASKED, asked)})
         self._found = {}
         cells = (rows[c].tolist() for c in ("bucket_id", "column_id", "signature", "copies"))
         for bucket, column, signature, copies in zip(*cells, strict=True):

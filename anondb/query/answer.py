@@ -66,7 +66,7 @@ def _scalar(release: Opened, plan: Plan) -> Bounds:
     """A single number: persons, or items of persons."""
     counted = plan.test if plan.counts == ROWS else None
     question = Question.of(plan.condition, counted)
-    if release.differing or any(isinstance(test, OnValue) for test in question.tests):
+    if release.local or any(isinstance(test, OnValue) for test in question.tests):
         return total(_on_records(release, plan, question)[0].outcomes())
     if not question.tests:
         return clip(*(release.size if plan.condition == ALWAYS else 0,) * 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from anondb.engine import Columns, Engine, Table, load
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.classes import Block, Classes, Counts, Group, Holding, Passing
 from anondb.query.evaluate import Bag, Part, Passed, Question
+from anondb.query.given import given, listed
 from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
 from anondb.query.refusals import unsupported
 from anondb.query.relational import cell_columns
@@ -126,7 +127,7 @@ class Opened:
         """The items and labels that match a pattern, and which; in no order."""
         asked: exp.Query = exp.select(exp.column("item").as_("label")).from_(self.members.expression())
         if others := labels - self.images.keys():
-            asked = exp.union(asked, _texts(others), distinct=False, copy=False)
+            asked = exp.union(asked, listed(others), distinct=False, copy=False)
         tree = (
             exp.select("label", *(t.as_(f"test_{n}") for n, t in enumerate(tests)), copy=False)
             .from_(asked.subquery("asked"), copy=False)
@@ -202,7 +203,7 @@ class Opened:
         self._numbers |= numbers
 
     def _asked(self, name: str, labels: Sequence[str]) -> Any:
-        return self.engine.scalar(name, {"released_items": self.members, "asked": _texts(labels)})
+        return self.engine.scalar(name, {"released_items": self.members, "asked": listed(labels)})
 
     # ---------------------------------------------------------------- transactions
 
@@ -255,8 +256,13 @@ class Opened:
         base = "ids" if self.differing or not columns else "records"
         shown = [column.as_(f"c{n}") for n, column in enumerate(columns)]
         complete: exp.Expr = exp.column("complete", "ids") if self.differing else exp.convert(not self.suppressed)
-        stored = self.schema.table("transaction_ids" if base == "ids" else "records").expression()
-        tree = exp.select(*shown, complete.as_("complete")).from_(exp.alias_(stored, base, table=True))
+        weight: exp.Expr = exp.column("weight", "ids") if base == "ids" else exp.convert(1)
+        stored = self.schema.table("records") if base == "records" else self._ids
+        if isinstance(stored, Table):
+            tree = exp.select(*shown, complete.as_("complete")).from_(exp.alias_(stored.expression(), base, table=True))
+        else:
+            tree = exp.select(*shown, complete.as_("complete")).from_(stored.subquery(base))
+        tree = tree.select(weight.as_("weight"))
 
         def same(other: str) -> exp.Expr:
             return exp.column("transaction_id", base).eq(exp.column("transaction_id", other))
@@ -269,7 +275,9 @@ class Opened:
             tree = tree.join(self._held(classes).subquery("held"), on=same("held"), join_type="left")
         names = [exp.column(f"c{n}") for n in range(len(columns))]
         names += [exp.column("complete"), *([exp.column("signature")] if classes.parts else [])]
-        grouped = exp.select(*names, exp.Count(this=exp.Star()).as_("records")).from_(tree.subquery("shown"))
+        grouped = exp.select(*names, exp.cast(exp.Sum(this=exp.column("weight")), "BIGINT").as_("records")).from_(
+            tree.subquery("shown")
+        )
         found = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
         none = (0,) * len(classes.parts)
         answers = []
@@ -286,15 +294,15 @@ class Opened:
         """The transactions of each released item, by label, also where none matters for the question."""
         none = (0,) * len(classes.parts)
         found: dict[str, Counter[Holding]] = {}
-        if not classes.parts and not self.differing and self.bags is None:
+        if not classes.parts and not self.local:
             return {r: Counter({Holding((r,), none, not self.suppressed): n}) for r, n in self.supports().items()}
         tables: dict[str, Table | exp.Query] = {**self._tables(), "held": self._held(classes)}
-        if self.differing or self.bags is not None:
-            tables["transaction_ids"] = self.schema.table("transaction_ids")
+        if self.local:
+            tables["transaction_ids"] = self._ids
         if self.bags is not None:
             rows = self.engine.query("query/bag_signatures", {**tables, "chains": self._chains})
         else:
-            rows = self.engine.query("query/local_signatures" if self.differing else "query/signatures_by_item", tables)
+            rows = self.engine.query("query/local_signatures" if self.local else "query/signatures_by_item", tables)
         number = len(rows["released_item"])
         whole = [not self.suppressed] * number if "complete" not in rows else rows["complete"].tolist()
         items = rows["item" if "item" in rows else "released_item"].tolist()
@@ -323,65 +331,54 @@ class Opened:
         return load("query/overlaps").bind({"released_items": self.members}, {})
 
     @cached_property
+    def _ids(self) -> Table | exp.Query:
+        """The transactions with their weights: all with 1, or the different ones with how many there are of each."""
+        if self._contents is not None:
+            return self._contents
+        stored = self.schema.table("transaction_ids").expression()
+        return exp.select("transaction_id", "complete", exp.convert(1).as_("weight")).from_(stored)
+
+    @cached_property
+    def _contents(self) -> Table | None:
+        """The different transactions, where many are alike and can be kept."""
+        if self.manifest.get("model") != "k" or not self.engine.owned:
+            return None
+        stored = {name: self.schema.table(name) for name in ("transactions", "transaction_ids")}
+        return self._kept("query/contents", stored)
+
+    @cached_property
     def _rows(self) -> Table | exp.Query:
-        """The rows of the release, those of bags told apart."""
-        stored = self.schema.table("transactions")
+        """The rows of the release, or of its different transactions; those of bags told apart."""
+        stored: Table | exp.Query = self.schema.table("transactions")
+        if self._contents is not None:
+            stored = self._kept("query/content_rows", {"transactions": stored, "contents": self._contents})
         if self.manifest["semantics"] == "set":
             return stored
-        return self._kept("query/bag_rows", {"transactions": stored, "overlaps": self._overlaps()})
+        return self._once("query/bag_rows", {"transactions": stored, "overlaps": self._overlaps()})
 
     @cached_property
     def _chains(self) -> Table | exp.Query:
         """What else stands for the members of each released item of bags."""
-        return self._kept("query/bag_chains", {**self._tables(), "overlaps": self._overlaps()})
+        return self._once("query/bag_chains", {**self._tables(), "overlaps": self._overlaps()})
 
-    def _kept(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table | exp.Query:
+    def _once(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table | exp.Query:
         """A query that is run once for a release, or as often as needed on a connection that is not our own."""
-        query = load(name).bind(tables, {})
-        if not self.engine.owned:
-            return query
+        return self._kept(name, tables) if self.engine.owned else load(name).bind(tables, {})
+
+    def _kept(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table:
+        """What a query gives, kept for this release until the connection closes."""
         place = f"{self.schema.catalog}.{self.schema.name}.{self.manifest['release_id']}"
         table = Table("temp", "main", f"_anondb_{name}.{place}")
-        return table if self.engine.exists(table) else self.engine.create(table, query)
+        return table if self.engine.exists(table) else self.engine.create(table, load(name).bind(tables, {}))
 
     def _held(self, classes: Classes) -> exp.Query:
         """The query for the signature of each transaction that has a released item that matters."""
         weights = classes.weights()
         rows = [(r, weights[n]) for r, n in sorted(classes.of.items())]
-        tables: dict[str, Table | exp.Query] = {**self._tables(), "weights": _weights(rows)}
+        tables: dict[str, Table | exp.Query] = {
+            **self._tables(),
+            "weights": given({"released_item": "VARCHAR", "weight": "BIGINT"}, rows),
+        }
         if classes.default is not None:
             return load("query/held_by_default").bind(tables, {"weight": weights[classes.default]})
         return load("query/held_wide" if classes.wide else "query/held").bind(tables, {})
-
-
-def _values(rows: Sequence[tuple[exp.Expr, ...]], columns: Sequence[str], dummy: tuple[exp.Expr, ...]) -> exp.Query:
-    """The rows as a query; where there are none, one that gives none, with the types of the dummy row."""
-    values = exp.Values(
-        expressions=[exp.Tuple(expressions=list(row)) for row in rows or [dummy]],
-        alias=exp.TableAlias(this=exp.to_identifier("given"), columns=[exp.to_identifier(c) for c in columns]),
-    )
-    tree = exp.select(*columns).from_(values, copy=False)
-    return tree if rows else tree.where(exp.false())
-
-
-def _texts(labels: Collection[str]) -> exp.Query:
-    return _values([(_text(label),) for label in sorted(labels)], ["label"], (_text(""),))
-
-
-def asked_tests(rows: Sequence[tuple[str, int, int]]) -> exp.Query:
-    """Labels with a test that they pass, and up to where its number matters."""
-    cells = [(_text(label), _weight(test), _weight(cap)) for label, test, cap in rows]
-    return _values(cells, ["label", "test", "cap"], (_text(""), _weight(0), _weight(0)))
-
-
-def _weights(rows: Sequence[tuple[str, int]]) -> exp.Query:
-    cells = [(_text(released), _weight(weight)) for released, weight in rows]
-    return _values(cells, ["released_item", "weight"], (_text(""), _weight(0)))
-
-
-def _text(value: str) -> exp.Expr:
-    return exp.Literal.string(value)
-
-
-def _weight(value: int) -> exp.Expr:
-    return exp.cast(exp.Literal.number(value), "BIGINT", copy=False)

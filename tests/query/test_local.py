@@ -355,7 +355,7 @@ def test_a_replaced_release(bench: Engine, owned: bool) -> None:
     assert [row[1::2] for row in release.answer(sql).rows] == [(1, 1), (0, 1), (0, 1)]
     assert OpenRelease(engine, SCHEMA).answer(sql) == release.answer(sql)
     after = bench.connection.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall()
-    assert after[0][0] - before[0][0] == 2 * owned
+    assert after[0][0] - before[0][0] == 4 * owned
     fill(bench, [{"a1": 2}, {"c": 5}], semantics="atomic")
     assert [row[::3] for row in release.answer(sql).rows] == [("a1", 1), ("c", 1)]
     fill(bench, [["a"], ["a"]])

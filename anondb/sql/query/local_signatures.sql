@@ -1,9 +1,9 @@
--- reads: transactions(transaction_id, item), transaction_ids(transaction_id, complete), held(transaction_id, signature)
+-- reads: transactions(transaction_id, item), transaction_ids(transaction_id, complete, weight), held(transaction_id, signature)
 -- params: none
 -- returns: released_item, signature, complete, transactions
 -- grain: released_item, signature, complete
 -- The same as signatures_by_item where transactions differ in whether they are complete.
-SELECT transactions.item AS released_item, held.signature, transaction_ids.complete, count(*) AS transactions
+SELECT transactions.item AS released_item, held.signature, transaction_ids.complete, CAST(sum(transaction_ids.weight) AS BIGINT) AS transactions
 FROM transactions
 JOIN transaction_ids ON transactions.transaction_id = transaction_ids.transaction_id
 LEFT JOIN held ON transactions.transaction_id = held.transaction_id
