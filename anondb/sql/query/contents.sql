@@ -9,7 +9,7 @@ WITH codes AS (
     FROM (SELECT DISTINCT transactions.item FROM transactions) AS listed
 ),
 coded AS (
-    SELECT transactions.transaction_id, list_sort(list(codes.code * 4294967296 + transactions.copies)) AS content
+    SELECT transactions.transaction_id, list_sort(list(codes.code * 4294967296 + coalesce(transactions.copies, 0))) AS content
     FROM transactions
     JOIN codes ON transactions.item = codes.item
     GROUP BY transactions.transaction_id
