@@ -2,7 +2,8 @@
 
 Both sides are a Python call in this process on a file opened read-only, until all rows are Python values: the raw count
 ``connection.execute(sql).fetchall()`` of DuckDB's own API, the released one ``OpenRelease.answer(sql)`` with reading,
-rewriting, SQL and bounds. The two are called in turn, so that other work on the machine meets both alike.
+rewriting, SQL and bounds. Of bags, whose rows are not counted, persons are asked for by item instead. The two are called in
+turn, so that other work on the machine meets both alike.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ SHAPES = {
     "HAVING count(DISTINCT item) = 2)",
     "not these": "SELECT count(DISTINCT tid) FROM bms2 WHERE tid NOT IN (SELECT tid FROM bms2 WHERE item IN ('55267', '55283'))",
     "like": "SELECT count(DISTINCT tid) FROM bms2 WHERE item LIKE '552%'",
-    "by item": "SELECT item, count(DISTINCT tid) FROM bms2 GROUP BY item",
-    "by item, of some": "SELECT item, count(DISTINCT tid) FROM bms2 WHERE tid IN (SELECT tid FROM bms2 WHERE item = '55267') GROUP BY item",
+    "by item": "SELECT item, count(*) FROM bms2 GROUP BY item",
+    "by item, of some": "SELECT item, count(*) FROM bms2 WHERE tid IN (SELECT tid FROM bms2 WHERE item = '55267') GROUP BY item",
 }
 
 
@@ -63,13 +64,14 @@ def measure(sealed: Path, raw: duckdb.DuckDBPyConnection) -> int:
     print("|---|---|---|---|---|---|---|")
     for name, sql in SHAPES.items():
         truth = raw.execute(sql).fetchall()
+        asked = sql if manifest["semantics"] == "set" else sql.replace("item, count(*)", "item, count(DISTINCT tid)")
         before, after, first, alone = in_turn(
             lambda sql=sql: raw.execute(sql).fetchall(),  # type: ignore[misc]
-            lambda sql=sql: opened.answer(sql),  # type: ignore[misc]
-            lambda sql=sql: run(engine, schema, sql),  # type: ignore[misc]
-            lambda sql=sql: rewrite(sql, manifest),  # type: ignore[misc]
+            lambda sql=asked: opened.answer(sql),  # type: ignore[misc]
+            lambda sql=asked: run(engine, schema, sql),  # type: ignore[misc]
+            lambda sql=asked: rewrite(sql, manifest),  # type: ignore[misc]
         )
-        answer = opened.answer(sql)
+        answer = opened.answer(asked)
         known = {str(row[0]): row[1] for row in truth} if answer.columns else {"": truth[0][0]}
         holds = all(r[-3] <= known.get(str(r[0]) if answer.columns else "", 0) <= r[-1] for r in answer.rows)
         missed += (after / before > LIMIT) + (not holds) + (alone > REWRITING_LIMIT)

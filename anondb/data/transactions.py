@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.sources import Source, reading
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, check_collation
 from anondb.errors import InputError
 
 ID_TYPES = re.compile(
@@ -121,15 +121,6 @@ def _short(kind: str) -> str:
     return re.sub(r"\(.*", "", kind, flags=re.S)
 
 
-def _check_collation(engine: Engine) -> None:
-    if engine.scalar("transactions/collation").lower() not in ("", "binary", "c", "posix"):
-        raise InputError(
-            "default_collation is set: items that differ by case or accent would be merged.",
-            code="collation",
-            hint="RESET default_collation first.",
-        )
-
-
 def load_transactions(
     engine: Engine,
     source: Source,
@@ -152,7 +143,7 @@ def load_transactions(
     Raises:
         InputError: missing columns, types that cannot be compared exactly, NULL ids or items, over-long items.
     """
-    _check_collation(engine)
+    check_collation(engine.scalar("transactions/collation"))
     id_column = source.column(id_column, "--id")
     stated = item_column
     source, item_column = folded(source, item_column)

@@ -32,6 +32,20 @@ def transaction_open() -> InputError:
     )
 
 
+def check_collation(collation: str) -> None:
+    """Refuse a default collation that does not compare texts by their code points.
+
+    Raises:
+        InputError: ``collation``.
+    """
+    if collation.lower() not in ("", "binary", "c", "posix"):
+        raise InputError(
+            "default_collation is set: items that differ by case or accent would be merged.",
+            code="collation",
+            hint="RESET default_collation first.",
+        )
+
+
 def bad_unicode() -> InputError:
     """A text that no database holds."""
     return InputError(

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import Columns, Engine, Table, load
+from anondb.engine import Columns, Engine, Table, check_collation, load
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.classes import Block, Classes, Counts, Group, Holding, Passing
 from anondb.query.evaluate import Bag, Part, Passed, Question
@@ -23,7 +23,6 @@ from anondb.query.values import Attribute, OnValue
 from anondb.release.objects import RELATIONAL, SchemaName, is_local, read_manifest, release_kind
 
 MAX_BITS = 62
-BINARY = ("", "binary", "c", "posix")
 _CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
 """Texts that DuckDB may cast to a number, boolean, date or UUID."""
 _NEEDED = frozenset({
@@ -96,12 +95,8 @@ class Opened:
             found = self.engine.query("query/release_id", {"manifest": self.schema.table("manifest")})
         except AnondbError:
             return False
-        if any(collation.lower() not in BINARY for collation in found["collation"].tolist()):
-            raise InputError(
-                "default_collation is set: items that differ by case or accent would be merged.",
-                code="collation",
-                hint="RESET default_collation first.",
-            )
+        for collation in found["collation"].tolist():
+            check_collation(collation)
         return bool(found["release_id"].tolist() == [self.manifest["release_id"]])
 
     # ---------------------------------------------------------------- items
@@ -257,18 +252,15 @@ class Opened:
         shown = [column.as_(f"c{n}") for n, column in enumerate(columns)]
         complete: exp.Expr = exp.column("complete", "ids") if self.differing else exp.convert(not self.suppressed)
         weight: exp.Expr = exp.column("weight", "ids") if base == "ids" else exp.convert(1)
-        stored = self.schema.table("records") if base == "records" else self._ids
-        if isinstance(stored, Table):
-            tree = exp.select(*shown, complete.as_("complete")).from_(exp.alias_(stored.expression(), base, table=True))
-        else:
-            tree = exp.select(*shown, complete.as_("complete")).from_(stored.subquery(base))
+        people = exp.alias_(self.schema.table("records").expression(), "records", table=True)
+        source = people if base == "records" else self._ids.subquery("ids")
+        tree = exp.select(*shown, complete.as_("complete")).from_(source)
         tree = tree.select(weight.as_("weight"))
 
         def same(other: str) -> exp.Expr:
             return exp.column("transaction_id", base).eq(exp.column("transaction_id", other))
 
         if columns and base == "ids":
-            people = exp.alias_(self.schema.table("records").expression(), "records", table=True)
             tree = tree.join(people, on=same("records"))
         if classes.parts:
             tree = tree.select(exp.column("signature", "held").as_("signature"))
@@ -331,10 +323,11 @@ class Opened:
         return load("query/overlaps").bind({"released_items": self.members}, {})
 
     @cached_property
-    def _ids(self) -> Table | exp.Query:
+    def _ids(self) -> exp.Query:
         """The transactions with their weights: all with 1, or the different ones with how many there are of each."""
         if self._contents is not None:
-            return self._contents
+            number = exp.column("content_id").as_("transaction_id")
+            return exp.select(number, "complete", "weight").from_(self._contents.expression())
         stored = self.schema.table("transaction_ids").expression()
         return exp.select("transaction_id", "complete", exp.convert(1).as_("weight")).from_(stored)
 
@@ -343,15 +336,23 @@ class Opened:
         """The different transactions, where many are alike and can be kept."""
         if self.manifest.get("model") != "k" or not self.engine.owned:
             return None
-        stored = {name: self.schema.table(name) for name in ("transactions", "transaction_ids")}
-        return self._kept("query/contents", stored)
+        tables = {name: self.schema.table(name) for name in ("transactions", "transaction_ids")}
+        return self._kept("utility/contents", {**tables, "codes": self._codes()})
+
+    def _codes(self) -> exp.Query:
+        """Numbers for all labels that are published."""
+        labels = exp.select(exp.column("item").as_("released_item")).from_(
+            self.schema.table("transactions").expression()
+        )
+        return load("utility/released_codes").bind({"released_items": labels}, {})
 
     @cached_property
     def _rows(self) -> Table | exp.Query:
         """The rows of the release, or of its different transactions; those of bags told apart."""
         stored: Table | exp.Query = self.schema.table("transactions")
         if self._contents is not None:
-            stored = self._kept("query/content_rows", {"transactions": stored, "contents": self._contents})
+            items = load("utility/content_items").bind({"contents": self._contents}, {})
+            stored = self._kept("query/content_rows", {"content_items": items, "codes": self._codes()})
         if self.manifest["semantics"] == "set":
             return stored
         return self._once("query/bag_rows", {"transactions": stored, "overlaps": self._overlaps()})

@@ -64,9 +64,13 @@ def items_of(condition: str) -> str:
     return f"SELECT item, count(DISTINCT tid) FROM sales WHERE {condition} GROUP BY item"
 
 
+def anybody(_: frozenset[str]) -> bool:
+    return True
+
+
 BY_ITEM: Queries = {
-    "SELECT item, count(DISTINCT tid) FROM sales GROUP BY item": lambda o: True,
-    items_of("item LIKE 'a%'"): lambda o: True,
+    "SELECT item, count(DISTINCT tid) FROM sales GROUP BY item": anybody,
+    items_of("item LIKE 'a%'"): anybody,
     items_of("tid IN (SELECT tid FROM sales WHERE item IN ('a1', 'c'))"): lambda o: bool(o & {"a1", "c"}),
     items_of("tid NOT IN (SELECT tid FROM sales WHERE item IN ('a1', 'b2'))"): lambda o: not o & {"a1", "b2"},
     items_of("tid IN (SELECT tid FROM sales GROUP BY tid HAVING count(DISTINCT item) >= 3)"): lambda o: len(o) >= 3,
@@ -253,7 +257,7 @@ def _by_item(bench: Engine, seed: int, cases: int) -> None:
         }
         release = OpenRelease(bench, SCHEMA)
         for sql, value in BY_ITEM.items():
-            compare_by_item(release, sql, value, possible, known, exact)
+            compare_by_item(release, sql, value, possible, known, exact or value is anybody)
 
 
 def test_by_item(bench: Engine) -> None:

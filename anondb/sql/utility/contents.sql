@@ -3,11 +3,11 @@
 -- returns: content_id, content, complete, weight
 -- grain: content_id
 -- The different published transactions of a release, and how many there are of each. A released item and its copies are
--- one number.
+-- one number; copies that are missing are 0.
 WITH coded AS (
     SELECT
         transactions.transaction_id,
-        list_sort(list(CAST(codes.released AS BIGINT) * 4294967296 + transactions.copies)) AS content
+        list_sort(list(CAST(codes.released AS BIGINT) * 4294967296 + coalesce(transactions.copies, 0))) AS content
     FROM transactions
     JOIN codes ON transactions.item = codes.label
     GROUP BY transactions.transaction_id
