@@ -215,7 +215,6 @@ def _dataset(engine: Engine, baskets: Sequence[Basket]) -> Dataset:
     labels = sorted(set(chain.from_iterable(baskets)))
     number = {label: n for n, label in enumerate(labels)}
     rows = [(tid, number[x]) for tid, basket in enumerate(baskets, 1) for x in sorted(basket)]
-    lengths = [len(b) for b in baskets]
     return Dataset(
         transactions=engine.put(
             "transactions", {"tid": ("INTEGER", [r[0] for r in rows]), "item": ("INTEGER", [r[1] for r in rows])}
@@ -225,9 +224,7 @@ def _dataset(engine: Engine, baskets: Sequence[Basket]) -> Dataset:
         labels=tuple(labels),
         supports=np.bincount([r[1] for r in rows], minlength=len(labels)).astype(np.int64),
         n_transactions=len(baskets),
-        n_occurrences=len(rows),
-        longest=max(lengths, default=0),
-        non_empty=sum(n > 0 for n in lengths),
+        lengths=dict(Counter(len(b) for b in baskets if b)),
         table="known",
         id_column="tid",
         item_column="item",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,14 +29,13 @@ def dataset_of(engine: Engine, transactions: Transactions) -> Dataset:
     labels = sorted({i for t in transactions for i in t})
     number = {label: i for i, label in enumerate(labels)}
     rows = [(tid, number[i]) for tid, t in enumerate(transactions, 1) for i in sorted(set(t))]
-    lengths = [len(set(t)) for t in transactions]
     coded = engine.put(
         "transactions", {"tid": ("INTEGER", [r[0] for r in rows]), "item": ("INTEGER", [r[1] for r in rows])}
     )
     supports = np.bincount([r[1] for r in rows], minlength=len(labels)).astype(np.int64) if rows else np.empty(0, int)
     return Dataset(
-        coded, coded, coded, tuple(labels), supports, len(lengths), len(rows), max(lengths, default=0),
-        sum(n > 0 for n in lengths), "t", "tid", "item",
+        coded, coded, coded, tuple(labels), supports, len(transactions),
+        dict(Counter(len(set(t)) for t in transactions if t)), "t", "tid", "item",
     )  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ class Dataset:
         items: work table ``(item, label)``, numbered from 0 in code-point order of the labels.
         labels: label of each item, by item number.
         supports: support of each item, by item number.
-        n_transactions, n_occurrences, longest, non_empty: N, number of pairs, longest transaction, non-empty ones.
+        n_transactions: N.
+        lengths: how many transactions have each length; without the empty ones.
         table, id_column, item_column: what the source was called.
         reference: the source's table or view; None for files and data frames.
         duplicates: source rows that repeated another.
@@ -47,9 +49,7 @@ class Dataset:
     labels: tuple[str, ...]
     supports: npt.NDArray[np.int64]
     n_transactions: int
-    n_occurrences: int
-    longest: int
-    non_empty: int
+    lengths: dict[int, int]
     table: str
     id_column: str
     item_column: str
@@ -63,6 +63,21 @@ class Dataset:
     def n_items(self) -> int:
         """How many distinct items occur."""
         return len(self.labels)
+
+    @cached_property
+    def n_occurrences(self) -> int:
+        """How many pairs of a transaction and an item there are."""
+        return sum(length * number for length, number in self.lengths.items())
+
+    @property
+    def longest(self) -> int:
+        """The length of the longest transaction; 0 without items."""
+        return max(self.lengths, default=0)
+
+    @property
+    def non_empty(self) -> int:
+        """How many transactions hold any item."""
+        return sum(self.lengths.values())
 
 
 def _text(column: str, kind: str) -> exp.Expr:
@@ -193,36 +208,39 @@ def load_transactions(
     engine.drop(long_form)
 
     labels = tuple(engine.query("transactions/labels", {"items": items})["label"].tolist())
-    shape = {c: int(v[0]) for c, v in engine.query("transactions/shape", {"transactions": coded, "ids": ids}).items()}
+    n_transactions = int(engine.scalar("transactions/row_count", {"source": ids}))
     warnings = []
     near = int(engine.scalar("transactions/near_duplicates", {"items": items}))
     if near:
         warnings.append(f"{near} items differ from another only by white space at the ends; they stay distinct.")
-    duplicates = total - shape["occurrences"]
-    if duplicates:
-        how = "count as further occurrences" if bags else "count once"
-        warnings.append(f"{duplicates} rows repeated an item of the same transaction and {how}.")
-    if not shape["transactions"]:
-        warnings.append("The source is empty: so is the release.")
-    return Dataset(
+    dataset = Dataset(
         transactions=coded,
         ids=ids,
         items=items,
         labels=labels,
         supports=engine.query("transactions/supports", {"transactions": coded})["support"].astype(np.int64),
-        n_transactions=shape["transactions"],
-        n_occurrences=shape["occurrences"],
-        longest=shape["longest"],
-        non_empty=shape["non_empty"],
+        n_transactions=n_transactions,
+        lengths=lengths_of(engine, coded),
         table=source.table,
         reference=source.reference,
         id_column=id_column,
         item_column=stated if "," in stated and item_column == FOLDED else item_column,
-        duplicates=duplicates,
-        warnings=tuple(warnings),
         bags=counted,
         n_bag_occurrences=total if bags else 0,
     )
+    duplicates = total - dataset.n_occurrences
+    if duplicates:
+        how = "count as further occurrences" if bags else "count once"
+        warnings.append(f"{duplicates} rows repeated an item of the same transaction and {how}.")
+    if not n_transactions:
+        warnings.append("The source is empty: so is the release.")
+    return replace(dataset, duplicates=duplicates, warnings=tuple(warnings))
+
+
+def lengths_of(engine: Engine, transactions: Table) -> dict[int, int]:
+    """How many transactions of a table ``(tid, item)`` have each length; those without rows are not there."""
+    found = engine.query("transactions/lengths", {"transactions": transactions})
+    return dict(zip(found["length"].tolist(), found["transactions"].tolist(), strict=True))
 
 
 FOLDED = "item"  # what the one column of several transaction attributes is called

@@ -157,8 +157,7 @@ def measure(
         raise InputError(f"estimator must be joint or product, not {estimator!r}.", code="bad_parameter")
     if isinstance(sanity_bound, bool) or not isinstance(sanity_bound, numbers.Real) or not 0 <= sanity_bound <= 1:
         raise InputError(f"sanity_bound must be from 0 to 1, not {sanity_bound!r}.", code="bad_parameter")
-    asked = exp.select(exp.column("query_id").as_("set_id"), "item").from_(workload.queries.expression())
-    truths = count_sets(engine, f"{target}_truths", dataset.transactions, asked)
+    truths = true_counts(engine, f"{target}_truths", dataset, workload)
 
     images, keys, counts = _count_images(engine, released, workload, target)
     answers = engine.create(
@@ -181,6 +180,18 @@ def measure(
     engine.drop(truths, images, keys, counts)
 
     return accuracy_of(engine, workload, answers, estimator)
+
+
+def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workload) -> Table:
+    """The work table ``(set_id, support)``: how many transactions of the data hold each query of a workload.
+
+    Queries that no transaction holds, and those without items, may be missing.
+    """
+    if workload.supports is not None:
+        numbers = np.arange(1, workload.n_queries + 1)
+        return engine.put(target, {"set_id": ("INTEGER", numbers), "support": ("BIGINT", workload.supports)})
+    asked = exp.select(exp.column("query_id").as_("set_id"), "item").from_(workload.queries.expression())
+    return count_sets(engine, target, dataset.transactions, asked)
 
 
 def accuracy_of(engine: Engine, workload: Workload, answers: Table, estimator: str) -> Accuracy:

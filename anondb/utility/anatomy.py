@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sqlglot import exp
-
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.recoding import BucketRecoding
-from anondb.utility.accuracy import Accuracy, accuracy_of
-from anondb.utility.counting import count_sets
+from anondb.utility.accuracy import Accuracy, accuracy_of, true_counts
 from anondb.utility.workload import Workload
 
 
@@ -125,8 +122,7 @@ def measure_buckets(
     asked = {"queries": workload.queries, "items": workload.items}
     members = engine.create(f"{target}_members", "utility/bucket_members", {"buckets": buckets, **asked})
     sizes = engine.create(f"{target}_sizes", "utility/bucket_sizes", {"buckets": buckets})
-    sets = exp.select(exp.column("query_id").as_("set_id"), "item").from_(workload.queries.expression())
-    truths = count_sets(engine, f"{target}_truths", dataset.transactions, sets)
+    truths = true_counts(engine, f"{target}_truths", dataset, workload)
     answers = engine.create(
         target,
         "utility/bucket_answers",

@@ -8,12 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
-from anondb.utility.accuracy import Accuracy, accuracy_of
-from anondb.utility.counting import count_sets
+from anondb.utility.accuracy import Accuracy, accuracy_of, true_counts
 from anondb.utility.workload import Workload
 
 Ints = npt.NDArray[np.int64]
@@ -47,8 +45,7 @@ def measure_local(
         workload: the queries.
         sanity_bound, target: see ``measure``.
     """
-    asked = exp.select(exp.column("query_id").as_("set_id"), "item").from_(workload.queries.expression())
-    truths = count_sets(engine, f"{target}_truths", dataset.transactions, asked)
+    truths = true_counts(engine, f"{target}_truths", dataset, workload)
     codes = engine.create(f"{target}_codes", "utility/released_codes", {"released_items": released_items})
     members = engine.create(
         f"{target}_members", "utility/released_members", {"released_items": released_items, "codes": codes}

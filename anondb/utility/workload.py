@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.sources import Source
-from anondb.data.transactions import ID_TYPES, Dataset
+from anondb.data.transactions import ID_TYPES, Dataset, lengths_of
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
@@ -30,6 +30,9 @@ LARGE_MASS = 50_000_000
 MIN_ACCEPTANCE = 0.02
 MIN_DRAWS = 500
 MAX_ROUNDS = 12
+
+Drawn = tuple[Ints, Ints]
+"""Itemsets, an array of shape (queries, q), and the support of each."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Workload:
         seed: what the queries were drawn with; None for the owner's own.
         draw: ``all``, ``generalized`` or ``owner``.
         table: the plain name of the owner's own table or file; None for drawn queries.
+        supports: how many transactions of the data hold each drawn query; None for the owner's own.
     """
 
     queries: Table
@@ -57,6 +61,7 @@ class Workload:
     seed: int | None
     draw: str
     table: str | None = None
+    supports: Ints | None = None
 
 
 # ---------------------------------------------------------------------- drawn queries
@@ -109,7 +114,7 @@ def random_workload(
     wanted, q = int(check_count("queries", queries)), int(check_count("size", size))
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
         raise InputError(f"seed must be an integer of at least 0, not {seed!r}.", code="bad_parameter")
-    chosen = _draw(engine, dataset, wanted, q, int(seed), pool)
+    chosen, supports = _draw(engine, dataset, wanted, q, int(seed), pool)
     number = len(chosen)
     table = engine.put(
         f"{target}_queries",
@@ -117,69 +122,69 @@ def random_workload(
     )
     names = engine.create(f"{target}_names", "utility/numbered_names", {"queries": table})
     draw = "all" if pool is None else "generalized"
-    return Workload(table, names, dataset.items, number, q, int(seed), draw)
+    return Workload(table, names, dataset.items, number, q, int(seed), draw, supports=supports)
 
 
-def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool: Ints | None) -> Ints:
-    """The drawn itemsets in lexicographic order, an array of shape (queries, q)."""
+def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool: Ints | None) -> Drawn:
+    """The drawn itemsets in lexicographic order."""
     transactions = dataset.transactions
     items = np.arange(dataset.n_items) if pool is None else np.unique(np.asarray(pool, dtype=np.int64))
     if pool is not None:
         listed = engine.put("pool", {"item": ("INTEGER", items)})
         transactions = engine.create("pool_rows", "utility/pool_rows", {"transactions": transactions, "pool": listed})
         engine.drop(listed)
-    shape = engine.query("utility/lengths", {"transactions": transactions})
+    lengths = dataset.lengths if pool is None else lengths_of(engine, transactions)
     classes = [
-        (length, number, number * math.comb(length, q))
-        for length, number in zip(shape["length"].tolist(), shape["transactions"].tolist(), strict=True)
-        if length >= q
+        (length, number, number * math.comb(length, q)) for length, number in sorted(lengths.items()) if length >= q
     ]
     mass = sum(weight for _, _, weight in classes)
     rng = np.random.default_rng(seed)
 
-    def from_pool(number: int) -> Ints:
+    def from_pool(number: int) -> Drawn:
         return _itemsets_of_pool(engine, transactions, items, q, rng, number)
 
-    def from_transactions(number: int) -> Ints:
+    def from_transactions(number: int) -> Drawn:
         return _itemsets_of_transactions(engine, transactions, classes, q, rng, number)
 
+    chosen, supports = np.empty((0, q), dtype=np.int64), np.empty(0, dtype=np.int64)
     if mass == 0:
-        chosen = np.empty((0, q), dtype=np.int64)
+        pass
     elif mass <= SMALL_MASS:
-        chosen = _sample_all(engine, transactions, q, rng, wanted)
+        chosen, supports = _sample_all(engine, transactions, q, rng, wanted)
     elif math.comb(len(items), q) <= 2 * wanted:
-        chosen = _sample_pool(engine, transactions, items, q, rng, wanted)
+        chosen, supports = _sample_pool(engine, transactions, items, q, rng, wanted)
     else:
         density = min(1.0, mass / math.comb(len(items), q))
-        chosen = np.empty((0, q), dtype=np.int64)
         if density >= MIN_ACCEPTANCE:
-            chosen = _collect(from_pool, wanted, q, int(3 * wanted / density))
+            chosen, supports = _collect(from_pool, wanted, q, int(3 * wanted / density))
         if len(chosen) < wanted:
-            chosen = _collect(from_transactions, wanted, q, 3 * wanted)
+            chosen, supports = _collect(from_transactions, wanted, q, 3 * wanted)
         if len(chosen) < wanted and mass <= LARGE_MASS:
-            chosen = _sample_all(engine, transactions, q, rng, wanted)
+            chosen, supports = _sample_all(engine, transactions, q, rng, wanted)
     if pool is not None:
         engine.drop(transactions)
-    return chosen[np.lexsort(chosen.T[::-1])] if len(chosen) else chosen
+    order = np.lexsort(chosen.T[::-1])
+    return chosen[order], supports[order]
 
 
-def _collect(attempt: Callable[[int], Ints], wanted: int, q: int, draws: int) -> Ints:
+def _collect(attempt: Callable[[int], Drawn], wanted: int, q: int, draws: int) -> Drawn:
     """The first ``wanted`` distinct itemsets of a stream of independent uniform ones: a sample without replacement.
 
     ``attempt(n)`` makes n draws, ``draws`` at first, and returns the accepted ones in draw order. Gives up after few
     rounds, or where nearly all is rejected; that depends on how many were accepted, not on which, so it favours no
     itemset.
     """
-    found: dict[tuple[int, ...], None] = {}
+    found: dict[tuple[int, ...], int] = {}
     for _ in range(MAX_ROUNDS):
         draws = max(draws, MIN_DRAWS)
-        accepted = attempt(draws)
-        found.update(dict.fromkeys(map(tuple, accepted.tolist())))
+        accepted, supports = attempt(draws)
+        found.update(zip(map(tuple, accepted.tolist()), supports.tolist(), strict=True))
         if len(found) >= wanted or len(accepted) <= MIN_ACCEPTANCE * draws:
             break
         missing = (wanted - len(found)) / (len(accepted) / draws)
         draws = int(min(1.2 * missing, 50 * wanted)) + 1
-    return np.array(list(found)[:wanted], dtype=np.int64).reshape(-1, q)
+    itemsets = np.array(list(found)[:wanted], dtype=np.int64).reshape(-1, q)
+    return itemsets, np.array(list(found.values())[:wanted], dtype=np.int64)
 
 
 def _supports(engine: Engine, transactions: Table, itemsets: Ints) -> Ints:
@@ -190,10 +195,11 @@ def _supports(engine: Engine, transactions: Table, itemsets: Ints) -> Ints:
 
 def _itemsets_of_pool(
     engine: Engine, transactions: Table, items: Ints, q: int, rng: np.random.Generator, number: int
-) -> Ints:
+) -> Drawn:
     """Uniform itemsets of the pool, those that no transaction holds rejected."""
     drawn = np.sort(items[_distinct_places(rng, np.full(number, len(items)), q)], axis=1)
-    return np.asarray(drawn[_supports(engine, transactions, drawn) > 0])
+    supports = _supports(engine, transactions, drawn)
+    return drawn[supports > 0], supports[supports > 0]
 
 
 def _itemsets_of_transactions(
@@ -203,7 +209,7 @@ def _itemsets_of_transactions(
     q: int,
     rng: np.random.Generator,
     number: int,
-) -> Ints:
+) -> Drawn:
     """Uniform occurrences of itemsets, each kept with the probability 1 / support: uniform distinct itemsets."""
     mass = sum(weight for _, _, weight in classes)
     which = rng.choice(len(classes), size=number, p=[weight / mass for _, _, weight in classes])
@@ -222,8 +228,9 @@ def _itemsets_of_transactions(
     drawn = engine.query("utility/drawn_itemsets", {"transactions": transactions, "draws": draws})["item"]
     engine.drop(draws)
     itemsets = drawn.astype(np.int64).reshape(number, q)
-    keep = rng.random(number) * _supports(engine, transactions, itemsets) < 1
-    return np.asarray(itemsets[keep])
+    supports = _supports(engine, transactions, itemsets)
+    keep = rng.random(number) * supports < 1
+    return itemsets[keep], supports[keep]
 
 
 def _distinct_places(rng: np.random.Generator, limits: Ints, q: int) -> Ints:
@@ -242,18 +249,24 @@ def _distinct_places(rng: np.random.Generator, limits: Ints, q: int) -> Ints:
 
 def _sample_pool(
     engine: Engine, transactions: Table, items: Ints, q: int, rng: np.random.Generator, wanted: int
-) -> Ints:
+) -> Drawn:
     """A sample of the itemsets of a small pool: all are counted, however many transactions there are."""
     every = np.array(list(combinations(items.tolist(), q)), dtype=np.int64)
-    held = every[count_itemsets(engine, transactions, every) > 0]
-    return np.asarray(held[rng.choice(len(held), size=min(wanted, len(held)), replace=False)])
+    supports = count_itemsets(engine, transactions, every)
+    held = np.flatnonzero(supports)
+    chosen = held[rng.choice(len(held), size=min(wanted, len(held)), replace=False)]
+    return every[chosen], supports[chosen]
 
 
-def _sample_all(engine: Engine, transactions: Table, q: int, rng: np.random.Generator, wanted: int) -> Ints:
+def _sample_all(engine: Engine, transactions: Table, q: int, rng: np.random.Generator, wanted: int) -> Drawn:
     """A sample of all supported itemsets, listed by a q-way join and numbered in lexicographic order."""
     columns = [f"item{i}" for i in range(1, q + 1)]
-    listed = exp.select(*(exp.column("item", table=f"t{i}").as_(c) for i, c in enumerate(columns, 1))).distinct()
+    listed = exp.select(
+        *(exp.column("item", table=f"t{i}").as_(c) for i, c in enumerate(columns, 1)),
+        exp.func("count", exp.Star()).as_("support"),
+    )
     listed = listed.from_(exp.alias_(transactions.expression(), "t1", table=True))
+    listed = listed.group_by(*(exp.column("item", table=f"t{i}") for i in range(1, q + 1)))
     for i in range(2, q + 1):
         listed = listed.join(
             exp.alias_(transactions.expression(), f"t{i}", table=True),
@@ -265,7 +278,7 @@ def _sample_all(engine: Engine, transactions: Table, q: int, rng: np.random.Gene
     window = exp.Window(
         this=exp.RowNumber(), order=exp.Order(expressions=[exp.Ordered(this=exp.column(c)) for c in columns])
     )
-    numbered = exp.select(window.as_("number"), *map(exp.column, columns)).from_(listed.subquery("listed"))
+    numbered = exp.select(window.as_("number"), *map(exp.column, columns), "support").from_(listed.subquery("listed"))
     table = engine.create("supported_itemsets", numbered)
     total = int(engine.select(exp.select(exp.func("count", exp.Star()).as_("n")).from_(table.expression()))["n"][0])
     picks = engine.put("picks", {"number": ("BIGINT", rng.choice(total, size=min(wanted, total), replace=False) + 1)})
@@ -275,13 +288,13 @@ def _sample_all(engine: Engine, transactions: Table, q: int, rng: np.random.Gene
         .where(exp.column("number", table="picks").eq(exp.column("number", table="numbered")))
     )
     chosen = engine.select(
-        exp.select(*map(exp.column, columns))
+        exp.select(*map(exp.column, columns), "support")
         .from_(exp.alias_(table.expression(), "numbered", table=True))
         .where(held)
         .order_by(*columns)
     )
     engine.drop(table, picks)
-    return np.stack([chosen[c].astype(np.int64) for c in columns], axis=1)
+    return np.stack([chosen[c].astype(np.int64) for c in columns], axis=1), chosen["support"].astype(np.int64)
 
 
 # ---------------------------------------------------------------------- the owner's queries

@@ -93,6 +93,8 @@ EXAMPLES = [
     Example("transactions/ids", [(1, "x"), (2, "y"), (3, "z")], {"source": SOURCE}),
     Example("transactions/items", [(0, ""), (1, "a"), (2, "b"), (3, "é")], {"source": SOURCE}),
     Example("transactions/labels", [("a",), ("b",), ("b ",)], {"items": ITEMS}, ordered=True),
+    Example("transactions/lengths", [(1, 2), (2, 2)], {"transactions": TRANSACTIONS}, ordered=True),
+    Example("transactions/lengths", [], {"transactions": (TRANSACTIONS[0], [])}),
     Example("transactions/near_duplicates", [(1,)], {"items": ITEMS}),
     Example(
         "transactions/null_counts",
@@ -103,8 +105,6 @@ EXAMPLES = [
     ),
     Example("transactions/null_counts", [(0, 0, 0, 0)], {"source": ("id VARCHAR, item VARCHAR", [])}),
     Example("transactions/row_count", [(5,)], {"source": SOURCE}),
-    Example("transactions/shape", [(5, 6, 2, 4)], {"transactions": TRANSACTIONS, "ids": IDS}),
-    Example("transactions/shape", [(0, 0, 0, 0)], {"transactions": (TRANSACTIONS[0], []), "ids": (IDS[0], [])}),
     Example("transactions/supports", [(0, 2), (1, 3), (2, 1)], {"transactions": TRANSACTIONS}, ordered=True),
     Example("transactions/tables_with", [], values={"id_column": "no", "item_column": "none"}),
     # two items x and y under the leaves 2 and 4; inner nodes 0 and 1; the transaction of one item is left out

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,10 +30,9 @@ def cases(kind: str) -> list[Any]:
 def dataset_of(transactions: list[list[str]]) -> Dataset:
     labels = sorted({i for t in transactions for i in t})
     supports = [sum(i in t for t in transactions) for i in labels]
-    lengths = [len(set(t)) for t in transactions]
     return Dataset(
-        NOWHERE, NOWHERE, NOWHERE, tuple(labels), np.array(supports, dtype=np.int64), len(lengths), sum(lengths),
-        max(lengths, default=0), sum(n > 0 for n in lengths), "t", "tid", "item",
+        NOWHERE, NOWHERE, NOWHERE, tuple(labels), np.array(supports, dtype=np.int64), len(transactions),
+        dict(Counter(len(set(t)) for t in transactions if t)), "t", "tid", "item",
     )  # fmt: skip
 
 

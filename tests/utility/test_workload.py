@@ -72,7 +72,7 @@ def use(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     for name, value in METHODS[method].items():
         monkeypatch.setattr(workload_module, name, value or 0)
     if method == "transactions":
-        nothing = np.empty((0, 2), dtype=np.int64)
+        nothing = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)
         monkeypatch.setattr(workload_module, "_itemsets_of_pool", lambda *_: nothing)
         monkeypatch.setattr(workload_module, "MIN_ACCEPTANCE", 1e-9)
 
@@ -93,6 +93,8 @@ def test_distinct_supported_itemsets_are_drawn(
     assert set(found) <= legal
     assert found == sorted(found)
     assert (drawn.size, drawn.seed, drawn.draw) == (q, 3, "all")
+    assert drawn.supports is not None
+    assert drawn.supports.tolist() == [sum(set(s) <= set(t) for t in data) for s in found]
 
 
 @pytest.mark.parametrize("method", ["listed", "fallback"])
@@ -114,7 +116,8 @@ def test_pool_restricts_the_draw(engine: Engine, monkeypatch: pytest.MonkeyPatch
     pool = np.array([7, 1, 2, 9, 4, 5, 10])
     drawn = random_workload(engine, dataset, queries=6, pool=pool)
     assert set(itemsets(engine, drawn)) <= supported(data, 2, set(pool.tolist()))
-    assert (drawn.n_queries, drawn.draw) == (6, "generalized")
+    assert (drawn.n_queries, drawn.draw) == (6, "generalized") and drawn.supports is not None
+    assert drawn.supports.tolist() == [sum(set(s) <= set(t) for t in data) for s in itemsets(engine, drawn)]
     empty = random_workload(engine, dataset, pool=np.array([], dtype=np.int64), target="empty")
     assert empty.n_queries == 0
 
@@ -143,11 +146,11 @@ def test_accepted_draws_are_uniform(engine: Engine, method: str, q: int) -> None
     rng = np.random.default_rng(q)
     rows, number = dataset.transactions, 20_000
     if method == "pool":
-        accepted = workload_module._itemsets_of_pool(engine, rows, np.arange(dataset.n_items), q, rng, number)
+        accepted, _ = workload_module._itemsets_of_pool(engine, rows, np.arange(dataset.n_items), q, rng, number)
     else:
         lengths = Counter(map(len, SKEWED))
         classes = [(n, c, c * math.comb(n, q)) for n, c in sorted(lengths.items()) if n >= q]
-        accepted = workload_module._itemsets_of_transactions(engine, rows, classes, q, rng, number)
+        accepted, _ = workload_module._itemsets_of_transactions(engine, rows, classes, q, rng, number)
     assert chi_square_share(Counter(map(tuple, accepted.tolist())), supported(SKEWED, q)) < 2.5
 
 
