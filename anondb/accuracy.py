@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlglot import exp
@@ -15,15 +16,17 @@ from anondb.errors import InternalError
 from anondb.models.anatomy import Anatomy
 from anondb.policy import Workload
 from anondb.recoding import BucketRecoding
-from anondb.release.objects import ANATOMY, SchemaName, read_manifest, release_kind
+from anondb.release.objects import ANATOMY, Kind, SchemaName
 from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
-from anondb.utility.anatomy import BucketFigures, figures, measure_buckets
-from anondb.utility.rules import RuleAccuracy, RuleThresholds, default_thresholds, has_mlxtend, rule_accuracy
+
+if TYPE_CHECKING:
+    from anondb.utility.anatomy import BucketFigures
+    from anondb.utility.rules import RuleAccuracy, RuleThresholds
 
 
-def queries_of(engine: Engine, dataset: Dataset, workload: Workload, pool: Any) -> Queries:
-    """The owner's own queries, or random ones, of all items or of ``pool`` (item numbers) as the workload says."""
+def queries_of(engine: Engine, dataset: Dataset, workload: Workload, generalized: Callable[[], Any]) -> Queries:
+    """The owner's own queries, or random ones, of all items or of the generalized ones, as the workload says."""
     if workload.own is not None:
         with open_source(engine, workload.own, "workload") as source:
             return owner_workload(engine, dataset, source)
@@ -33,7 +36,7 @@ def queries_of(engine: Engine, dataset: Dataset, workload: Workload, pool: Any) 
         queries=workload.queries,
         size=workload.size,
         seed=workload.seed,
-        pool=pool if workload.draw == "generalized" else None,
+        pool=generalized() if workload.draw == "generalized" else None,
     )
 
 
@@ -53,37 +56,46 @@ def generalized_members(engine: Engine, schema: SchemaName, dataset: Dataset) ->
 
 
 def measure_on(
-    engine: Engine, dataset: Dataset, schema: SchemaName, suppression: str, queries: Queries, must_hold: bool = True
+    engine: Engine,
+    dataset: Dataset,
+    schema: SchemaName,
+    kind: Kind,
+    manifest: Mapping[str, str],
+    queries: Queries,
+    must_hold: bool = True,
 ) -> Accuracy:
     """Measure a frozen release on its data.
 
     Args:
         engine: the engine, inside a transaction.
         dataset: the original data, as they are now.
-        schema: the release.
-        suppression: ``some`` or ``none``, as its manifest says.
+        schema, kind, manifest: the release, what it consists of, and what it says about itself.
         queries: the workload.
         must_hold: whether the data are those of the release, so that every true count lies within its bounds.
 
     Raises:
         InternalError: a true count lies outside of its bounds: a bug; nothing is kept.
     """
-    kind = release_kind(engine, schema)
     if kind is ANATOMY:
+        from anondb.utility.anatomy import measure_buckets
+
         return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
-    if kind is not None and kind.local:
+    if kind.local:
         accuracy = measure_local(
             engine,
             dataset,
             schema.table("transactions"),
             schema.table("transaction_ids"),
             schema.table("released_items"),
-            read_manifest(engine, schema)["semantics"],
+            manifest["semantics"],
             queries,
         )
         return _held(accuracy, must_hold)
     released = of_release(
-        engine, schema.table("transactions"), schema.table("released_items"), suppressed=suppression == "some"
+        engine,
+        schema.table("transactions"),
+        schema.table("released_items"),
+        suppressed=manifest["suppression"] == "some",
     )
     return _held(measure(engine, dataset, released, queries), must_hold)
 
@@ -120,6 +132,9 @@ def anatomy_figures(
         schema: where it is frozen.
         seed: of the reconstruction that is mined.
     """
+    from anondb.utility.anatomy import figures
+    from anondb.utility.rules import default_thresholds, has_mlxtend
+
     found = figures(engine, dataset, recoding, schema.table("buckets"), count_empty=model.empty_values == "count")
     if not has_mlxtend():
         return AnatomyFigures(found, None)
@@ -132,6 +147,8 @@ def measure_rules(
     engine: Engine, dataset: Dataset, schema: SchemaName, thresholds: RuleThresholds, seed: int = 0
 ) -> RuleAccuracy:
     """The rules of one reconstruction of an anatomy beside those of its data."""
+    from anondb.utility.rules import rule_accuracy
+
     call = exp.Anonymous(this="reconstruct", expressions=[exp.convert(seed)])
     macro = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
     tables: dict[str, Table | exp.Query] = {

@@ -6,7 +6,7 @@ import contextlib
 import math
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -27,11 +27,12 @@ from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import TransactionalK
 from anondb.release.freeze import coded_release
-from anondb.release.objects import ANATOMY, SchemaName, read_manifest, release_kind
+from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
 from anondb.release.relational import coded_records, sensitive_codes
-from anondb.verify import Verification, verify_hkp, verify_k, verify_kkm, verify_km, verify_levels
-from anondb.verify.anatomy import AnatomyVerification, Original, verify_anatomy
-from anondb.verify.constraints import verify_constraints
+from anondb.verify import Verification
+
+if TYPE_CHECKING:
+    from anondb.verify.anatomy import AnatomyVerification, Original
 
 
 def verify_rows(
@@ -65,8 +66,12 @@ def verify_rows(
     """
     match model:
         case KmAnonymity():
+            from anondb.verify.km import verify_km
+
             return verify_km(engine, transactions, items, model, witnesses=witnesses)
         case TransactionalK():
+            from anondb.verify.classes import verify_k
+
             return verify_k(engine, transactions, ids, items, model, witnesses=witnesses)
         case HkpCoherence() if sensitive is None:
             raise InputError(
@@ -75,6 +80,8 @@ def verify_rows(
                 hint="Name them with --sensitive TABLE|FILE.",
             )
         case HkpCoherence():
+            from anondb.verify.hkp import verify_hkp
+
             return verify_hkp(engine, transactions, items, model, sensitive or (), witnesses=witnesses)
         case ConstraintAnonymity() if privacy is None:
             raise InputError(
@@ -83,9 +90,13 @@ def verify_rows(
                 hint="Name them with --privacy-constraints TABLE|FILE|pgen.",
             )
         case ConstraintAnonymity(k) if isinstance(privacy, str):  # Pgen's hold if and only if k^inf-anonymity does
+            from anondb.verify.km import verify_km
+
             found = verify_km(engine, transactions, items, KmAnonymity(k, math.inf), witnesses=witnesses)
             return replace(found, model=model)
         case ConstraintAnonymity() if isinstance(privacy, PrivacyConstraints):
+            from anondb.verify.constraints import verify_constraints
+
             named = put_sets(engine, "stated_constraints", privacy, "constraint_id")
             image = released_items or engine.create("own_items", "transactions/own_items", {"items": items})
             checked = verify_constraints(engine, transactions, items, image, named, model, witnesses=witnesses)
@@ -109,15 +120,17 @@ def verify_release(
     privacy: PrivacyConstraints | str | None = None,
     sensitive: Collection[str] | None = None,
     original: Dataset | None = None,
+    kind: Kind | None = None,
 ) -> Verification:
     """Check the frozen or sealed rows of a release against a model; ``privacy``, ``sensitive`` as in ``verify_rows``.
 
     ``original`` are the data that it was made from, where they are at hand; only the check of an anatomy looks at them.
+    ``kind`` is what the release consists of, where that is known.
 
     Raises:
         InputError: the release is not of a kind that the model speaks of.
     """
-    kind = release_kind(engine, schema)
+    kind = release_kind(engine, schema) if kind is None else kind
     if kind is None or (kind is ANATOMY) != isinstance(model, Anatomy):
         raise InputError(
             f"The model {model.name} does not speak of this kind of release.",
@@ -125,12 +138,16 @@ def verify_release(
             hint="Verify it against its own model.",
         )
     if isinstance(model, Anatomy):
+        from anondb.verify.anatomy import verify_anatomy
+
         number = int(read_manifest(engine, schema)["transactions"])
         return verify_anatomy(
             engine, schema.table("buckets"), model, _original(original), number=number, witnesses=witnesses
         )
     transactions, items = coded_release(engine, schema)
     if isinstance(model, KkmAnonymity | KlmDiversity):
+        from anondb.verify.relational import verify_kkm
+
         classes, hidden = coded_records(engine, schema, items)
         checked = verify_kkm(engine, transactions, classes, items, hidden, model, witnesses=witnesses)
         engine.drop(transactions, items, classes, hidden)
@@ -141,6 +158,8 @@ def verify_release(
     about: dict[str, Any] = {"privacy": privacy, "sensitive": sensitive, "released_items": released}
     found = verify_rows(engine, transactions, ids, items, model, witnesses, **about)
     if isinstance(model, KmAnonymity) and kind.local:
+        from anondb.verify.levels import verify_levels
+
         across = verify_levels(engine, transactions, items, released, model)
         found = replace(found, verified=found.verified and across.verified, across_levels=across.violations)
     engine.drop(transactions, items)
@@ -193,6 +212,8 @@ def verify_source(
                 code="no_sensitive",
                 hint="Name them with --sensitive TABLE|FILE.",
             )
+        from anondb.verify.relational import verify_kkm
+
         classes = load_classes(engine, records, dataset, quasi_identifiers)
         hidden = sensitive_codes(engine, dataset.items, private or ())
         found = verify_kkm(engine, dataset.transactions, classes, dataset.items, hidden, model, witnesses=witnesses)
@@ -204,6 +225,8 @@ def verify_dataset(engine: Engine, dataset: Dataset, model: Model, witnesses: in
     """Check coded transactions as if they were published as they are; ``about`` goes to ``verify_rows``."""
     ids = exp.select("tid", exp.true().as_("complete")).from_(dataset.ids.expression())
     if isinstance(model, TransactionalK):
+        from anondb.verify.classes import verify_k
+
         sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
         return verify_k(engine, dataset.bags or sets, ids, dataset.items, model, witnesses=witnesses)
     return verify_rows(engine, dataset.transactions, ids, dataset.items, model, witnesses, **about)
@@ -223,6 +246,8 @@ def verify_buckets(
 
     With the original transactions, also whether each of them is in the buckets once, as far as multisets can say that.
     """
+    from anondb.verify.anatomy import verify_anatomy
+
     with engine.transaction(), open_source(engine, buckets, "buckets") as source:
         for column in ("bucket_id", "column_id", "items", "copies"):
             source.column(column, column)
@@ -240,6 +265,8 @@ def verify_buckets(
 def _original(dataset: Dataset | None) -> Original | None:
     if dataset is None:
         return None
+    from anondb.verify.anatomy import Original
+
     return Original(dataset.transactions, dataset.items, dataset.n_transactions)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anondb.data.constraints import REST, Countable, ItemSets, countable
 from anondb.data.stated import Stated, put_sets
@@ -14,7 +14,9 @@ from anondb.policy import Policy
 from anondb.recode import Loaded
 from anondb.recoding import GlobalRecoding, Recoding
 from anondb.release.objects import SchemaName
-from anondb.verify.constraints import UtilityVerification, verify_utility
+
+if TYPE_CHECKING:
+    from anondb.verify.constraints import UtilityVerification
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ def check_constraints(
     checked = None
     rest = 0
     if stated.utility is not None:
+        from anondb.verify.constraints import verify_utility
+
         groups = put_sets(engine, "stated_groups", stated.utility, "group_id")
         checked = verify_utility(
             engine,

@@ -25,18 +25,18 @@ from anondb.policy import Options, Policy, Workload
 from anondb.release import ledger, publications
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.paths import check_target
-from anondb.release.publications import Publication
-from anondb.release.publish import PublishedFile
 from anondb.utility import Accuracy, Loss
-from anondb.utility.rules import RuleAccuracy, RuleThresholds
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
     from anondb.attack import Attack
     from anondb.query import Answer, OpenRelease
+    from anondb.release.publications import Publication
+    from anondb.release.publish import PublishedFile
     from anondb.statements.explain import Explanation
     from anondb.statements.results import Check, Result
     from anondb.statements.runner import StatementResult
+    from anondb.utility.rules import RuleAccuracy
 
 
 class Release:
@@ -111,6 +111,8 @@ class Release:
         Raises:
             InputError: no anatomy, its source cannot be found again, or mlxtend is missing.
         """
+        from anondb.utility.rules import RuleThresholds
+
         thresholds = RuleThresholds(min_support, Fraction(min_confidence), min_length, max_length)
         return stored.measure_release_rules(self._database.engine, self.name, thresholds, seed)
 

@@ -6,7 +6,8 @@ import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from anondb import __version__
 from anondb.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of
@@ -28,11 +29,12 @@ from anondb.recoding import BucketRecoding, GlobalRecoding, Recoding, Relational
 from anondb.release import ledger, publications
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
-from anondb.release.publish import PublishedFile
 from anondb.stored import check_writable, current_catalog, reference_of
 from anondb.utility import Accuracy, Loss, generalized_items
-from anondb.utility.relational import accuracy_of
 from anondb.verify import Verification
+
+if TYPE_CHECKING:
+    from anondb.release.publish import PublishedFile
 
 RELATIONAL_QUERIES = 100  # of relational values and items, as many as the paper asks
 
@@ -148,7 +150,7 @@ def anonymize(
             loss = loss_of(engine, policy, loaded, recoding, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
             about: dict[str, Any] = {"privacy": loaded.stated.privacy, "sensitive": loaded.sensitive}
-            verification = verify_release(engine, schema, model, original=dataset, **about)
+            verification = verify_release(engine, schema, model, kind=frozen.kind, original=dataset, **about)
             if not verification.verified:
                 raise VerificationFailed(
                     f"The frozen release has {verification.violations} violations of {model.name}; nothing was kept."
@@ -158,8 +160,8 @@ def anonymize(
             if isinstance(recoding, GlobalRecoding):
                 constraints = check_constraints(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "accuracy", "measuring accuracy"):
-            queries = queries_of(engine, dataset, policy.workload, _pool(recoding, frozen))
-            accuracy = measure_on(engine, dataset, schema, frozen.suppression, queries)
+            queries = queries_of(engine, dataset, policy.workload, partial(_pool, recoding, frozen))
+            accuracy = measure_on(engine, dataset, schema, frozen.kind, frozen.manifest, queries)
             anatomy = None
             if isinstance(recoding, BucketRecoding) and isinstance(model, Anatomy):
                 anatomy = anatomy_figures(engine, dataset, recoding, schema, model, policy.workload.seed)
@@ -255,6 +257,8 @@ def _relational(engine: Engine, loaded: Loaded, recoding: Recoding, policy: Poli
     """What the report says of relational values beside the items."""
     if not isinstance(recoding, RelationalRecoding) or loaded.records is None:
         return None
+    from anondb.utility.relational import accuracy_of
+
     workload = policy.workload
     asked = {
         "values": policy.values or 1,

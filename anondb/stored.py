@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace as replace_fields
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -21,6 +21,7 @@ from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
     SEALED_SCHEMA,
+    Kind,
     SchemaName,
     find_schema,
     read_manifest,
@@ -28,12 +29,13 @@ from anondb.release.objects import (
     release_schema,
     unexpected_objects,
 )
-from anondb.release.proof import Shown, proof_directory, write_proof
 from anondb.release.publications import Intersection, Publication
-from anondb.release.publish import PublishedFile, publish
 from anondb.release.relational import value_columns
 from anondb.utility import Accuracy
-from anondb.utility.rules import RuleAccuracy, RuleThresholds
+
+if TYPE_CHECKING:
+    from anondb.release.publish import PublishedFile
+    from anondb.utility.rules import RuleAccuracy, RuleThresholds
 
 
 def current_catalog(engine: Engine) -> str:
@@ -88,9 +90,15 @@ def find_release(engine: Engine, name: str) -> SchemaName:
         hint = "A run over files keeps none: load them into a database first, with anondb load."
         hint = hint if engine.one_shot else "List them: anondb releases."
         raise InputError(f"There is no release {name!r}.", code="no_such_release", hint=hint)
-    if release_kind(engine, schema) is None:
-        raise InputError(f"The schema {schema.name!r} does not hold a release.", code="not_a_release")
+    _kind(engine, schema)
     return schema
+
+
+def _kind(engine: Engine, schema: SchemaName) -> Kind:
+    kind = release_kind(engine, schema)
+    if kind is None:
+        raise InputError(f"The schema {schema.name!r} does not hold a release.", code="not_a_release")
+    return kind
 
 
 def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
@@ -139,13 +147,12 @@ def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
         schema = find_release(engine, name)
         check_writable(engine, catalog)
         entry, dataset = load_source(engine, name)
-        manifest = read_manifest(engine, schema)
-        pool = generalized_members(engine, schema, dataset) if workload.draw == "generalized" else None
-        queries = queries_of(engine, dataset, workload, pool)
+        manifest, kind = read_manifest(engine, schema), _kind(engine, schema)
+        queries = queries_of(engine, dataset, workload, partial(generalized_members, engine, schema, dataset))
         unchanged = dataset.n_transactions == int(manifest["transactions"]) and (
             entry.fingerprint == fingerprint(engine, dataset)
         )
-        accuracy = measure_on(engine, dataset, schema, manifest["suppression"], queries, must_hold=unchanged)
+        accuracy = measure_on(engine, dataset, schema, kind, manifest, queries, must_hold=unchanged)
         ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, called(queries))
         return accuracy
 
@@ -184,6 +191,9 @@ def publish_release(
         VerificationFailed: the sealed rows do not keep the promise.
         EngineError: disk, memory, or a lock.
     """
+    from anondb.release.proof import Shown, proof_directory, write_proof
+    from anondb.release.publish import publish
+
     catalog = current_catalog(engine)
     found = [] if engine.one_shot else _overlapping(engine, name, measured=allow_overlap)
     with engine.transaction():

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -182,21 +182,16 @@ def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
     return Taxonomy(tuple(labels), *(np.asarray(a, dtype=np.int64) for a in (parent, last, depth, leaf_count, rank)))
 
 
-def from_paths(paths: Iterable[Sequence[str]]) -> Taxonomy:
+def from_paths(paths: Sequence[Sequence[str]]) -> Taxonomy:
     """Build a taxonomy from leaf-to-root paths (``leaf;parent;...;*``, the hierarchy format of ARX, Amnesia, SECRETA).
 
     A value repeated in the next column (padding of unbalanced hierarchies) counts once. Paths may differ in length, but
     all end in the root: one that ends below it gives its last node no parent and is refused. A taxonomy of a single node
     is a path of length one.
     """
-    edges: dict[tuple[str, str | None], None] = {}
-    for path in paths:
-        steps = [v for i, v in enumerate(path) if i == 0 or v != path[i - 1]]
-        for node, above in pairwise(steps):
-            edges[node, above] = None
-        if steps:
-            edges[steps[-1], None] = None
-    return from_edges(edges)
+    steps = dict.fromkeys(chain.from_iterable(map(pairwise, paths)))
+    ends: dict[str, None] = dict.fromkeys(path[-1] for path in paths if path)
+    return from_edges([*((node, above) for node, above in steps if node != above), *((end, None) for end in ends)])
 
 
 def _root_to_leaf(rows: list[tuple[str, ...]]) -> bool:

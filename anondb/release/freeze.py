@@ -19,8 +19,10 @@ from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recod
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
+    KINDS,
     Kind,
     SchemaName,
+    as_read,
     create_view_and_macro,
     find_schema,
     new_release_id,
@@ -50,6 +52,7 @@ class FrozenRelease:
         suppressed_items, suppressed_occurrences: what the recoding took away; for the owner only.
         suppression: ``some`` or ``none``.
         manifest: its manifest.
+        kind: what it consists of.
         cover: of a local recoding: what stands for the items; for the owner only.
     """
 
@@ -62,6 +65,7 @@ class FrozenRelease:
     suppressed_occurrences: int
     suppression: str
     manifest: dict[str, str]
+    kind: Kind
     cover: Cover | None = None
 
 
@@ -222,13 +226,10 @@ def freeze(
         release_schema.table("manifest"),
         {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
     )
-    if isinstance(recoding, RelationalRecoding):
-        kind = relational_kind(shown_attributes(recoding))
-    else:
-        found = release_kind(engine, release_schema)
-        if found is None:
-            raise InternalError("The frozen tables are not those of a release.")
-        kind = found
+    stated = (
+        relational_kind(shown_attributes(recoding)) if isinstance(recoding, RelationalRecoding) else KINDS[model.name]
+    )
+    kind = as_read(engine, release_schema, stated)
     create_view_and_macro(engine, release_schema, release_id, kind)
 
     counts = table_counts(engine, release_schema, kind)
@@ -246,6 +247,7 @@ def freeze(
         suppressed_occurrences=rows.suppressed_occurrences,
         suppression=suppression,
         manifest=manifest,
+        kind=kind,
         cover=rows.cover,
     )
 
@@ -313,7 +315,7 @@ def _write_local(
     occurring = engine.query("release/local_occurring", {"recoded": recoded})["released"].tolist()
     if len({recoding.labels[r] for r in occurring}) != len(occurring):
         raise InternalError("Two released items have the same label.")
-    gone = dataset.n_items - len(np.unique(cover.item))
+    gone = dataset.n_items - cover.items
     suppression = bool(engine.scalar("utility/incomplete_count", {"incomplete": incomplete}))
     return _Rows(set(occurring), suppression, gone, lost, cover)
 
@@ -348,6 +350,7 @@ def _freeze_buckets(
         suppressed_occurrences=0,
         suppression="none",
         manifest=manifest,
+        kind=ANATOMY,
     )
 
 

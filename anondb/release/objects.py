@@ -282,7 +282,12 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
         kind = KINDS.get(model)
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
-    if kind is ANATOMY:  # it recodes no items
+    return as_read(engine, schema, kind)
+
+
+def as_read(engine: Engine, schema: SchemaName, kind: Kind) -> Kind:
+    """The kind of a release whose rows decide whether it is read as one of a local recoding."""
+    if kind.local or kind is ANATOMY:  # an anatomy recodes no items
         return kind
     read = ("manifest", "released_items", "transaction_ids")
     return replace(kind, local=bool(engine.scalar("release/is_local", {name: schema.table(name) for name in read})))

@@ -102,6 +102,11 @@ class Cover:
     released: Ints
     occurrences: Ints
 
+    @property
+    def items(self) -> int:
+        """How many items something stands for anywhere."""
+        return int(np.count_nonzero(np.bincount(self.item)))
+
     @classmethod
     def of(cls, engine: Engine, dataset: Dataset, recoding: LocalRecoding) -> Cover:
         """Count them in SQL."""
@@ -128,7 +133,7 @@ def suppressed_items(engine: Engine, dataset: Dataset, recoding: LocalRecoding) 
     """How many items of the data nothing stands for in any transaction."""
     if not int(engine.scalar("utility/incomplete_count", {"incomplete": recoding.incomplete})):
         return 0
-    return dataset.n_items - len(np.unique(Cover.of(engine, dataset, recoding).item))
+    return dataset.n_items - Cover.of(engine, dataset, recoding).items
 
 
 def local_loss(

@@ -1,10 +1,8 @@
-"""Re-derives each promise from its definition; shares no code and no SQL with the algorithms."""
+"""Re-derives each promise from its definition; shares no code and no SQL with the algorithms.
 
-from anondb.verify.classes import verify_k
-from anondb.verify.hkp import verify_hkp
-from anondb.verify.km import verify_km
-from anondb.verify.levels import verify_levels
-from anondb.verify.relational import verify_kkm
+The verifier of a model is in a file of its own, which is imported where it is used: a run needs one or two of them.
+"""
+
 from anondb.verify.result import Verification, Witness
 
-__all__ = ["Verification", "Witness", "verify_hkp", "verify_k", "verify_kkm", "verify_km", "verify_levels"]
+__all__ = ["Verification", "Witness"]

@@ -202,7 +202,7 @@ def _parquet(owner: Path, tmp_path: Path) -> Path:
 
 
 def test_without_mlxtend_rules_are_not_mined(run: Run, owner: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anondb.accuracy.has_mlxtend", lambda: False)
+    monkeypatch.setattr("anondb.utility.rules.has_mlxtend", lambda: False)
     found = run(
         "anonymize", owner, "--transactions", "original", "--model", "anatomy", "--columns", "own", "--queries", "5"
     )

@@ -211,14 +211,14 @@ def test_ctrl_c_after_the_commit_says_what_stays(place: Path, monkeypatch: pytes
             database.anonymize("sales", name="three", **options)
         assert not getattr(caught.value, "__notes__", []) and "three" not in {e.name for e in database.releases()}
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:
-            patch.setattr("anondb.stored.publish", stop)
+            patch.setattr("anondb.release.publish.publish", stop)
             database.anonymize("sales", name="three", publish=place / "out" / "x.duckdb", allow_overlap=True, **options)
         assert ["'three'" in note and "kept" in note for note in caught.value.__notes__] == [True]
         assert database.release("three").verification.verified
     script = (
-        "import sys; from anondb import stored; from anondb.cli import main\n"
+        "import sys; from anondb.release import publish; from anondb.cli import main\n"
         "def stop(*_, **__): raise KeyboardInterrupt\n"
-        "stored.publish = stop; main()\n"
+        "publish.publish = stop; main()\n"
     )
     words = [
         *main_job(place, "four"),

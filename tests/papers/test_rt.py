@@ -22,7 +22,7 @@ from anondb.algorithms.rt_sets import partition
 from anondb.data.generalization import Generalization
 from anondb.engine import Engine, Table
 from anondb.models.relational import KkmAnonymity, KlmDiversity
-from anondb.verify import verify_kkm
+from anondb.verify.relational import verify_kkm
 from anondb.verify.result import SensitiveWitness
 
 GOLDEN = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "golden.json"

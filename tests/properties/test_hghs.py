@@ -25,7 +25,7 @@ from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InputError
 from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
-from anondb.verify import verify_km
+from anondb.verify.km import verify_km
 
 Itemsets = dict[tuple[str, ...], int]
 

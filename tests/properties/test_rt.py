@@ -25,7 +25,7 @@ from anondb.data.generalization import Generalization
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
-from anondb.verify import verify_kkm
+from anondb.verify.relational import verify_kkm
 from anondb.verify.result import SensitiveWitness
 
 PLACES = {"all": ["north", "south", "far"], "north": ["a", "b"], "south": ["c"], "far": ["d", "e", "f"]}

@@ -7,7 +7,9 @@ from collections.abc import Collection, Sequence
 from anondb.engine import Engine
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
-from anondb.verify import Verification, verify_hkp, verify_km
+from anondb.verify import Verification
+from anondb.verify.hkp import verify_hkp
+from anondb.verify.km import verify_km
 
 
 def verified(

@@ -13,7 +13,8 @@ import pytest
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.models.transactional import TransactionalK
-from anondb.verify import Verification, Witness, verify_k
+from anondb.verify import Verification, Witness
+from anondb.verify.classes import verify_k
 
 GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "spec" / "golden.json"
 LABELS = ["b", "a", "Z", "é", "", "aa", "~ "]

@@ -12,7 +12,8 @@ from reference_baselines import itemsets_across_levels
 
 from anondb.engine import Engine
 from anondb.models.km import KmAnonymity
-from anondb.verify import Verification, verify_levels
+from anondb.verify import Verification
+from anondb.verify.levels import verify_levels
 
 
 def verified(
