@@ -213,19 +213,13 @@ def freeze(
         for r, label in zip(items.member_of.tolist(), items.member_labels, strict=True)
         if r in rows.occurring
     )
-    engine.put(
-        release_schema.table("released_items"),
-        {"released_item": ("VARCHAR", [r for r, _ in members]), "item": ("VARCHAR", [i for _, i in members])},
-    )
+    _put_texts(engine, release_schema.table("released_items"), [r for r, _ in members], [i for _, i in members])
     suppression = "some" if rows.suppression else "none"
     semantics = items.semantics if isinstance(items, LocalRecoding) else "set"
     manifest = _manifest(dataset, model, release_id, suppression, semantics)
     if isinstance(recoding, RelationalRecoding):
         manifest["sensitive"] = json.dumps(list(recoding.sensitive), ensure_ascii=False)
-    engine.put(
-        release_schema.table("manifest"),
-        {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
-    )
+    _put_texts(engine, release_schema.table("manifest"), list(manifest), list(manifest.values()))
     stated = (
         relational_kind(shown_attributes(recoding)) if isinstance(recoding, RelationalRecoding) else KINDS[model.name]
     )
@@ -250,6 +244,11 @@ def freeze(
         kind=kind,
         cover=rows.cover,
     )
+
+
+def _put_texts(engine: Engine, table: Table, *columns: list[str]) -> None:
+    """Write a table of a release that has columns of text alone."""
+    engine.put(table, {c: ("VARCHAR", v) for c, v in zip(GLOBAL.tables[table.name], columns, strict=True)})
 
 
 @dataclass(frozen=True)
@@ -333,12 +332,9 @@ def _freeze_buckets(
     _check_buckets(dataset, recoding)
     _write_buckets(engine, dataset, recoding, schema, key)
     labels = list(dataset.labels)
-    engine.put(schema.table("released_items"), {"released_item": ("VARCHAR", labels), "item": ("VARCHAR", labels)})
+    _put_texts(engine, schema.table("released_items"), labels, labels)
     manifest = _manifest(dataset, model, release_id, "none", "set")
-    engine.put(
-        schema.table("manifest"),
-        {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
-    )
+    _put_texts(engine, schema.table("manifest"), list(manifest), list(manifest.values()))
     create_view_and_macro(engine, schema, release_id, ANATOMY)
     return FrozenRelease(
         schema=schema,
