@@ -311,7 +311,7 @@ def _write_local(
     engine.create(schema.table("transactions"), "release/frozen_local", tables)
     ids = {"numbered": work["numbered"], "incomplete": incomplete}
     engine.create(schema.table("transaction_ids"), "release/frozen_local_ids", ids)
-    occurring = engine.query("release/local_occurring", {"recoded": recoded})["released"].tolist()
+    occurring = np.flatnonzero(cover.copies).tolist()
     if len({recoding.labels[r] for r in occurring}) != len(occurring):
         raise InternalError("Two released items have the same label.")
     gone = dataset.n_items - cover.items

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -91,16 +91,18 @@ def global_loss(
 
 @dataclass(frozen=True)
 class Cover:
-    """What stands for the items in a local recoding: three columns of equal length.
+    """What stands for the items in a local recoding.
 
     Attributes:
         item, released: an item of the data and a released item that has it as a member.
         occurrences: in how many transactions both are.
+        copies: how often each released item is published.
     """
 
     item: Ints
     released: Ints
     occurrences: Ints
+    copies: Ints
 
     @property
     def items(self) -> int:
@@ -114,7 +116,11 @@ class Cover:
         tables = {"transactions": dataset.transactions, "recoded": recoding.transactions, "members": members}
         found = engine.query("utility/local_cover", tables)
         engine.drop(members)
-        return cls(*(found[c].astype(np.int64) for c in ("item", "released", "occurrences")))
+        shown = engine.query("utility/local_copies", {"recoded": recoding.transactions})
+        copies = np.zeros(len(recoding.labels), dtype=np.int64)
+        copies[shown["released"]] = shown["copies"]
+        item, released, occurrences = (found[c].astype(np.int64) for c in ("item", "released", "occurrences"))
+        return cls(item, released, occurrences, copies)
 
     @staticmethod
     def members(engine: Engine, dataset: Dataset, recoding: LocalRecoding) -> Table:
@@ -154,18 +160,15 @@ def local_loss(
     """
     domain = taxonomy.n_leaves if taxonomy is not None else dataset.n_items
     sizes = recoding.sizes
-    found = engine.query("utility/local_copies", {"recoded": recoding.transactions})
-    shown = dict(zip(found["released"].tolist(), found["copies"].tolist(), strict=True))
-    covered: dict[int, int] = shown
+    shown = covered = cover.copies
     occurrences = dataset.n_occurrences
     if recoding.semantics == "set":
-        sums = np.bincount(cover.released, weights=cover.occurrences, minlength=len(sizes)).astype(np.int64)
-        covered = {r: int(n) for r, n in enumerate(sums.tolist()) if n}
+        covered = np.bincount(cover.released, weights=cover.occurrences, minlength=len(sizes)).astype(np.int64)
     elif dataset.bags is not None:
         occurrences = dataset.n_bag_occurrences
-    lm_total = _sum_of(lm_of, covered, sizes, domain) + occurrences - sum(covered.values())
-    ncp_total = _sum_of(ncp_of, covered, sizes, domain) + occurrences - sum(covered.values())
-    ggd = _sum_of(lm_of, shown, sizes, domain) + occurrences - sum(shown.values())
+    lm_total = _sum_of(lm_of, covered, sizes, domain) + occurrences - int(covered.sum())
+    ncp_total = _sum_of(ncp_of, covered, sizes, domain) + occurrences - int(covered.sum())
+    ggd = _sum_of(lm_of, shown, sizes, domain) + occurrences - int(shown.sum())
     return Loss(
         lm_total=lm_total,
         lm=float(lm_total / occurrences) if occurrences else 0.0,
@@ -174,12 +177,10 @@ def local_loss(
     )
 
 
-def _sum_of(measure: Callable[[int, int], Fraction], counts: Mapping[int, int], sizes: Ints, domain: int) -> Fraction:
-    """The sum of a measure over counted released items."""
-    by_size: dict[int, int] = {}
-    for released, count in counts.items():
-        by_size[int(sizes[released])] = by_size.get(int(sizes[released]), 0) + int(count)
-    return sum((measure(size, domain) * count for size, count in by_size.items()), Fraction(0))
+def _sum_of(measure: Callable[[int, int], Fraction], counts: Ints, sizes: Ints, domain: int) -> Fraction:
+    """The sum of a measure over counted released items; exact below 2^53 of a size."""
+    by_size = np.bincount(sizes, weights=counts).astype(np.int64).tolist()
+    return sum((measure(size, domain) * count for size, count in enumerate(by_size) if count), Fraction(0))
 
 
 def ul_a(
