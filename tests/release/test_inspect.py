@@ -106,6 +106,7 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
+FLIPPED = "UPDATE manifest SET value = CASE value WHEN 'none' THEN 'some' ELSE 'none' END WHERE key = 'suppression'"
 OTHER_CHANGES = {
     "a bucket number out of place": ("anatomy", "UPDATE buckets SET bucket_id = 9999 WHERE bucket_id = 2"),
     "members of nothing here": ("anatomy", "INSERT INTO released_items VALUES ('secret', 'secret')"),
@@ -127,6 +128,8 @@ OTHER_CHANGES = {
     ),
     "a record twice": ("records", "INSERT INTO records FROM records WHERE transaction_id = 7"),
     "a record too few": ("records", "DELETE FROM records WHERE transaction_id = 7"),
+    "another suppression than that of the rows": ("records", FLIPPED),
+    "another suppression of all": ("long numbers", FLIPPED),
     "words for a list": ("records", "UPDATE manifest SET value = '{\"secret\": 1}' WHERE key = 'sensitive'"),
 }
 

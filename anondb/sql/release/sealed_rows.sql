@@ -1,6 +1,6 @@
 -- reads: transactions(transaction_id, item, copies), transaction_ids(transaction_id, complete), released_items(released_item, item), manifest(key, value)
 -- params: none
--- returns: numbers_out_of_place, rows_without_a_transaction, repeated_rows, wrong_copies, items_without_members, members_without_an_item, repeated_members, nulls, transactions_not_in_the_manifest
+-- returns: numbers_out_of_place, rows_without_a_transaction, repeated_rows, wrong_copies, items_without_members, members_without_an_item, repeated_members, nulls, transactions_not_in_the_manifest, words_of_suppression_that_the_rows_deny
 -- grain: one row
 -- Rows of a release that do not belong together, by kind: all are 0 in a release as anondb writes it.
 SELECT
@@ -38,4 +38,9 @@ SELECT
     (
         SELECT count(*) FROM manifest
         WHERE key = 'transactions' AND value <> CAST((SELECT count(*) FROM transaction_ids) AS TEXT)
-    ) AS transactions_not_in_the_manifest
+    ) AS transactions_not_in_the_manifest,
+    (
+        SELECT count(*) FROM manifest
+        WHERE key = 'suppression'
+            AND (value = 'none') = EXISTS (SELECT 1 FROM transaction_ids WHERE NOT complete)
+    ) AS words_of_suppression_that_the_rows_deny
