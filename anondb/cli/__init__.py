@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import errno
 import gc
 import os
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import NoReturn
 
 import typer
@@ -35,8 +37,12 @@ for command in COMMANDS:
 
 
 def _fail(error: AnondbError) -> NoReturn:
-    json_error(error.code, str(error), error.place)
-    typer.echo(f"anondb: {error}", err=True)
+    for say in (
+        partial(json_error, error.code, str(error), error.place),
+        partial(typer.echo, f"anondb: {error}", err=True),
+    ):
+        with contextlib.suppress(OSError):  # stdout or stderr may be what failed
+            say()
     raise SystemExit(error.exit_code)
 
 
@@ -63,6 +69,17 @@ def main() -> None:
         else:
             typer.echo(f"anondb: {error}", err=True)
         raise SystemExit(2) from None
+    except BrokenPipeError:  # whoever reads has seen enough
+        raise SystemExit(1) from None
+    except OSError as error:
+        _fail(
+            EngineError(
+                f"The output could not be written, or a file not read ({errno.errorcode.get(error.errno or 0, 'OSError')});"
+                " what was finished is kept (see anondb releases).",
+                code="io",
+                hint="Is the disk full?",
+            )
+        )
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
     if code == 130:  # Typer turns KeyboardInterrupt into this code without a word

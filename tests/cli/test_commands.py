@@ -364,6 +364,21 @@ def test_an_unexpected_exception_shows_no_text(run: Run, shop: Path, monkeypatch
     assert "CANARY" not in found.out + found.err and "RuntimeError" in found.err and "Traceback" not in found.err
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_full_disk_behind_the_output_is_said(files: Path, as_json: bool) -> None:
+    words = ["anonymize", files / "s.dat", "--taxonomy", files / "s.tree", *SMALL, *(["--json"] if as_json else [])]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "anondb", *map(str, words)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 5 and "could not be written" in done.stderr and "Traceback" not in done.stderr
+
+
 # ---------------------------------------------------------------------- interrupts and locks
 
 
