@@ -85,20 +85,19 @@ def find_release(engine: Engine, name: str) -> SchemaName:
     Raises:
         InputError: there is none of this name.
     """
+    return _found(engine, name)[0]
+
+
+def _found(engine: Engine, name: str) -> tuple[SchemaName, Kind]:
     schema = find_schema(engine, release_schema(current_catalog(engine), name))
     if schema is None:
         hint = "A run over files keeps none: load them into a database first, with anondb load."
         hint = hint if engine.one_shot else "List them: anondb releases."
         raise InputError(f"There is no release {name!r}.", code="no_such_release", hint=hint)
-    _kind(engine, schema)
-    return schema
-
-
-def _kind(engine: Engine, schema: SchemaName) -> Kind:
     kind = release_kind(engine, schema)
     if kind is None:
         raise InputError(f"The schema {schema.name!r} does not hold a release.", code="not_a_release")
-    return kind
+    return schema, kind
 
 
 def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
@@ -144,10 +143,10 @@ def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
     """
     catalog = current_catalog(engine)
     with engine.transaction():
-        schema = find_release(engine, name)
+        schema, kind = _found(engine, name)
         check_writable(engine, catalog)
         entry, dataset = load_source(engine, name)
-        manifest, kind = read_manifest(engine, schema), _kind(engine, schema)
+        manifest = read_manifest(engine, schema)
         queries = queries_of(engine, dataset, workload, partial(generalized_members, engine, schema, dataset))
         unchanged = dataset.n_transactions == int(manifest["transactions"]) and (
             entry.fingerprint == fingerprint(engine, dataset)

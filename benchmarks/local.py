@@ -4,7 +4,8 @@ Run it with ``make bench``. Times are CPU seconds of the whole command, start-up
 
 Seconds say little on another machine. With ``PUBLIC_LG=PROGRAM`` the public implementation (github.com/qiyuangong,
 Partition_for_Transaction) runs in turn with the command, and the limits are shares of its time in the same run: a Python
-program that takes the data, the tree and k, and does what ``anonymizer.py`` there does. It is written for Python 2.
+program that takes the data, the tree and k, does what ``anonymizer.py`` there does, and prints its NCP in percent. It is
+written for Python 2. ``RUNS=N`` says how often both run.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -28,7 +30,7 @@ LM = {"bms1": Fraction(3280250, 496), "bms2": Fraction(70312853, 3339)}  # exact
 PUBLIC = {"bms1": (2.3, 0.0413), "bms2": (5.5, 0.0566)}  # public Python LG: CPU seconds (the best seen), NCP
 SHARE = {"bms1": 2, "bms2": 5}  # our command may take this part of them
 PROGRAM = os.environ.get("PUBLIC_LG")
-RUNS = 9 if PROGRAM else 5
+RUNS = int(os.environ.get("RUNS", "5"))
 CLUMP_SECONDS = {"bms1": 60, "bms2": 120}
 SAMPLE = 5000
 
@@ -38,7 +40,9 @@ def measured(*command: str) -> tuple[str, float, int]:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
     output = process.stdout.read()
-    _, _, usage = os.wait4(process.pid, 0)
+    _, status, usage = os.wait4(process.pid, 0)
+    if os.waitstatus_to_exitcode(status):
+        raise SystemExit(f"{Path(command[0]).name} {Path(command[1]).name} failed")
     return output, usage.ru_utime + usage.ru_stime, usage.ru_maxrss // 1024
 
 
@@ -53,7 +57,11 @@ def public(name: str) -> float:
     """CPU seconds of the public implementation: of a run, or those that are known."""
     if PROGRAM is None:
         return PUBLIC[name][0]
-    return measured(sys.executable, PROGRAM, str(DATA / f"{name}.dat"), str(DATA / f"{name}.f5.tree"), "5")[1]
+    output, cpu, _ = measured(sys.executable, PROGRAM, str(DATA / f"{name}.dat"), str(DATA / f"{name}.f5.tree"), "5")
+    found = re.search(r"\d+\.\d+", output)
+    if found is None or abs(float(found[0]) / 100 - PUBLIC[name][1]) > 0.0001:
+        raise SystemExit("the public implementation gives another NCP")
+    return cpu
 
 
 def on(name: str, *extra: str) -> tuple[dict[str, Any], float, int]:
@@ -88,15 +96,14 @@ def main() -> int:
     for name, total in LM.items():
         runs = [(public(name), *on(name)) for _ in range(RUNS)]
         report, peak = runs[0][1], max(r[3] for r in runs)
-        theirs, cpu, share = (
-            statistics.median(x) for x in zip(*((r[0], r[2], r[2] / r[0]) for r in runs), strict=True)
-        )
+        shares = sorted(r[2] / r[0] for r in runs)
+        theirs, cpu, share = (statistics.median(x) for x in ([r[0] for r in runs], [r[2] for r in runs], shares))
         right = Fraction(report["loss"]["lm_total"]) == total
         missed += (not right) + (share > 1 / SHARE[name]) + (peak >= 2048)
         partition_ggd[name] = ggd(report)
         print(
             f"| {name} | {report['loss']['lm_total']} | {'yes' if right else 'NO'} | {report['loss']['ncp']:.5f} | "
-            f"{PUBLIC[name][1]:.4f} | {cpu:.2f} | {theirs:.2f} | {theirs / SHARE[name]:.2f} | {share:.3f} | "
+            f"{PUBLIC[name][1]:.4f} | {cpu:.2f} | {theirs:.2f} | {theirs / SHARE[name]:.2f} | {share:.3f} ({shares[0]:.3f} to {shares[-1]:.3f}) | "
             f"{1 / SHARE[name]:.1f} | {peak} |"
         )
     print("\n| data | algorithm | GGD | of partition's | suppressed occurrences | CPU, s | limit, s | peak, MiB |")

@@ -69,17 +69,10 @@ def main() -> None:
         else:
             typer.echo(f"anondb: {error}", err=True)
         raise SystemExit(2) from None
-    except BrokenPipeError:  # whoever reads has seen enough
-        raise SystemExit(1) from None
     except OSError as error:
-        _fail(
-            EngineError(
-                f"The output could not be written, or a file not read ({errno.errorcode.get(error.errno or 0, 'OSError')});"
-                " what was finished is kept (see anondb releases).",
-                code="io",
-                hint="Is the disk full?",
-            )
-        )
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            _fail(EngineError("No disk space left for the output; what was finished is kept.", code="disk_full"))
+        _fail(EngineError(f"Reading or writing a file failed ({type(error).__name__}).", code="io"))
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
     if code == 130:  # Typer turns KeyboardInterrupt into this code without a word

@@ -191,7 +191,7 @@ def from_paths(paths: Sequence[Sequence[str]]) -> Taxonomy:
     """
     steps = dict.fromkeys(chain.from_iterable(map(pairwise, paths)))
     ends: dict[str, None] = dict.fromkeys(path[-1] for path in paths if path)
-    return from_edges([*((node, above) for node, above in steps if node != above), *((end, None) for end in ends)])
+    return from_edges([*((end, None) for end in ends), *((node, above) for node, above in steps if node != above)])
 
 
 def _root_to_leaf(rows: list[tuple[str, ...]]) -> bool:
@@ -254,8 +254,15 @@ def load_taxonomy(engine: Engine, given: Any) -> Taxonomy:
         path = Path(given)
         if not path.is_file():
             raise InputError(f"The taxonomy file {path.name!r} does not exist.", code="no_such_file")
-        if _is_path_file(path):
-            return _read_paths(path)
+        try:
+            if _is_path_file(path):
+                return _read_paths(path)
+        except OSError:
+            raise InputError(
+                f"The taxonomy file {path.name!r} cannot be read.",
+                code="no_such_file",
+                hint="Check who may read it.",
+            ) from None
         given = path
     with open_source(engine, given, "taxonomy") as source:
         return _from_source(engine, source)

@@ -53,7 +53,7 @@ class Engine:
     ) -> None:
         self._connection = connection
         self._owned = owned
-        self._one_shot = self._in_memory = False
+        self._one_shot = False
         self._on_statement = on_statement
         self._on_progress = on_progress
         self._temp_directory = temp_directory
@@ -99,7 +99,7 @@ class Engine:
             shutil.rmtree(spill, ignore_errors=True)
             raise open_error(error) from None
         engine = cls(connection, owned=True, on_statement=on_statement, on_progress=on_progress, temp_directory=spill)
-        engine._one_shot, engine._in_memory = one_shot, os.fspath(path) == ":memory:"
+        engine._one_shot = one_shot
         return engine
 
     @property
@@ -113,13 +113,9 @@ class Engine:
         return self._owned
 
     def close(self) -> None:
-        """Stop the worker; close the connection and remove the spill directory if they are our own.
-
-        A database in memory for one run is left to the end of the process, or of this object: taking it apart takes a
-        while.
-        """
+        """Stop the worker; close the connection and remove the spill directory if they are our own."""
         self._pool.shutdown(wait=True)
-        if self._owned and not (self._one_shot and self._in_memory):
+        if self._owned:
             self._connection.close()
         if self._temp_directory is not None:
             shutil.rmtree(self._temp_directory, ignore_errors=True)

@@ -193,10 +193,9 @@ def freeze(
         return _freeze_buckets(engine, dataset, recoding, model, release_schema, release_id, key)
     items = recoding.items if isinstance(recoding, RelationalRecoding) else recoding
     numbered = number_transactions(engine, dataset.ids, key)
-    labels = engine.put(
-        "release_labels",
-        {"released": ("INTEGER", np.arange(len(items.labels))), "label": ("VARCHAR", list(items.labels))},
-    )
+    ordered = sorted(range(len(items.labels)), key=items.labels.__getitem__)
+    numbers = {"released": ("INTEGER", np.asarray(ordered)), "place": ("INTEGER", np.arange(len(ordered)))}
+    labels = engine.put("release_labels", {**numbers, "label": ("VARCHAR", [items.labels[r] for r in ordered])})
     work = {"numbered": numbered, "released": labels}
     if isinstance(items, LocalRecoding):
         rows = _write_local(engine, dataset, items, release_schema, work)

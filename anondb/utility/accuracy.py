@@ -145,7 +145,7 @@ def measure(
         engine: the engine, inside a transaction.
         dataset: the original data.
         released: the published side, of the same transactions.
-        workload: the queries.
+        workload: the queries; drawn ones are of this dataset.
         estimator: ``joint`` or ``product``.
         sanity_bound: with a share s > 0 the error is |truth - estimate| / max(truth, s x N), and no query is skipped.
         target: name of the work table of answers.
@@ -183,7 +183,7 @@ def measure(
 
 
 def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workload) -> Table:
-    """The work table ``(set_id, support)``: how many transactions of the data hold each query of a workload.
+    """The work table ``(set_id, support)``: how many transactions of the data hold each query of a workload of theirs.
 
     Queries that no transaction holds, and those without items, may be missing.
     """

@@ -116,7 +116,7 @@ def measure_buckets(
         engine: the engine, inside a transaction.
         dataset: the original data.
         buckets: ``(bucket_id, column_id, items, copies)``, the frozen rows of an anatomy of these data.
-        workload: the queries.
+        workload: the queries; drawn ones are of this dataset.
         target: name of the work table of answers.
     """
     asked = {"queries": workload.queries, "items": workload.items}

@@ -42,7 +42,7 @@ def measure_local(
         dataset: the original data.
         transactions, transaction_ids, released_items: tables of the release.
         semantics: ``set`` or ``atomic``, as its manifest says.
-        workload: the queries.
+        workload: the queries; drawn ones are of this dataset.
         sanity_bound, target: see ``measure``.
     """
     truths = true_counts(engine, f"{target}_truths", dataset, workload)

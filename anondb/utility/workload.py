@@ -6,7 +6,7 @@ import math
 import numbers
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -61,7 +61,7 @@ class Workload:
     seed: int | None
     draw: str
     table: str | None = None
-    supports: Ints | None = None
+    supports: Ints | None = field(default=None, compare=False)
 
 
 # ---------------------------------------------------------------------- drawn queries

@@ -376,7 +376,9 @@ def test_a_full_disk_behind_the_output_is_said(files: Path, as_json: bool) -> No
             text=True,
             check=False,
         )
-    assert done.returncode == 5 and "could not be written" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        done.returncode == 5 and "No disk space left for the output" in done.stderr and "Traceback" not in done.stderr
+    )
 
 
 # ---------------------------------------------------------------------- interrupts and locks

@@ -200,6 +200,15 @@ def test_other_refusals(engine: Engine, tmp_path: Path) -> None:
     refused_in(engine, "column_clash", lambda: clash)
 
 
+def test_a_file_that_may_not_be_read(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object, **__: object) -> None:
+        raise PermissionError(13, "CANARY")
+
+    (tmp_path / "t.tree").write_text("a;*\n")
+    monkeypatch.setattr(Path, "open", denied)
+    refused_in(engine, "no_such_file", lambda: tmp_path / "t.tree", "cannot be read")
+
+
 def test_unbalanced_wide_tables(engine: Engine) -> None:
     """A value repeated in the next level counts once; a missing root is added under a label that is free."""
     rows = [("a", "A", "A"), ("b", "b", "A"), ("c", "c", "c"), ("*", "B", "B")]

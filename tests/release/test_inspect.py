@@ -129,6 +129,7 @@ OTHER_CHANGES = {
     "a record twice": ("records", "INSERT INTO records FROM records WHERE transaction_id = 7"),
     "a record too few": ("records", "DELETE FROM records WHERE transaction_id = 7"),
     "another suppression than that of the rows": ("records", FLIPPED),
+    "a suppression where there is none": ("anatomy", FLIPPED),
     "another suppression of all": ("long numbers", FLIPPED),
     "words for a list": ("records", "UPDATE manifest SET value = '{\"secret\": 1}' WHERE key = 'sensitive'"),
 }

@@ -1,6 +1,6 @@
 -- reads: buckets(bucket_id, column_id, items, copies), released_items(released_item, item), manifest(key, value)
 -- params: none
--- returns: buckets_out_of_place, wrong_copies, items_without_members, members_without_an_item, repeated_members, nulls
+-- returns: buckets_out_of_place, wrong_copies, items_without_members, members_without_an_item, repeated_members, nulls, words_of_suppression_that_the_rows_deny
 -- grain: one row
 -- Rows of an anatomy that do not belong together, by kind: all are 0 in a release as anondb writes it.
 WITH members AS (
@@ -25,4 +25,5 @@ SELECT
     (SELECT count(*) FROM buckets WHERE bucket_id IS NULL OR column_id IS NULL OR items IS NULL OR copies IS NULL)
     + (SELECT count(*) FROM members WHERE label IS NULL)
     + (SELECT count(*) FROM released_items WHERE released_item IS NULL OR item IS NULL)
-    + (SELECT count(*) FROM manifest WHERE key IS NULL OR value IS NULL) AS nulls
+    + (SELECT count(*) FROM manifest WHERE key IS NULL OR value IS NULL) AS nulls,
+    (SELECT count(*) FROM manifest WHERE key = 'suppression' AND value <> 'none') AS words_of_suppression_that_the_rows_deny
