@@ -2,8 +2,11 @@
 -- params: none
 -- returns: released_item, signature, complete, transactions
 -- grain: released_item, signature, complete
--- The same as signatures_by_item where transactions differ in whether they are complete.
-SELECT transactions.item AS released_item, held.signature, transaction_ids.complete, CAST(sum(transaction_ids.weight) AS BIGINT) AS transactions
+-- The same as signatures_by_item where transactions may differ in whether they are complete, and each of them may stand for
+-- several that are alike: its weight.
+SELECT
+    transactions.item AS released_item, held.signature, transaction_ids.complete,
+    CAST(sum(transaction_ids.weight) AS BIGINT) AS transactions
 FROM transactions
 JOIN transaction_ids ON transactions.transaction_id = transaction_ids.transaction_id
 LEFT JOIN held ON transactions.transaction_id = held.transaction_id
