@@ -16,6 +16,7 @@ from anondb.errors import InternalError
 from anondb.models.anatomy import Anatomy
 from anondb.policy import Workload
 from anondb.recoding import BucketRecoding
+from anondb.release.coded import CodedRelease
 from anondb.release.objects import ANATOMY, Kind, SchemaName
 from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
 from anondb.utility import Workload as Queries
@@ -62,7 +63,9 @@ def measure_on(
     kind: Kind,
     manifest: Mapping[str, str],
     queries: Queries,
+    *,
     must_hold: bool = True,
+    rows: CodedRelease | None = None,
 ) -> Accuracy:
     """Measure a frozen release on its data.
 
@@ -72,6 +75,7 @@ def measure_on(
         schema, kind, manifest: the release, what it consists of, and what it says about itself.
         queries: the workload.
         must_hold: whether the data are those of the release, so that every true count lies within its bounds.
+        rows: its rows, where others look at them, too.
 
     Raises:
         InternalError: a true count lies outside of its bounds: a bug; nothing is kept.
@@ -80,24 +84,18 @@ def measure_on(
         from anondb.utility.anatomy import measure_buckets
 
         return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
+    coded = CodedRelease(engine, schema) if rows is None else rows
+    members = schema.table("released_items")
     if kind.local:
-        accuracy = measure_local(
-            engine,
-            dataset,
-            schema.table("transactions"),
-            schema.table("transaction_ids"),
-            schema.table("released_items"),
-            manifest["semantics"],
-            queries,
-        )
-        return _held(accuracy, must_hold)
-    released = of_release(
-        engine,
-        schema.table("transactions"),
-        schema.table("released_items"),
-        suppressed=manifest["suppression"] == "some",
-    )
-    return _held(measure(engine, dataset, released, queries), must_hold)
+        semantics = manifest["semantics"]
+        accuracy = measure_local(engine, dataset, coded.classes, coded.items, members, semantics, queries)
+    else:
+        suppressed = manifest["suppression"] == "some"
+        released = of_release(engine, coded.transactions, coded.items, members, suppressed=suppressed)
+        accuracy = measure(engine, dataset, released, queries)
+    if rows is None:
+        coded.drop()
+    return _held(accuracy, must_hold)
 
 
 def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:

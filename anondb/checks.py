@@ -26,7 +26,7 @@ from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.models.transactional import TransactionalK
-from anondb.release.freeze import coded_release
+from anondb.release.coded import CodedRelease
 from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
 from anondb.release.relational import coded_records, sensitive_codes
 from anondb.verify import Verification
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 def verify_rows(
     engine: Engine,
     transactions: Table,
-    ids: exp.Query,
     items: Table,
     model: Model,
     witnesses: int = 0,
@@ -51,8 +50,7 @@ def verify_rows(
 
     Args:
         engine: the engine, inside a transaction.
-        transactions: ``(tid, item, copies)``, each pair of transaction and item once.
-        ids: ``(tid, complete)``: every transaction, for models that look at those without items.
+        transactions: ``(tid, item)``, each pair once.
         items: ``(item, label)``.
         model: the promise.
         witnesses: how many violations to return at most.
@@ -69,10 +67,6 @@ def verify_rows(
             from anondb.verify.km import verify_km
 
             return verify_km(engine, transactions, items, model, witnesses=witnesses)
-        case TransactionalK():
-            from anondb.verify.classes import verify_k
-
-            return verify_k(engine, transactions, ids, items, model, witnesses=witnesses)
         case HkpCoherence() if sensitive is None:
             raise InputError(
                 "The model hkp is checked against its private items, which no release lists.",
@@ -121,11 +115,12 @@ def verify_release(
     sensitive: Collection[str] | None = None,
     original: Dataset | None = None,
     kind: Kind | None = None,
+    rows: CodedRelease | None = None,
 ) -> Verification:
     """Check the frozen or sealed rows of a release against a model; ``privacy``, ``sensitive`` as in ``verify_rows``.
 
     ``original`` are the data that it was made from, where they are at hand; only the check of an anatomy looks at them.
-    ``kind`` is what the release consists of, where that is known.
+    ``kind`` is what the release consists of, where that is known; ``rows`` are its rows, where others look at them, too.
 
     Raises:
         InputError: the release is not of a kind that the model speaks of.
@@ -144,25 +139,28 @@ def verify_release(
         return verify_anatomy(
             engine, schema.table("buckets"), model, _original(original), number=number, witnesses=witnesses
         )
-    transactions, items = coded_release(engine, schema)
+    coded = CodedRelease(engine, schema) if rows is None else rows
+    released = schema.table("released_items")
     if isinstance(model, KkmAnonymity | KlmDiversity):
         from anondb.verify.relational import verify_kkm
 
-        classes, hidden = coded_records(engine, schema, items)
-        checked = verify_kkm(engine, transactions, classes, items, hidden, model, witnesses=witnesses)
-        engine.drop(transactions, items, classes, hidden)
-        return checked
-    ids = exp.select(exp.column("transaction_id").as_("tid"), "complete")
-    ids = ids.from_(schema.table("transaction_ids").expression())
-    released = schema.table("released_items")
-    about: dict[str, Any] = {"privacy": privacy, "sensitive": sensitive, "released_items": released}
-    found = verify_rows(engine, transactions, ids, items, model, witnesses, **about)
+        classes, hidden = coded_records(engine, schema, coded.items)
+        found = verify_kkm(engine, coded.transactions, classes, coded.items, hidden, model, witnesses=witnesses)
+        engine.drop(classes, hidden)
+    elif isinstance(model, TransactionalK):
+        from anondb.verify.classes import verify_k
+
+        found = verify_k(engine, coded.classes, coded.items, model, witnesses=witnesses)
+    else:
+        about: dict[str, Any] = {"privacy": privacy, "sensitive": sensitive, "released_items": released}
+        found = verify_rows(engine, coded.transactions, coded.items, model, witnesses, **about)
     if isinstance(model, KmAnonymity) and kind.local:
         from anondb.verify.levels import verify_levels
 
-        across = verify_levels(engine, transactions, items, released, model)
+        across = verify_levels(engine, coded.transactions, coded.items, released, model)
         found = replace(found, verified=found.verified and across.verified, across_levels=across.violations)
-    engine.drop(transactions, items)
+    if rows is None:
+        coded.drop()
     return found
 
 
@@ -223,13 +221,16 @@ def verify_source(
 
 def verify_dataset(engine: Engine, dataset: Dataset, model: Model, witnesses: int = 0, **about: Any) -> Verification:
     """Check coded transactions as if they were published as they are; ``about`` goes to ``verify_rows``."""
-    ids = exp.select("tid", exp.true().as_("complete")).from_(dataset.ids.expression())
-    if isinstance(model, TransactionalK):
-        from anondb.verify.classes import verify_k
+    if not isinstance(model, TransactionalK):
+        return verify_rows(engine, dataset.transactions, dataset.items, model, witnesses, **about)
+    from anondb.verify.classes import classes_of, verify_k
 
-        sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
-        return verify_k(engine, dataset.bags or sets, ids, dataset.items, model, witnesses=witnesses)
-    return verify_rows(engine, dataset.transactions, ids, dataset.items, model, witnesses, **about)
+    ids = exp.select("tid", exp.true().as_("complete")).from_(dataset.ids.expression())
+    sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+    classes = classes_of(engine, dataset.bags or sets, ids)
+    found = verify_k(engine, classes, dataset.items, model, witnesses=witnesses)
+    engine.drop(classes)
+    return found
 
 
 def verify_buckets(

@@ -27,6 +27,7 @@ from anondb.policy import Policy
 from anondb.recode import Loaded, import_algorithm, loss_of, promised, recode, remarks
 from anondb.recoding import BucketRecoding, GlobalRecoding, Recoding, RelationalRecoding
 from anondb.release import ledger, publications
+from anondb.release.coded import CodedRelease
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
 from anondb.stored import check_writable, current_catalog, reference_of
@@ -150,7 +151,8 @@ def anonymize(
             loss = loss_of(engine, policy, loaded, recoding, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
             about: dict[str, Any] = {"privacy": loaded.stated.privacy, "sensitive": loaded.sensitive}
-            verification = verify_release(engine, schema, model, kind=frozen.kind, original=dataset, **about)
+            rows = CodedRelease(engine, schema)
+            verification = verify_release(engine, schema, model, kind=frozen.kind, rows=rows, original=dataset, **about)
             if not verification.verified:
                 raise VerificationFailed(
                     f"The frozen release has {verification.violations} violations of {model.name}; nothing was kept."
@@ -161,7 +163,8 @@ def anonymize(
                 constraints = check_constraints(engine, policy, loaded, recoding, schema)
         with clock.step(engine, "accuracy", "measuring accuracy"):
             queries = queries_of(engine, dataset, policy.workload, partial(_pool, recoding, frozen))
-            accuracy = measure_on(engine, dataset, schema, frozen.kind, frozen.manifest, queries)
+            accuracy = measure_on(engine, dataset, schema, frozen.kind, frozen.manifest, queries, rows=rows)
+            rows.drop()
             anatomy = None
             if isinstance(recoding, BucketRecoding) and isinstance(model, Anatomy):
                 anatomy = anatomy_figures(engine, dataset, recoding, schema, model, policy.workload.seed)

@@ -210,7 +210,7 @@ def load_transactions(
     labels = tuple(engine.query("transactions/labels", {"items": items})["label"].tolist())
     n_transactions = int(engine.scalar("transactions/row_count", {"source": ids}))
     warnings = []
-    near = int(engine.scalar("transactions/near_duplicates", {"items": items}))
+    near = len(labels) - len({label.strip(" \t\n\r") for label in labels})
     if near:
         warnings.append(f"{near} items differ from another only by white space at the ends; they stay distinct.")
     dataset = Dataset(

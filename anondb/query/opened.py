@@ -327,7 +327,9 @@ class Opened:
         """The transactions with their weights: all with 1, or the different ones with how many there are of each."""
         if self._contents is not None:
             number = exp.column("content_id").as_("transaction_id")
-            return exp.select(number, "complete", "weight").from_(self._contents.expression())
+            return exp.select(number, "complete", exp.column("support").as_("weight")).from_(
+                self._contents.expression()
+            )
         stored = self.schema.table("transaction_ids").expression()
         return exp.select("transaction_id", "complete", exp.convert(1).as_("weight")).from_(stored)
 
@@ -336,23 +338,26 @@ class Opened:
         """The different transactions, where many are alike and can be kept."""
         if self.manifest.get("model") != "k" or not self.engine.owned:
             return None
-        tables = {name: self.schema.table(name) for name in ("transactions", "transaction_ids")}
-        return self._kept("utility/contents", {**tables, "codes": self._codes()})
+        ids = exp.select(exp.column("transaction_id").as_("tid"), "complete")
+        ids = ids.from_(self.schema.table("transaction_ids").expression())
+        stored: dict[str, Table | exp.Query] = {
+            "transactions": self.schema.table("transactions"),
+            "items": self._items(),
+        }
+        coded = load("release/coded_transactions").bind(stored, {})
+        return self._kept("verify/classes", {"transactions": coded, "ids": ids})
 
-    def _codes(self) -> exp.Query:
+    def _items(self) -> exp.Query:
         """Numbers for all labels that are published."""
-        labels = exp.select(exp.column("item").as_("released_item")).from_(
-            self.schema.table("transactions").expression()
-        )
-        return load("utility/released_codes").bind({"released_items": labels}, {})
+        return load("release/coded_items").bind({"transactions": self.schema.table("transactions")}, {})
 
     @cached_property
     def _rows(self) -> Table | exp.Query:
         """The rows of the release, or of its different transactions; those of bags told apart."""
         stored: Table | exp.Query = self.schema.table("transactions")
         if self._contents is not None:
-            items = load("utility/content_items").bind({"contents": self._contents}, {})
-            stored = self._kept("query/content_rows", {"content_items": items, "codes": self._codes()})
+            rows = load("utility/content_items").bind({"contents": self._contents}, {})
+            stored = self._kept("query/content_rows", {"content_items": rows, "items": self._items()})
         if self.manifest["semantics"] == "set":
             return stored
         return self._once("query/bag_rows", {"transactions": stored, "overlaps": self._overlaps()})

@@ -383,16 +383,3 @@ def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dic
     ]
     found = engine.select(exp.select(*counts), "counting the rows of a release")
     return {name: int(column[0]) for name, column in found.items()}
-
-
-def coded_release(engine: Engine, release_schema: SchemaName) -> tuple[Table, Table]:
-    """The frozen rows as integers, for a verifier: work tables ``(tid, item, copies)`` and ``(item, label)``.
-
-    Only frozen tables are read, nothing of the dataset; ``release_schema`` may be ``main`` of a sealed file. Items are
-    numbered from 0 in code-point order of the labels; ``tid`` is the ``transaction_id``. Transactions without items
-    have no row here: N is ``transactions`` in the manifest. Call it inside ``engine.transaction()``.
-    """
-    frozen = release_schema.table("transactions")
-    items = engine.create("frozen_items", "release/coded_items", {"transactions": frozen})
-    coded = engine.create("frozen_transactions", "release/coded_transactions", {"transactions": frozen, "items": items})
-    return coded, items

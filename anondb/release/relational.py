@@ -131,7 +131,7 @@ def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Tab
     Args:
         engine: inside a transaction.
         schema: the release; ``main`` in a sealed file.
-        items: ``(item, label)`` of ``freeze.coded_release``.
+        items: ``CodedRelease.items``.
 
     Raises:
         InputError: it is no release with relational values, or its list of sensitive items cannot be read.

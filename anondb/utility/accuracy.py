@@ -100,8 +100,9 @@ def of_recoding(
 
 def of_release(
     engine: Engine,
-    transactions: Table | exp.Query,
-    released_items: Table | exp.Query,
+    transactions: Table,
+    items: Table,
+    released_items: Table,
     *,
     suppressed: bool,
     target: str = "release",
@@ -110,17 +111,15 @@ def of_release(
 
     Args:
         engine: the engine, inside a transaction.
-        transactions: ``(transaction_id, item)`` with labels of released items.
+        transactions: ``(tid, item)`` of released items as integers, each pair once.
+        items: ``(item, label)`` of these.
         released_items: ``(released_item, item)``.
         suppressed: whether its manifest says that something was suppressed.
         target: prefix of the work tables.
     """
-    codes = engine.create(f"{target}_codes", "utility/released_codes", {"released_items": released_items})
-    tables = {"released_items": released_items, "codes": codes}
+    tables = {"released_items": released_items, "items": items}
     members = engine.create(f"{target}_members", "utility/released_members", tables)
-    rows = engine.create(f"{target}_rows", "utility/released_rows", {"transactions": transactions, "codes": codes})
-    engine.drop(codes)
-    return ReleasedData(rows, members, suppressed)
+    return ReleasedData(transactions, members, suppressed)
 
 
 def measure(

@@ -22,8 +22,8 @@ Flags = npt.NDArray[np.bool_]
 def measure_local(
     engine: Engine,
     dataset: Dataset,
-    transactions: Table,
-    transaction_ids: Table,
+    classes: Table,
+    items: Table,
     released_items: Table,
     semantics: str,
     workload: Workload,
@@ -40,19 +40,17 @@ def measure_local(
     Args:
         engine: the engine, inside a transaction.
         dataset: the original data.
-        transactions, transaction_ids, released_items: tables of the release.
+        classes: ``(content_id, content, complete, support)``: the different published transactions, see ``CodedRelease``.
+        items: ``(item, label)`` of the released items, numbered from 0 without a gap.
+        released_items: ``(released_item, item)``, which original items these stand for.
         semantics: ``set`` or ``atomic``, as its manifest says.
         workload: the queries; drawn ones are of this dataset.
         sanity_bound, target: see ``measure``.
     """
     truths = true_counts(engine, f"{target}_truths", dataset, workload)
-    codes = engine.create(f"{target}_codes", "utility/released_codes", {"released_items": released_items})
-    members = engine.create(
-        f"{target}_members", "utility/released_members", {"released_items": released_items, "codes": codes}
-    )
-    tables = {"transactions": transactions, "transaction_ids": transaction_ids, "codes": codes}
-    contents = engine.create(f"{target}_contents", "utility/contents", tables)
-    published = _Published.read(engine, members, contents, workload, semantics == "atomic")
+    tables = {"released_items": released_items, "items": items}
+    members = engine.create(f"{target}_members", "utility/released_members", tables)
+    published = _Published.read(engine, classes, items, members, workload, semantics == "atomic")
     counts = engine.put(f"{target}_counts", _counts(engine, published, workload))
     answers = engine.create(
         target,
@@ -60,7 +58,7 @@ def measure_local(
         {
             "queries": workload.queries,
             "items": workload.items,
-            "contents": contents,
+            "contents": classes,
             "names": workload.names,
             "counts": counts,
             "truths": truths,
@@ -68,7 +66,7 @@ def measure_local(
         transactions=dataset.n_transactions,
         sanity=float(sanity_bound),
     )
-    engine.drop(truths, codes, members, contents, counts)
+    engine.drop(truths, members, counts)
     return accuracy_of(engine, workload, answers, "joint")
 
 
@@ -108,12 +106,14 @@ class _Published:
     atomic: bool
 
     @classmethod
-    def read(cls, engine: Engine, members: Table, contents: Table, workload: Workload, atomic: bool) -> _Published:
+    def read(
+        cls, engine: Engine, classes: Table, items: Table, members: Table, workload: Workload, atomic: bool
+    ) -> _Published:
         """Read them from the work tables of ``measure_local``."""
-        rows = engine.query("utility/content_items", {"contents": contents})
-        held = engine.query("utility/weights", {"contents": contents})
-        sizes = engine.query("utility/local_sizes", {"members": members})["size"].astype(np.int64)
-        at = np.searchsorted(rows["released"], np.arange(len(sizes) + 1)).tolist()
+        rows = engine.query("utility/content_items", {"contents": classes})
+        held = engine.query("utility/weights", {"contents": classes})
+        sizes = engine.query("utility/local_sizes", {"coded": items, "members": members})["size"].astype(np.int64)
+        at = np.searchsorted(rows["item"], np.arange(len(sizes) + 1)).tolist()
         place, copies = rows["content_id"].astype(np.int64) - 1, rows["copies"].astype(np.int64)
         found = engine.query("utility/local_covers", {"items": workload.items, "members": members})
         covers: dict[int, list[int]] = {}

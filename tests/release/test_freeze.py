@@ -12,7 +12,8 @@ from anondb.engine import Engine
 from anondb.errors import InputError, InternalError
 from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
-from anondb.release.freeze import coded_release, freeze
+from anondb.release.coded import CodedRelease
+from anondb.release.freeze import freeze
 from anondb.release.ledger import drop_release
 from anondb.release.objects import (
     allowed_objects,
@@ -148,11 +149,14 @@ def test_the_key_is_in_no_statement_and_nothing_is_left(tmp_path: Any) -> None:
     engine.close()
 
 
-def test_coded_release_reads_the_frozen_rows(owner: Engine) -> None:
+def test_a_coded_release_is_its_frozen_rows(owner: Engine) -> None:
     release = frozen(owner)
     with owner.transaction():
-        coded, items = coded_release(owner, release.schema)
-        decoded = rows(owner, f"SELECT tid, label FROM {coded.sql()} JOIN {items.sql()} USING (item) ORDER BY 1, 2")
+        coded = CodedRelease(owner, release.schema)
+        items = coded.items
+        decoded = rows(
+            owner, f"SELECT tid, label FROM {coded.transactions.sql()} JOIN {items.sql()} USING (item) ORDER BY 1, 2"
+        )
         assert decoded == rows(owner, "SELECT transaction_id, item FROM release_spring.transactions ORDER BY 1, 2")
         assert rows(owner, f"SELECT item, label FROM {items.sql()} ORDER BY 1") == [
             (0, "Fruit"),

@@ -15,7 +15,7 @@ from release.cases import SHOP, frozen, rows
 from anondb.engine import Engine
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.release import publish as publishing
-from anondb.release.freeze import coded_release
+from anondb.release.coded import CodedRelease
 from anondb.release.objects import MANIFEST_KEYS, SchemaName, allowed_objects, listed_objects
 from anondb.release.publish import publish
 from anondb.release.reader import read_sealed_manifest
@@ -200,7 +200,7 @@ def test_the_check_sees_the_sealed_rows(owner: Engine, tmp_path: Path) -> None:
     def check(engine: Engine, schema: SchemaName) -> None:
         assert not (tmp_path / "spring.duckdb").exists()
         with engine.transaction():
-            coded, _ = coded_release(engine, schema)
+            coded = CodedRelease(engine, schema).transactions
             seen.append(rows(engine, f"SELECT count(*) FROM {coded.sql()}")[0][0])
 
     publish(owner, release.schema, tmp_path / "spring.duckdb", check=check)

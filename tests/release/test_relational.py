@@ -21,6 +21,7 @@ from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.release.coded import CodedRelease
 from anondb.release.freeze import drop_schema, freeze
 from anondb.release.objects import SchemaName, release_schema
 from anondb.release.publish import publish
@@ -180,8 +181,8 @@ def test_every_algorithm_end_to_end(engine: Engine, number: int) -> None:
                 assert verify_release(engine, schema, model).verified, seed
                 assert (frozen.suppression == "some") == bool(recoding.suppressed), seed
                 workload = random_workload(engine, dataset, queries=5, size=2, seed=seed)
-                tables = [schema.table(n) for n in ("transactions", "transaction_ids", "released_items")]
-                accuracy = measure_local(engine, dataset, *tables, "set", workload)
+                coded, members = CodedRelease(engine, schema), schema.table("released_items")
+                accuracy = measure_local(engine, dataset, coded.classes, coded.items, members, "set", workload)
                 assert accuracy.outside == 0, seed
                 engine.call(lambda: engine.connection.execute("USE memory.release_case"))
                 try:

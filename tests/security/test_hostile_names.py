@@ -17,7 +17,8 @@ from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
-from anondb.release.freeze import coded_release, freeze
+from anondb.release.coded import CodedRelease
+from anondb.release.freeze import freeze
 from anondb.release.ledger import drop_release, entries, find, record
 from anondb.release.objects import read_manifest, release_schema
 from anondb.release.publish import publish
@@ -49,9 +50,9 @@ def test_labels_come_back_exactly(owner: Engine, tmp_path: Path) -> None:
         release = freeze(
             owner, data, recoding(data, blocks), KmAnonymity(k=1), release_schema=release_schema("shop", "spring")
         )
-        coded, items = coded_release(owner, release.schema)
-        assert len(rows(owner, f"FROM {coded.sql()}")) == release.rows
-        assert [r[0] for r in rows(owner, f"SELECT label FROM {items.sql()} ORDER BY item")] == sorted(blocks)
+        coded = CodedRelease(owner, release.schema)
+        assert len(rows(owner, f"FROM {coded.transactions.sql()}")) == release.rows
+        assert [r[0] for r in rows(owner, f"SELECT label FROM {coded.items.sql()} ORDER BY item")] == sorted(blocks)
     wanted = sorted((label, member) for label, members in blocks.items() for member in members)
     image = {member: label for label, member in wanted}
     baskets = sorted(sorted({image[i] for i in t}) for t in transactions)

@@ -95,7 +95,6 @@ EXAMPLES = [
     Example("transactions/labels", [("a",), ("b",), ("b ",)], {"items": ITEMS}, ordered=True),
     Example("transactions/lengths", [(1, 2), (2, 2)], {"transactions": TRANSACTIONS}, ordered=True),
     Example("transactions/lengths", [], {"transactions": (TRANSACTIONS[0], [])}),
-    Example("transactions/near_duplicates", [(1,)], {"items": ITEMS}),
     Example(
         "transactions/null_counts",
         [(3, 1, 2, 2)],

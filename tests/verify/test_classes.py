@@ -14,7 +14,7 @@ from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.models.transactional import TransactionalK
 from anondb.verify import Verification, Witness
-from anondb.verify.classes import verify_k
+from anondb.verify.classes import classes_of, verify_k
 
 GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "spec" / "golden.json"
 LABELS = ["b", "a", "Z", "é", "", "aa", "~ "]
@@ -47,7 +47,7 @@ def verified(
         items = engine.put(
             "case_items", {"item": ("INTEGER", [numbers[x] for x in labels]), "label": ("VARCHAR", labels)}
         )
-        return verify_k(engine, transactions, ids, items, TransactionalK(k), witnesses=witnesses)
+        return verify_k(engine, classes_of(engine, transactions, ids), items, TransactionalK(k), witnesses=witnesses)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,4 +1,4 @@
--- reads: names(query_id, name), queries(query_id, item), items(item, label), counts(query_id, lower_bound, estimate, upper_bound), contents(complete, weight), truths(set_id, support)
+-- reads: names(query_id, name), queries(query_id, item), items(item, label), counts(query_id, lower_bound, estimate, upper_bound), contents(complete, support), truths(set_id, support)
 -- params: transactions, sanity
 -- returns: query_id, items, truth, estimate, lower_bound, upper_bound, relative_error
 -- grain: query_id
@@ -9,7 +9,7 @@ WITH listed AS (
     JOIN items ON queries.item = items.item
     GROUP BY queries.query_id
 ),
-hidden AS (SELECT coalesce(sum(weight), 0) AS n FROM contents WHERE NOT complete),
+hidden AS (SELECT coalesce(sum(support), 0) AS n FROM contents WHERE NOT complete),
 counted AS (
     SELECT
         names.query_id AS position,

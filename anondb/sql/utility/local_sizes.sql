@@ -1,6 +1,10 @@
--- reads: members(released, label)
+-- reads: coded(item), members(released, label)
 -- params: none
 -- returns: size
--- grain: released
+-- grain: item
 -- How many original items each released item stands for; released items are numbered from 0 without a gap.
-SELECT count(*) AS size FROM members GROUP BY released ORDER BY released ASC
+SELECT count(members.label) AS size
+FROM coded
+LEFT JOIN members ON coded.item = members.released
+GROUP BY coded.item
+ORDER BY coded.item ASC

@@ -1,0 +1,63 @@
+"""The rows of a release as integers, read once for all who look at them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from sqlglot import exp
+
+from anondb.engine import Engine, Table
+from anondb.release.objects import SchemaName
+
+
+class CodedRelease:
+    """The rows of a frozen or sealed release in work tables, each made when it is first asked for.
+
+    Only tables of the release are read, nothing of the data that it was made from. Use it inside one
+    ``engine.transaction()``, and one at a time.
+
+    Args:
+        engine: the engine, inside a transaction.
+        schema: the release; ``main`` in a sealed file.
+    """
+
+    def __init__(self, engine: Engine, schema: SchemaName) -> None:
+        self._engine = engine
+        self._made: list[Table] = []
+        self._rows = schema.table("transactions")
+        self._ids = schema.table("transaction_ids")
+
+    @cached_property
+    def items(self) -> Table:
+        """``(item, label)``: the released items that occur, numbered from 0 in code-point order of their labels."""
+        return self._make("frozen_items", "release/coded_items", transactions=self._rows)
+
+    @cached_property
+    def transactions(self) -> Table:
+        """``(tid, item, copies)``, each pair once; ``tid`` is the ``transaction_id``.
+
+        Transactions without items have no row here: see ``ids``.
+        """
+        tables = {"transactions": self._rows, "items": self.items}
+        return self._make("frozen_transactions", "release/coded_transactions", **tables)
+
+    @property
+    def ids(self) -> exp.Select:
+        """``(tid, complete)``: every transaction."""
+        return exp.select(exp.column("transaction_id").as_("tid"), "complete").from_(self._ids.expression())
+
+    @cached_property
+    def classes(self) -> Table:
+        """``(content_id, content, complete, support)``: the different transactions, and how many there are of each.
+
+        A content is a sorted list with the number 2^32 x item + copies for each item.
+        """
+        return self._make("frozen_contents", "verify/classes", transactions=self.transactions, ids=self.ids)
+
+    def _make(self, target: str, name: str, **tables: Table | exp.Query) -> Table:
+        self._made.append(self._engine.create(target, name, tables))
+        return self._made[-1]
+
+    def drop(self) -> None:
+        """Drop the work tables."""
+        self._engine.drop(*self._made)
