@@ -9,9 +9,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import errno
-import gc
-import os
-import signal
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -26,7 +23,7 @@ from anondb.cli.app import app
 from anondb.cli.words import json_error
 from anondb.errors import AnondbError, EngineError, InternalError
 
-__all__ = ["app", "console", "main"]
+__all__ = ["app", "main"]
 
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(make.demo, files.load, make.anonymize, check.verify, ask.accuracy, files.publish),
@@ -48,8 +45,6 @@ def _fail(error: AnondbError) -> NoReturn:
 
 def main() -> None:
     """Run a command: typed errors become a message and an exit code (design 2.1), which ``SystemExit`` carries."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra here: its threads only cost start-up time
-    gc.set_threshold(200_000, 20, 20)  # modules and parse trees are seldom garbage, and long to look through
     asked = copy.copy(app)  # with the command that is asked for alone, where one is: making all of them takes longer
     named = [c for c in app.registered_commands if c.callback is not None and c.callback.__name__ in sys.argv[1:2]]
     asked.registered_commands = named or app.registered_commands
@@ -80,27 +75,3 @@ def main() -> None:
         json_error("interrupted", words)
         typer.echo(f"anondb: {words}", err=True)
     raise SystemExit(code if isinstance(code, int) else 0)
-
-
-def console() -> NoReturn:
-    """Entry point: ``main``, and the process is gone.
-
-    Databases and files are closed by then. What Python does at its end, taking all modules apart, took an eighth of the time
-    of the main job; and Ctrl-C meanwhile would change the exit code of a command that is done.
-    """
-    try:
-        main()
-        code = 0
-    except SystemExit as done:
-        code = done.code if isinstance(done.code, int) else 1
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-    except BrokenPipeError:  # whoever reads has seen enough
-        code = code or 1
-    except OSError as error:
-        code = code or EngineError.exit_code
-        with contextlib.suppress(OSError):
-            os.write(2, f"anondb: the output could not be written ({type(error).__name__})\n".encode())
-    os._exit(code)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb import __version__
-from anondb.cli.words import json_error, plain
+from anondb.cli.words import nothing_begun, plain
 from anondb.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ def _leaving_at_once() -> Iterator[None]:
     """End at Ctrl-C without unwinding while native modules are imported, which abort where an exception meets them."""
 
     def leave(*_: object) -> None:
-        json_error("interrupted", "interrupted; nothing had begun")
-        typer.echo("anondb: interrupted; nothing had begun", err=True)
+        nothing_begun()
         sys.stdout.flush()
         os._exit(130)
 

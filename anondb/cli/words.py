@@ -26,6 +26,12 @@ def json_error(code: str, message: str, place: dict[str, int] | None = None) -> 
         print_json({"error": {"code": code, "message": message, **(place or {})}})
 
 
+def nothing_begun() -> None:
+    """Say that Ctrl-C came before the work."""
+    json_error("interrupted", "interrupted; nothing had begun")
+    typer.echo("anondb: interrupted; nothing had begun", err=True)
+
+
 def figure(value: float | None) -> str:
     """A number in four digits, or a dash where there is none."""
     return "-" if value is None else f"{value:.4g}"

@@ -197,7 +197,7 @@ class Engine:
 
     def query(self, name: str, tables: Mapping[str, Table | exp.Query] | None = None, **values: Value) -> Columns:
         """Run the named query and return its columns as NumPy arrays (masked where there are NULLs)."""
-        return self._execute(load(name).bind(tables or {}, values), f"query {name}", fetch=True)
+        return self._execute(_text(load(name).bind(tables or {}, values)), f"query {name}", fetch=True)
 
     def scalar(self, name: str, tables: Mapping[str, Table | exp.Query] | None = None, **values: Value) -> Any:
         """The single value that the named query returns; None for NULL."""
@@ -224,7 +224,8 @@ class Engine:
             properties = exp.Properties(expressions=[exp.TemporaryProperty()])
         if isinstance(target, str):
             self._work.add(table.name)
-        self._execute(exp.Create(this=this, kind="TABLE", expression=body, properties=properties), what)
+        statement = exp.Create(this=this, kind="TABLE", expression=body, properties=properties)
+        self._execute(_text(statement) if isinstance(name, str) else statement, what)
         return table
 
     def select(self, tree: exp.Query, what: str = "generated query") -> Columns:
@@ -338,6 +339,11 @@ class Engine:
         if self.guarded(number, describe) == self.guarded(number, describe):
             raise transaction_open()
         self.guarded(lambda: self._connection.execute("BEGIN TRANSACTION"), describe)
+
+
+def _text(statement: exp.Expr) -> str:
+    """The text of a tree that is not used again: it need not be copied, which takes as long as writing it."""
+    return statement.sql(dialect="duckdb", copy=False)
 
 
 def sweep_temp_directories() -> None:

@@ -223,7 +223,8 @@ def freeze(
         relational_kind(shown_attributes(recoding)) if isinstance(recoding, RelationalRecoding) else KINDS[model.name]
     )
     kind = as_read(engine, release_schema, stated)
-    create_view_and_macro(engine, release_schema, release_id, kind)
+    if not engine.one_shot:  # nobody asks a release that goes with the run; a sealed file gets its own
+        create_view_and_macro(engine, release_schema, release_id, kind)
 
     counts = table_counts(engine, release_schema, kind)
     if any(
