@@ -34,7 +34,7 @@ MODELS: Mapping[str, Callable[..., Model]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Algorithm:
     """What an algorithm is for.
 

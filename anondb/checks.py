@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from anondb.available import make_model, parameters_of
 from anondb.data.constraints import PrivacyConstraints
-from anondb.data.records import load_classes
 from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import put_sets, read_privacy
@@ -210,6 +209,7 @@ def verify_source(
                 code="no_sensitive",
                 hint="Name them with --sensitive TABLE|FILE.",
             )
+        from anondb.data.records import load_classes
         from anondb.verify.relational import verify_kkm
 
         classes = load_classes(engine, records, dataset, quasi_identifiers)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anondb.verify.constraints import UtilityVerification
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConstraintReport:
     """What was stated and kept.
 

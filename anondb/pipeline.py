@@ -13,7 +13,6 @@ from anondb import __version__
 from anondb.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of
 from anondb.checks import verify_release
 from anondb.constrained import ConstraintReport, check_constraints
-from anondb.data.records import load_records
 from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
@@ -63,7 +62,7 @@ class Clock:
         return {n: round(s, 3) for n, s in steps.items()} | {"total": round(time.perf_counter() - self.started, 3)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """What the owner learns about a release. It holds true counts: it is not for analysts."""
 
@@ -235,6 +234,8 @@ def load(engine: Engine, policy: Policy) -> Loaded:
     sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
     if not of_records:
         return Loaded(dataset, taxonomy, stated, sensitive, records_reference=reference)
+    from anondb.data.records import load_records
+
     relational = load_records(
         engine,
         policy.records,

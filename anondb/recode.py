@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from anondb.data.records import Records
 from anondb.data.stated import Stated
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
@@ -25,10 +25,13 @@ from anondb.release.freeze import FrozenRelease
 from anondb.release.objects import SchemaName
 from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a_log2
 
+if TYPE_CHECKING:
+    from anondb.data.records import Records
+
 SET_BASED = ("coat", "pcta")  # generalized items are sets of items, not nodes of the taxonomy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Loaded:
     """The sources of a policy, each read once.
 
@@ -137,8 +140,8 @@ def _run(engine: Engine, policy: Policy, loaded: Loaded) -> Recoding:
                 candidates=policy.candidates,
             )
         case str() as algorithm, KkmAnonymity() | KlmDiversity() as model, Loaded(
-            dataset, taxonomy, _, sensitive, Records() as records
-        ):
+            dataset, taxonomy, _, sensitive, records
+        ) if records is not None:
             from anondb.algorithms.rt import relational
 
             return relational(

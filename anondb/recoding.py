@@ -14,7 +14,7 @@ from anondb.engine import Table
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decision:
     """One step that an algorithm chose, for the owner's ``explain``.
 
@@ -36,7 +36,7 @@ class Decision:
     round_number: int = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class GlobalRecoding:
     """A global recoding: every item has one image in all transactions, a released item or none (suppressed).
 
@@ -60,7 +60,7 @@ class GlobalRecoding:
         return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BucketRecoding:
     """An anatomy: items stay as they are; in each bucket the columns are published apart from each other.
 
@@ -87,7 +87,7 @@ class BucketRecoding:
         return np.bincount(self.bucket, minlength=1)[1:].astype(np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LocalRecoding:
     """A local recoding: the same item may have different images in different transactions, so the rows are given.
 
@@ -128,7 +128,7 @@ class LocalRecoding:
         return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PublishedAttribute:
     """What becomes of one quasi-identifier in a release, by class.
 
@@ -157,7 +157,7 @@ class PublishedAttribute:
     values: tuple[str | None, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RelationalRecoding:
     """A local recoding with relational values: one class of equal values for each group of records.
 

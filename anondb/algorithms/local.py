@@ -98,7 +98,7 @@ def _digests(values: Ints, place: Ints, starts: Ints, lengths: Ints, attempt: in
     return np.asarray(sums[starts + lengths] - sums[starts])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Steps:
     """One step down a taxonomy, for many nodes at once.
 
@@ -144,7 +144,7 @@ class Steps:
         return np.asarray(self._by_depth[np.searchsorted(self._keys, key, side="right") - 1])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Contents:
     """The different transactions that have items, as leaves of a taxonomy in preorder.
 

@@ -77,7 +77,7 @@ def partition(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Attempt:
     """One attempt to split each open group.
 

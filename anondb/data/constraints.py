@@ -26,7 +26,7 @@ REST = "(all other items)"
 _INTEGER = re.compile(r"-?\d{1,38}$")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ItemSets:
     """Named sets of items. A table has no order of its own, so sets are ordered by their ids: as numbers if all are
     integers, else by code point; sets given in Python keep their order.
@@ -56,7 +56,7 @@ class ItemSets:
         return [self.items(i) for i in range(len(self))]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PrivacyConstraints(ItemSets):
     """Sets of items that are potentially linkable. Items that never occur are legal: their support is 0."""
 
@@ -72,7 +72,7 @@ class PrivacyConstraints(ItemSets):
         return cls(*_checked("privacy", dict(zip(names, listed, strict=True)), merge_equal=True))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class UtilityConstraints(ItemSets):
     """Disjoint groups of items: items are generalized together only within a group. Items in no group form one more."""
 
@@ -338,7 +338,7 @@ def utility_of_siblings(taxonomy: Taxonomy, size: int) -> UtilityConstraints:
 # ---------------------------------------------------------------------- sets that must stay countable
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Countable:
     """Whether the number of transactions that hold any item of a set can be read off a release exactly.
 

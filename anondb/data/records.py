@@ -35,7 +35,7 @@ DAY = 86_400_000_000  # microseconds
 RESERVED = ("transaction_id", "items")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Attribute:
     """One quasi-identifier.
 
@@ -76,7 +76,7 @@ class Attribute:
         return bool(self.null.any())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Records:
     """The quasi-identifiers of every transaction's person.
 

@@ -18,7 +18,7 @@ from anondb.errors import EngineError, InputError, InternalError
 FILE_SUFFIXES = (".dat", ".csv", ".parquet")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Source:
     """Something with columns.
 
@@ -51,7 +51,7 @@ class Source:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class QuerySource:
     """The query of an anonymized view: its text, which is run as it is, what messages call it, and the plain name of its
     source for the manifest."""

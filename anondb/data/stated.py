@@ -28,7 +28,7 @@ PGEN = "pgen"
 _FROM_TAXONOMY = re.compile(r"(level|siblings):(\d{1,9})$")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stated:
     """What was stated, each source read once.
 

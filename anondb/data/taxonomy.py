@@ -22,7 +22,7 @@ from anondb.errors import InputError
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Taxonomy:
     """A rooted tree; nodes are numbered in preorder, children in the given order (spec 0.2, 0.5).
 

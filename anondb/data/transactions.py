@@ -23,7 +23,7 @@ ID_TYPES = re.compile(
 MAX_LABEL_BYTES = 10_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Transactions coded as integers. Tuples stay in DuckDB; here are handles and per-item aggregates.
 

@@ -35,7 +35,7 @@ _READS = re.compile(r"(\w+)\(([^)]*)\)")
 Value = int | float | str | bool | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class NamedQuery:
     """A parsed ``.sql`` file: what it reads, its parameters, what it returns (column names) and its grain."""
 

@@ -29,6 +29,7 @@ from anondb.release.objects import (
     listed_objects,
     read_manifest,
 )
+from anondb.release.paths import wal_of
 
 _HEADER, _CHECKSUM = 4_096, 8  # bytes of a header, and of the checksum that each begins with
 HEADER_BYTES = 3 * _HEADER  # blocks follow
@@ -46,11 +47,6 @@ class Finding:
 
     check: str
     what: str
-
-
-def wal_of(path: Path) -> Path:
-    """Where DuckDB keeps the write-ahead log of a database file."""
-    return path.with_name(path.name + ".wal")
 
 
 def file_findings(path: Path) -> list[Finding]:

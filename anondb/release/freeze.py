@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 KEY_BYTES = 32
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class FrozenRelease:
     """A release as it lies in the owner's database.
 
@@ -251,7 +251,7 @@ def _put_texts(engine: Engine, table: Table, *columns: list[str]) -> None:
     engine.put(table, {c: ("VARCHAR", v) for c, v in zip(GLOBAL.tables[table.name], columns, strict=True)})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Rows:
     """What the written rows hold and what they lack: the released items that occur, whether anything may have been
     suppressed, the items of which nothing is left, the occurrences that are lost, and the cover of a local recoding."""

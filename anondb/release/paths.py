@@ -14,10 +14,14 @@ from pathlib import Path
 
 from anondb.engine import Engine
 from anondb.errors import EngineError, InputError
-from anondb.release.findings import wal_of
 
 _BUILD_PREFIX = ".anondb-build-"
 DATA_SUFFIXES = (".csv", ".dat", ".parquet", ".tree", ".txt", ".sql", ".json")
+
+
+def wal_of(path: Path) -> Path:
+    """Where DuckDB keeps the write-ahead log of a database file."""
+    return path.with_name(path.name + ".wal")
 
 
 def valid_path(path: str | os.PathLike[str]) -> Path:

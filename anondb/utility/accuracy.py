@@ -20,7 +20,7 @@ from anondb.utility.workload import Workload
 ESTIMATORS = ("joint", "product")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReleasedData:
     """The published side of a global recoding, coded as integers.
 

@@ -86,7 +86,7 @@ def _counts(
     }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Published:
     """The different published transactions.
 
@@ -143,20 +143,18 @@ class _Published:
     def _sets(self, items: list[int]) -> tuple[Ints, Flags, Floats]:
         """The transactions that have something for every item, which of them must hold them all, and the probability;
         at most one released item of a transaction stands for an item."""
-        place: Ints = np.zeros(0, dtype=np.int64)
-        shown: list[Ints] = []
-        for item in items:
-            held = [self.holders[released] for released in self.covers.get(item, ())]
-            where = np.concatenate([h[0] for h in held] or [place[:0]])
-            which = np.repeat(np.asarray(self.covers.get(item, ()), dtype=np.int64), [len(h[0]) for h in held])
-            if not shown:
-                place, shown = where, [which]
-                continue
-            self._at[where] = which
-            now = self._at[place]
-            self._at[where] = -1
-            both = np.flatnonzero(now >= 0)
-            place, shown = place[both], [*(s[both] for s in shown), now[both]]
+        held = [[(released, self.holders[released][0]) for released in self.covers.get(item, ())] for item in items]
+        rooms = [self._room(n) for n in range(len(items))]
+        for room, has in zip(rooms, held, strict=True):
+            for released, where in has:
+                room[where] = released
+        place = np.concatenate([where for _, where in held[0]] or [np.zeros(0, dtype=np.int64)])
+        for room in rooms[1:]:
+            place = place[room[place] >= 0]
+        shown = [room[place] for room in rooms]
+        for room, has in zip(rooms, held, strict=True):
+            for _, where in has:
+                room[where] = -1
         must, chance = np.ones(len(place), dtype=np.bool_), np.ones(len(place))
         for n, which in enumerate(shown):
             # of s members j given ones are there with 2^-j / (1 - 2^-s): the first divides by 1 - 2^-s, each halves
@@ -177,10 +175,15 @@ class _Published:
         """The probability that a given member of each released item is there."""
         return np.asarray(0.5 / (1 - np.exp2(-self.sizes.astype(np.float64))))
 
+    def _room(self, number: int) -> Ints:
+        """Room for one released item of each transaction, -1 where there is none; for each item of a query."""
+        if number == len(self._rooms):
+            self._rooms.append(np.full(len(self.weight), -1))
+        return self._rooms[number]
+
     @cached_property
-    def _at(self) -> Ints:
-        """Room for one released item of each transaction, -1 where there is none."""
-        return np.full(len(self.weight), -1)
+    def _rooms(self) -> list[Ints]:
+        return []
 
     def _bags(self, items: list[int]) -> tuple[Ints, Flags, Floats]:
         """The same where each copy stands for one occurrence, and there must be enough of them."""

@@ -89,7 +89,7 @@ def global_loss(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cover:
     """What stands for the items in a local recoding.
 

@@ -35,7 +35,7 @@ Drawn = tuple[Ints, Ints]
 """Itemsets, an array of shape (queries, q), and the support of each."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Workload:
     """COUNT queries: "how many transactions hold all of these items?".
 
