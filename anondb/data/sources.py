@@ -28,6 +28,7 @@ class Source:
         columns: type of each column.
         table: the plain name that a release's manifest gives to its source, for analysts.
         reference: the table or view itself; None for files and data frames.
+        lines: selects the lines of a ``.dat`` file, ``(id, line)``: the long form comes sooner from these than from lists.
     """
 
     query: exp.Query
@@ -35,6 +36,7 @@ class Source:
     columns: dict[str, str]
     table: str = "transactions"
     reference: Table | None = None
+    lines: exp.Query | None = None
 
     def column(self, wanted: str, parameter: str) -> str:
         """The exact name of a column, found as DuckDB finds it (case does not matter)."""
@@ -255,5 +257,6 @@ def dat_source(path: Path, what: str) -> Source:
         raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
     content = exp.select("content").from_(exp.Table(this=exp.func("read_text", _place(path))))
     lines = load("transactions/dat_lines").bind({"file": content}, {})
-    query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lines.subquery("lines"))
-    return Source(query, f"file {path.name!r}", {"tid": "BIGINT", "item": "VARCHAR[]"}, path.stem)
+    lists = load("transactions/dat_lists").bind({"lines": lines}, {})
+    query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lists.subquery("lists"))
+    return Source(query, f"file {path.name!r}", {"tid": "BIGINT", "item": "VARCHAR[]"}, path.stem, lines=lines)

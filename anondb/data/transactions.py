@@ -100,6 +100,11 @@ def _list_text(column: str, element: str) -> exp.Expr:
     return node if element == "VARCHAR" else exp.cast(node, "VARCHAR[]", dialect="duckdb")
 
 
+def _ids_of(snapshot: Table) -> exp.Select:
+    """The ids of a snapshot, as rows without an item."""
+    return exp.select("id", exp.cast(exp.null(), "VARCHAR").as_("item")).from_(snapshot.expression())
+
+
 def _check_types(source: Source, id_column: str, item_column: str) -> str | None:
     """Check both columns' types; returns the element type if the item column is a LIST, else None."""
     _check_id_type(source, id_column)
@@ -173,16 +178,21 @@ def load_transactions(
         with reading(source.name):
             long_form = engine.create("source", pairs)
         with_ids: Table | exp.Query = long_form
+    elif source.lines is not None:
+        with reading(source.name):
+            snapshot = engine.create("source_lines", source.lines)
+        long_form = engine.create("source", "transactions/dat_pairs", {"lines": snapshot})
+        with_ids = _ids_of(snapshot)
     else:
         lists = exp.select(id_node.as_("id"), _list_text(item_column, element).as_("items")).from_(inner)
         with reading(source.name):
             snapshot = engine.create("source_lists", lists)
         long_form = engine.create("source", "transactions/exploded", {"source": snapshot})
-        with_ids = exp.select("id", exp.cast(exp.null(), "VARCHAR").as_("item")).from_(snapshot.expression())
+        with_ids = _ids_of(snapshot)
 
     checked = engine.query("transactions/null_counts", {"source": long_form})
     total, null_ids, null_items, longest = (int(checked[c][0]) for c in ("total", "null_ids", "null_items", "longest"))
-    if element is not None:
+    if element is not None and source.lines is None:
         null_ids = int(engine.query("transactions/null_counts", {"source": with_ids})["null_ids"][0])
     if null_ids:
         raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
@@ -296,13 +306,12 @@ def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.
             hint="Cast one of them: ids are never converted silently.",
         )
     inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("records")))
-    nothing = exp.cast(exp.null(), "VARCHAR").as_("item")
     with reading(source.name):
-        ids = engine.create("source_ids", exp.select(_id(column, found).as_("id"), nothing).from_(inner))
-    null_ids = int(engine.query("transactions/null_counts", {"source": ids})["null_ids"][0])
+        ids = engine.create("source_ids", exp.select(_id(column, found).as_("id")).from_(inner))
+    null_ids = int(engine.query("transactions/null_counts", {"source": _ids_of(ids)})["null_ids"][0])
     if null_ids:
         raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
-    return exp.select("id", "item").from_(ids.expression())
+    return _ids_of(ids)
 
 
 def fingerprint(engine: Engine, dataset: Dataset) -> str:

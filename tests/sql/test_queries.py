@@ -52,6 +52,7 @@ SETS = (
     [(1, 0, 0, 0), (1, 0, 1, 1), (1, 0, 2, 2), (2, 0, 0, 0), (2, 0, 1, 1), (3, 0, 2, 2)],
 )
 JOINED = ("tid INTEGER, first_set INTEGER, second_set INTEGER", [(1, 0, 1), (1, 0, 2), (1, 1, 2), (2, 0, 1)])
+LINES = ("id BIGINT, line VARCHAR", [(1, "a b "), (2, ""), (3, " c  c")])
 ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
@@ -68,11 +69,13 @@ EXAMPLES = [
     ),
     Example(
         "transactions/dat_lines",
-        [(1, ["a", "b"]), (2, []), (3, ["c"])],
+        [(1, "a b "), (2, ""), (3, " c ")],
         {"file": ("content VARCHAR", [("a b\r\n\n\tc \n",)])},
     ),
     Example("transactions/dat_lines", [], {"file": ("content VARCHAR", [("",)])}),
-    Example("transactions/dat_lines", [(1, ["a"]), (2, [])], {"file": ("content VARCHAR", [("\ufeffa\n\n",)])}),
+    Example("transactions/dat_lines", [(1, "a"), (2, "")], {"file": ("content VARCHAR", [("\ufeffa\n\n",)])}),
+    Example("transactions/dat_lists", [(1, ["a", "b"]), (2, []), (3, ["c", "c"])], {"lines": LINES}),
+    Example("transactions/dat_pairs", [(1, "a"), (1, "b"), (3, "c"), (3, "c")], {"lines": LINES}),
     Example(
         "transactions/bags",
         [(1, 0, 2), (3, 1, 1)],
@@ -319,7 +322,7 @@ def test_fingerprint(engine: Engine) -> None:
 
 TEXT = {"label", "content", "name", "key", "value", "member", "released_item", "parameters", "subject", "action"}
 TEXT |= {"release", "release_id", "model", "algorithm", "source_table", "id_column", "item_column", "fingerprint"}
-TEXT |= {"workload", "ggd", "lm_total", "user_name", "version", "status", "cost"}
+TEXT |= {"line", "workload", "ggd", "lm_total", "user_name", "version", "status", "cost"}
 OTHER = {"complete": "BOOLEAN", "verified": "BOOLEAN", "suppressed": "BOOLEAN", "created": "TIMESTAMP"}
 OTHER |= {"has_null": "BOOLEAN", "low_number": "DOUBLE", "high_number": "DOUBLE", "must": "BOOLEAN", "may": "BOOLEAN"}
 OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "ul": "DOUBLE", "ul_log2": "DOUBLE", "relative_error": "DOUBLE"}
@@ -363,8 +366,6 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
         return "INTEGER" if {"label", "released"} & set(query.reads[table]) else "VARCHAR"
     if table == "transactions" and column == "item":
         return "VARCHAR" if "transaction_id" in query.reads[table] else "INTEGER"
-    if column == "released" and table == "codes":
-        return "INTEGER"
     if column in ("item", "id") and table in TEXT_ITEMS:
         return "VARCHAR"
     if column == "id" and table in ("ids", "names"):

@@ -1,6 +1,6 @@
 -- reads: file(content)
 -- params: none
--- returns: id, items
+-- returns: id, line
 -- grain: one row for each line of the file, empty lines included
 -- A FIMI .dat file: one transaction for each line, items separated by blanks; the id is the line number.
 WITH lines AS (
@@ -9,11 +9,5 @@ WITH lines AS (
     ) AS line_list
     FROM file
     WHERE content <> ''
-),
-numbered AS (
-    SELECT unnest(line_list) AS line, CAST(generate_subscripts(line_list, 1) AS BIGINT) AS id FROM lines
 )
-SELECT
-    id,
-    list_filter(string_split(line, ' '), lambda x: x <> '') AS items
-FROM numbered
+SELECT CAST(generate_subscripts(line_list, 1) AS BIGINT) AS id, unnest(line_list) AS line FROM lines
