@@ -72,11 +72,12 @@ def numbered(values: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     rows = np.arange(len(values))
     for attempt in count():
         digest = _digests(values, rows - np.repeat(starts, lengths), starts, lengths, attempt)
-        order = np.argsort(digest, kind="stable")
+        order = np.argsort(digest)  # a stable sort takes five times as long
         new = np.ones(len(order), dtype=np.bool_)
         new[1:] = digest[order[1:]] != digest[order[:-1]]
         example = np.empty(len(order), dtype=np.int64)  # the first run with the digest of each run
-        example[order] = order[new][np.cumsum(new) - 1]
+        if len(order):
+            example[order] = np.minimum.reduceat(order, np.flatnonzero(new))[np.cumsum(new) - 1]
         if np.array_equal(lengths[example], lengths) and np.array_equal(
             values[rows + np.repeat(starts[example] - starts, lengths)], values
         ):
@@ -236,13 +237,13 @@ def node_recoding(
     of = engine.put("group_members", {"tid": ("INTEGER", members[0]), "grp": ("INTEGER", members[1])})
     published = engine.create("recoded", "clusters/published", {"content": content, "members": of})
     engine.drop(content, of)
-    below = [taxonomy.leaves(n) for n in used.tolist()]
+    member_of, member_labels = taxonomy.labels_below(used)
     return LocalRecoding(
         transactions=published,
         incomplete=incomplete_table(engine, incomplete),
         labels=tuple(taxonomy.labels[n] for n in used.tolist()),
-        member_of=np.repeat(np.arange(len(used)), [len(b) for b in below]),
-        member_labels=tuple(taxonomy.labels[leaf] for b in below for leaf in b.tolist()),
+        member_of=member_of,
+        member_labels=member_labels,
         semantics=semantics,
         decisions=tuple(decisions),
         remarks=tuple(remarks),

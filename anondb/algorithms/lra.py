@@ -145,14 +145,14 @@ def lra(
         nodes.append(node_shown)
         decisions += [replace(d, step=len(decisions) + i) for i, d in enumerate(chunk.decisions, 1)]
     used, released = np.unique(np.concatenate(nodes), return_inverse=True)
-    below = [taxonomy.leaves(node) for node in used.tolist()]
+    member_of, member_labels = taxonomy.labels_below(used.astype(np.int64))
     columns = {"tid": np.concatenate(owners), "released": released, "copies": np.ones(len(released), dtype=np.int64)}
     return LocalRecoding(
         transactions=engine.put("recoded", {name: ("INTEGER", values) for name, values in columns.items()}),
         incomplete=incomplete_table(engine, np.empty(0, dtype=np.int64)),
         labels=tuple(taxonomy.labels[node] for node in used.tolist()),
-        member_of=np.repeat(np.arange(len(used), dtype=np.int64), [len(b) for b in below] or 0),
-        member_labels=tuple(taxonomy.labels[leaf] for b in below for leaf in b.tolist()),
+        member_of=member_of,
+        member_labels=member_labels,
         decisions=tuple(decisions),
         remarks=(f"The transactions were recoded in {len(chunks)} chunks, each with a cut of its own.",),
     )

@@ -74,6 +74,15 @@ class Taxonomy:
         span = np.arange(node, int(self.last[node]) + 1)
         return span[self.is_leaf[span]]
 
+    def labels_below(self, nodes: Ints) -> tuple[Ints, tuple[str, ...]]:
+        """The labels of the leaves below or equal to each of some nodes, and which of these, from 0, each label is of."""
+        leaves = np.flatnonzero(self.is_leaf)
+        first = np.searchsorted(leaves, nodes)
+        number = self.leaf_count[nodes]
+        of = np.repeat(np.arange(len(nodes)), number)
+        place = np.arange(len(of)) + np.repeat(first - (np.cumsum(number) - number), number)
+        return of, tuple([self.labels[leaf] for leaf in leaves[place].tolist()])
+
     def leaf_nodes(self, dataset: Dataset) -> Ints:
         """The leaf of each item of the data, by item number.
 

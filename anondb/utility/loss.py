@@ -126,12 +126,9 @@ class Cover:
     def members(engine: Engine, dataset: Dataset, recoding: LocalRecoding) -> Table:
         """Work table ``(released, item)``: the items of the data that each released item stands for."""
         number = {label: n for n, label in enumerate(dataset.labels)}
-        pairs = [
-            (released, number[label])
-            for released, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True)
-            if label in number
-        ]
-        columns = {name: ("INTEGER", [p[c] for p in pairs]) for c, name in enumerate(("released", "item"))}
+        item = np.array([number.get(label, -1) for label in recoding.member_labels], dtype=np.int64)
+        of_data = item >= 0
+        columns = {"released": ("INTEGER", recoding.member_of[of_data]), "item": ("INTEGER", item[of_data])}
         return engine.put("local_members", columns)
 
 
