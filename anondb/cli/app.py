@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +30,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@dataclass
+class _Process:
+    """Whether the process ends as soon as its command does, without taking anything apart."""
+
+    ends: bool = False
+
+
+process = _Process()
 
 Source = Annotated[str, typer.Argument(help="A DuckDB file, or a data file (.dat, .csv, .parquet) for a one-shot run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
@@ -124,8 +135,12 @@ def opened(
     memory_limit: str | None = None,
     read_only: bool = False,
     create: bool = False,
+    last: bool = False,
 ) -> Iterator[Database]:
-    """The database of a SOURCE: the DuckDB file, or memory for a data file; progress on stderr if it is a terminal."""
+    """The database of a SOURCE: the DuckDB file, or memory for a data file; progress on stderr if it is a terminal.
+
+    ``last`` says that the command opens no other after it.
+    """
     with _leaving_at_once():
         from anondb.data.sources import is_file
         from anondb.database import connect
@@ -144,12 +159,13 @@ def opened(
             on_progress=say,
         )
         try:
-            with database:
-                yield database
+            yield database
         except KeyboardInterrupt as stopped:
             for note in getattr(stopped, "__notes__", ()):
                 typer.echo(f"anondb: {plain(note)}", err=True)
             raise
+        finally:
+            database.engine.close(process_ends=last and process.ends)
 
 
 @contextlib.contextmanager

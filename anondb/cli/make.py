@@ -164,7 +164,7 @@ def anonymize(
     show_sql: ShowSql = False,
 ) -> None:
     """Load, anonymize, verify, measure and freeze a release; --publish also seals it into a file."""
-    with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
+    with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, last=True) as database:
         made = database.anonymize(
             transactions_of(database, source, transactions, id, item),
             model=model_from(model, k=k, m=m, l=l, h=h, p=p),

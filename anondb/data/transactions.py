@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.sources import Source, reading
-from anondb.engine import Engine, Table, check_collation
+from anondb.engine import Engine, Table, check_collation, load
 from anondb.errors import InputError
 
 ID_TYPES = re.compile(
@@ -173,6 +173,7 @@ def load_transactions(
     id_node = _id(id_column, id_type)
     inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
 
+    lines = None
     if element is None:
         pairs = exp.select(id_node.as_("id"), _text(item_column, source.columns[item_column]).as_("item")).from_(inner)
         with reading(source.name):
@@ -180,9 +181,9 @@ def load_transactions(
         with_ids: Table | exp.Query = long_form
     elif source.lines is not None:
         with reading(source.name):
-            snapshot = engine.create("source_lines", source.lines)
-        long_form = engine.create("source", "transactions/dat_pairs", {"lines": snapshot})
-        with_ids = _ids_of(snapshot)
+            lines = engine.create("source_lines", source.lines)
+        long_form = engine.create("source", "transactions/dat_pairs", {"lines": lines})
+        with_ids = _ids_of(lines)
     else:
         lists = exp.select(id_node.as_("id"), _list_text(item_column, element).as_("items")).from_(inner)
         with reading(source.name):
@@ -209,12 +210,17 @@ def load_transactions(
         first = with_ids if isinstance(with_ids, exp.Query) else exp.select("id", "item").from_(with_ids.expression())
         with_ids = exp.union(first, _more_ids(engine, more_ids, id_column, id_type), distinct=False)
 
-    ids = engine.create("ids", "transactions/ids", {"source": with_ids})
+    numbered: exp.Query
+    if lines is not None and more_ids is None:  # the numbers of lines are those of transactions
+        ids = engine.create("ids", "transactions/line_ids", {"lines": lines})
+        numbered = exp.select(exp.cast(exp.column("id"), "INTEGER").as_("tid"), "item").from_(long_form.expression())
+    else:
+        ids = engine.create("ids", "transactions/ids", {"source": with_ids})
+        numbered = load("transactions/numbered").bind({"source": long_form, "ids": ids}, {})
     items = engine.create("items", "transactions/items", {"source": long_form})
-    coded = engine.create("transactions", "transactions/coded", {"source": long_form, "ids": ids, "items": items})
-    counted = None
-    if bags:
-        counted = engine.create("bags", "transactions/bags", {"source": long_form, "ids": ids, "items": items})
+    tables: dict[str, Table | exp.Query] = {"source": numbered, "items": items}
+    coded = engine.create("transactions", "transactions/coded", tables)
+    counted = engine.create("bags", "transactions/bags", tables) if bags else None
     engine.drop(long_form)
 
     labels = tuple(engine.query("transactions/labels", {"items": items})["label"].tolist())

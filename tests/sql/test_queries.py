@@ -62,8 +62,7 @@ EXAMPLES = [
         "transactions/coded",
         [(1, 0), (1, 1), (2, 2)],
         {
-            "source": ("id VARCHAR, item VARCHAR", [("x", "b"), ("x", "a"), ("x", "b"), ("y", "b ")]),
-            "ids": IDS,
+            "source": ("tid INTEGER, item VARCHAR", [(1, "b"), (1, "a"), (1, "b"), (2, "b ")]),
             "items": ITEMS,
         },
     ),
@@ -80,8 +79,7 @@ EXAMPLES = [
         "transactions/bags",
         [(1, 0, 2), (3, 1, 1)],
         {
-            "source": ("id VARCHAR, item VARCHAR", [("x", "a"), ("x", "a"), ("z", "b")]),
-            "ids": IDS,
+            "source": ("tid INTEGER, item VARCHAR", [(1, "a"), (1, "a"), (3, "b")]),
             "items": ITEMS,
         },
     ),
@@ -93,6 +91,12 @@ EXAMPLES = [
             "source": ("id VARCHAR, items VARCHAR[]", [("x", ["a", "b", None]), ("y", []), ("z", None)]),
         },
     ),
+    Example(
+        "transactions/numbered",
+        [(1, "a"), (1, "a"), (3, "b")],
+        {"source": ("id VARCHAR, item VARCHAR", [("x", "a"), ("x", "a"), ("z", "b")]), "ids": IDS},
+    ),
+    Example("transactions/line_ids", [(1, 1), (2, 2), (3, 3)], {"lines": LINES}),
     Example("transactions/ids", [(1, "x"), (2, "y"), (3, "z")], {"source": SOURCE}),
     Example("transactions/items", [(0, ""), (1, "a"), (2, "b"), (3, "é")], {"source": SOURCE}),
     Example("transactions/labels", [("a",), ("b",), ("b ",)], {"items": ITEMS}, ordered=True),

@@ -1,10 +1,9 @@
--- reads: source(id, item), ids(tid, id), items(item, label)
+-- reads: source(tid, item), items(item, label)
 -- params: none
 -- returns: tid, item
 -- grain: tid, item
 -- The transactions as integers, each pair once (set semantics), sorted.
-SELECT DISTINCT ids.tid, items.item
+SELECT DISTINCT source.tid, items.item
 FROM source
-JOIN ids ON source.id = ids.id
 JOIN items ON source.item = items.label
 ORDER BY 1, 2
