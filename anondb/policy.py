@@ -19,7 +19,7 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class Workload:
     """How accuracy is measured: the owner's own queries, or ``queries`` random ones of ``size`` items, drawn with ``seed``
     from all items (``draw="all"``) or from those that are generalized (``draw="generalized"``).

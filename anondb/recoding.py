@@ -14,7 +14,7 @@ from anondb.engine import Table
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class Decision:
     """One step that an algorithm chose, for the owner's ``explain``.
 
@@ -97,7 +97,7 @@ class LocalRecoding:
     Attributes:
         transactions: work table ``(tid INTEGER, released INTEGER, copies INTEGER)``, one row for each released item of a
             transaction, by the numbers of ``labels``; a transaction that is published without items has no row.
-        incomplete: work table ``(tid INTEGER)``: the transactions of every class in which something may have been
+        incomplete: the numbers of the transactions of every class in which something may have been
             suppressed (``complete`` = false in the release). Readers see it, so it must be constant over whatever the
             model calls a class: the transactions that are published alike for transactional k-anonymity, the relational
             class for (k,k^m)-anonymity, all transactions of a release otherwise.
@@ -114,7 +114,7 @@ class LocalRecoding:
     """
 
     transactions: Table
-    incomplete: Table
+    incomplete: Ints
     labels: tuple[str, ...]
     member_of: Ints
     member_labels: tuple[str, ...]

@@ -55,7 +55,7 @@ def run(
                 data = replace(data, bags=bags)
             found = clump(engine, data, taxonomy, TransactionalK(k), bags=data.bags, **options)
         rows = engine.select(_all(found.transactions))
-        incomplete = set(engine.select(_all(found.incomplete))["tid"].tolist())
+        incomplete = set(found.incomplete.tolist())
     shown: dict[int, list[str]] = {}
     for tid, released, copies in zip(*(rows[c].tolist() for c in ("tid", "released", "copies")), strict=True):
         shown.setdefault(tid, []).extend([found.labels[released]] * copies)

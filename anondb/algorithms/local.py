@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table
+from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.transactional import TransactionalK
 from anondb.recoding import Decision, LocalRecoding
@@ -240,7 +240,7 @@ def node_recoding(
     member_of, member_labels = taxonomy.labels_below(used)
     return LocalRecoding(
         transactions=published,
-        incomplete=incomplete_table(engine, incomplete),
+        incomplete=incomplete,
         labels=tuple(taxonomy.labels[n] for n in used.tolist()),
         member_of=member_of,
         member_labels=member_labels,
@@ -248,8 +248,3 @@ def node_recoding(
         decisions=tuple(decisions),
         remarks=tuple(remarks),
     )
-
-
-def incomplete_table(engine: Engine, tids: Ints) -> Table:
-    """The work table of the transactions whose class may have had suppressed occurrences."""
-    return engine.put("incomplete", {"tid": ("INTEGER", np.sort(tids))})

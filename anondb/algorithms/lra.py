@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.algorithms.apriori import Apriori, label_order, too_few
-from anondb.algorithms.local import incomplete_table
 from anondb.algorithms.postings import Postings, load_postings
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
@@ -149,7 +148,7 @@ def lra(
     columns = {"tid": np.concatenate(owners), "released": released, "copies": np.ones(len(released), dtype=np.int64)}
     return LocalRecoding(
         transactions=engine.put("recoded", {name: ("INTEGER", values) for name, values in columns.items()}),
-        incomplete=incomplete_table(engine, np.empty(0, dtype=np.int64)),
+        incomplete=np.empty(0, dtype=np.int64),
         labels=tuple(taxonomy.labels[node] for node in used.tolist()),
         member_of=member_of,
         member_labels=member_labels,

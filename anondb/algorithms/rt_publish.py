@@ -118,7 +118,7 @@ def _items(
     )
     return LocalRecoding(
         transactions=transactions,
-        incomplete=engine.put("rt_incomplete", {"tid": ("INTEGER", incomplete)}),
+        incomplete=incomplete,
         labels=_distinct(
             names, [len(m) == 1 or isinstance(k, int) for k, m in zip(number, members_of, strict=True)], dataset.labels
         ),

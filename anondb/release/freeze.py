@@ -296,7 +296,7 @@ def _write_local(
     """
     atomic = recoding.semantics == "atomic"
     cover = Cover.of(engine, dataset, recoding)
-    recoded, incomplete = recoding.transactions, recoding.incomplete
+    recoded, incomplete = recoding.transactions, engine.put("incomplete", {"tid": ("INTEGER", recoding.incomplete)})
     both = {"recoded": recoded, "incomplete": incomplete}
     if atomic:
         sets = exp.select("tid", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
@@ -319,8 +319,8 @@ def _write_local(
     if len({recoding.labels[r] for r in occurring}) != len(occurring):
         raise InternalError("Two released items have the same label.")
     gone = dataset.n_items - cover.items
-    suppression = bool(engine.scalar("utility/incomplete_count", {"incomplete": incomplete}))
-    return _Rows(set(occurring), suppression, gone, lost, cover)
+    engine.drop(incomplete)
+    return _Rows(set(occurring), bool(len(recoding.incomplete)), gone, lost, cover)
 
 
 def _freeze_buckets(

@@ -125,7 +125,7 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class LedgerEntry:
     """One release in the ledger.
 
@@ -183,7 +183,7 @@ class LedgerEntry:
         return row
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class View:
     """An anonymized view: what its release is made from, and how.
 

@@ -20,7 +20,7 @@ from anondb.release.ledger import (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class Publication:
     """One sealed file.
 
@@ -44,7 +44,7 @@ class Publication:
     user_name: str = field(default_factory=system_user)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class Intersection:
     """What the join of two releases of the same persons leaves.
 

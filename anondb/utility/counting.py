@@ -30,6 +30,13 @@ def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | e
     supports = load("transactions/supports").bind({"transactions": transactions}, {})
     ranked = engine.create(f"{target}_ranked", "utility/ranked", {"sets": sets, "supports": supports})
     sizes = engine.query("utility/set_sizes", {"ranked": ranked})["size"].tolist()
+    counted = _count_ranked(engine, target, transactions, ranked, sizes)
+    engine.drop(ranked)
+    return counted
+
+
+def _count_ranked(engine: Engine, target: str, transactions: Table, ranked: Table, sizes: list[int]) -> Table:
+    """The same for sets of these sizes whose items have places: ``(set_id, item, place, size)``."""
     hits: Table | exp.Query = load("utility/first_hits").bind({"ranked": ranked, "transactions": transactions}, {})
     done = load("utility/hit_counts").bind({"hits": hits}, {"place": 1})
     kept: list[Table] = []
@@ -43,20 +50,27 @@ def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | e
             counts = load("utility/hit_counts").bind({"hits": hits}, {"place": place})
             done = exp.union(done, counts, distinct=False) if sizes[0] < place else counts
     result = engine.create(target, done)
-    engine.drop(ranked, *kept)
+    engine.drop(*kept)
     return result
 
 
-def count_itemsets(engine: Engine, transactions: Table, itemsets: Ints) -> Ints:
-    """The support of each row of ``itemsets``, an array of item numbers of shape (sets, size) without repeated rows."""
+def count_itemsets(engine: Engine, transactions: Table, itemsets: Ints, supports: Ints) -> Ints:
+    """The support of each row of ``itemsets``, an array of item numbers of shape (sets, size) without repeated rows.
+
+    ``supports`` are those of the single items, by item number.
+    """
     number, size = itemsets.shape
     found = np.zeros(number, dtype=np.int64)
-    sets = engine.put(
-        "candidate_sets",
-        {"set_id": ("INTEGER", np.repeat(np.arange(number), size)), "item": ("INTEGER", itemsets.ravel())},
-    )
-    counted = count_sets(engine, "candidate_supports", transactions, sets)
+    rarest_first = np.take_along_axis(itemsets, np.argsort(supports[itemsets], axis=1, kind="stable"), axis=1)
+    columns = {
+        "set_id": np.repeat(np.arange(number), size),
+        "item": rarest_first.ravel(),
+        "place": np.tile(np.arange(1, size + 1), number),
+        "size": np.full(number * size, size),
+    }
+    ranked = engine.put("candidate_sets", {name: ("INTEGER", values) for name, values in columns.items()})
+    counted = _count_ranked(engine, "candidate_supports", transactions, ranked, [size])
     columns = engine.query("utility/set_supports", {"supports": counted})
     found[columns["set_id"]] = columns["support"]
-    engine.drop(sets, counted)
+    engine.drop(ranked, counted)
     return found

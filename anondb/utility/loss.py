@@ -134,7 +134,7 @@ class Cover:
 
 def suppressed_items(engine: Engine, dataset: Dataset, recoding: LocalRecoding) -> int:
     """How many items of the data nothing stands for in any transaction."""
-    if not int(engine.scalar("utility/incomplete_count", {"incomplete": recoding.incomplete})):
+    if not len(recoding.incomplete):
         return 0
     return dataset.n_items - Cover.of(engine, dataset, recoding).items
 

@@ -33,6 +33,8 @@ MAX_ROUNDS = 12
 
 Drawn = tuple[Ints, Ints]
 """Itemsets, an array of shape (queries, q), and the support of each."""
+SupportsOf = Callable[[Ints], Ints]
+"""The supports of such itemsets, of which none is repeated."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,11 +142,14 @@ def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool
     mass = sum(weight for _, _, weight in classes)
     rng = np.random.default_rng(seed)
 
+    def supports_of(itemsets: Ints) -> Ints:
+        return count_itemsets(engine, transactions, itemsets, dataset.supports)
+
     def from_pool(number: int) -> Drawn:
-        return _itemsets_of_pool(engine, transactions, items, q, rng, number)
+        return _itemsets_of_pool(supports_of, items, q, rng, number)
 
     def from_transactions(number: int) -> Drawn:
-        return _itemsets_of_transactions(engine, transactions, classes, q, rng, number)
+        return _itemsets_of_transactions(engine, transactions, supports_of, classes, q, rng, number)
 
     chosen, supports = np.empty((0, q), dtype=np.int64), np.empty(0, dtype=np.int64)
     if mass == 0:
@@ -152,7 +157,7 @@ def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool
     elif mass <= SMALL_MASS:
         chosen, supports = _sample_all(engine, transactions, q, rng, wanted)
     elif math.comb(len(items), q) <= 2 * wanted:
-        chosen, supports = _sample_pool(engine, transactions, items, q, rng, wanted)
+        chosen, supports = _sample_pool(supports_of, items, q, rng, wanted)
     else:
         density = min(1.0, mass / math.comb(len(items), q))
         if density >= MIN_ACCEPTANCE:
@@ -187,24 +192,23 @@ def _collect(attempt: Callable[[int], Drawn], wanted: int, q: int, draws: int) -
     return itemsets, np.array(list(found.values())[:wanted], dtype=np.int64)
 
 
-def _supports(engine: Engine, transactions: Table, itemsets: Ints) -> Ints:
+def _supports(supports_of: SupportsOf, itemsets: Ints) -> Ints:
     """The support of each row; repeated rows are counted once."""
     distinct, place = np.unique(itemsets, axis=0, return_inverse=True)
-    return np.asarray(count_itemsets(engine, transactions, distinct)[place.ravel()])
+    return np.asarray(supports_of(distinct)[place.ravel()])
 
 
-def _itemsets_of_pool(
-    engine: Engine, transactions: Table, items: Ints, q: int, rng: np.random.Generator, number: int
-) -> Drawn:
+def _itemsets_of_pool(supports_of: SupportsOf, items: Ints, q: int, rng: np.random.Generator, number: int) -> Drawn:
     """Uniform itemsets of the pool, those that no transaction holds rejected."""
     drawn = np.sort(items[_distinct_places(rng, np.full(number, len(items)), q)], axis=1)
-    supports = _supports(engine, transactions, drawn)
+    supports = _supports(supports_of, drawn)
     return drawn[supports > 0], supports[supports > 0]
 
 
 def _itemsets_of_transactions(
     engine: Engine,
     transactions: Table,
+    supports_of: SupportsOf,
     classes: list[tuple[int, int, int]],
     q: int,
     rng: np.random.Generator,
@@ -228,7 +232,7 @@ def _itemsets_of_transactions(
     drawn = engine.query("utility/drawn_itemsets", {"transactions": transactions, "draws": draws})["item"]
     engine.drop(draws)
     itemsets = drawn.astype(np.int64).reshape(number, q)
-    supports = _supports(engine, transactions, itemsets)
+    supports = _supports(supports_of, itemsets)
     keep = rng.random(number) * supports < 1
     return itemsets[keep], supports[keep]
 
@@ -247,12 +251,10 @@ def _distinct_places(rng: np.random.Generator, limits: Ints, q: int) -> Ints:
     return places
 
 
-def _sample_pool(
-    engine: Engine, transactions: Table, items: Ints, q: int, rng: np.random.Generator, wanted: int
-) -> Drawn:
+def _sample_pool(supports_of: SupportsOf, items: Ints, q: int, rng: np.random.Generator, wanted: int) -> Drawn:
     """A sample of the itemsets of a small pool: all are counted, however many transactions there are."""
     every = np.array(list(combinations(items.tolist(), q)), dtype=np.int64)
-    supports = count_itemsets(engine, transactions, every)
+    supports = supports_of(every)
     held = np.flatnonzero(supports)
     chosen = held[rng.choice(len(held), size=min(wanted, len(held)), replace=False)]
     return every[chosen], supports[chosen]

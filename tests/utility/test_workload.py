@@ -4,6 +4,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -145,12 +146,13 @@ def test_accepted_draws_are_uniform(engine: Engine, method: str, q: int) -> None
     dataset = load(engine, SKEWED)
     rng = np.random.default_rng(q)
     rows, number = dataset.transactions, 20_000
+    supports_of = partial(count_itemsets, engine, rows, supports=dataset.supports)
     if method == "pool":
-        accepted, _ = workload_module._itemsets_of_pool(engine, rows, np.arange(dataset.n_items), q, rng, number)
+        accepted, _ = workload_module._itemsets_of_pool(supports_of, np.arange(dataset.n_items), q, rng, number)
     else:
         lengths = Counter(map(len, SKEWED))
         classes = [(n, c, c * math.comb(n, q)) for n, c in sorted(lengths.items()) if n >= q]
-        accepted, _ = workload_module._itemsets_of_transactions(engine, rows, classes, q, rng, number)
+        accepted, _ = workload_module._itemsets_of_transactions(engine, rows, supports_of, classes, q, rng, number)
     assert chi_square_share(Counter(map(tuple, accepted.tolist())), supported(SKEWED, q)) < 2.5
 
 
@@ -186,7 +188,7 @@ def test_supports_of_itemsets_of_all_sizes(engine: Engine) -> None:
     dataset = load(engine, data)
     for q in (1, 2, 3, 4, 5):
         every = np.array(list(combinations(range(7), q)))
-        found = count_itemsets(engine, dataset.transactions, every)
+        found = count_itemsets(engine, dataset.transactions, every, dataset.supports)
         assert found.tolist() == [sum(set(x) <= set(t) for t in data) for x in every.tolist()]
     mixed = [x for q in (1, 2, 4) for x in combinations(range(7), q)]
     pairs = [(n, i) for n, x in enumerate(mixed) for i in x]
