@@ -286,9 +286,10 @@ class Engine:
 
     def drop(self, *tables: Table) -> None:
         """Drop work tables that are no longer needed."""
-        for table in tables:
-            self._work.discard(table.name)
-            self._execute(exp.Drop(tables=[table.expression()], kind="TABLE", exists=True), "dropping a work table")
+        self._work.difference_update(table.name for table in tables)
+        drops = [_text(exp.Drop(tables=[table.expression()], kind="TABLE", exists=True)) for table in tables]
+        if drops:
+            self._execute(";\n".join(drops), "dropping work tables")
 
     def exists(self, table: Table) -> bool:
         """Whether a table or view of this name exists."""

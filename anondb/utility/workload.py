@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from anondb.data.sources import Source
 from anondb.data.transactions import ID_TYPES, Dataset, lengths_of
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
@@ -43,8 +43,8 @@ class Workload:
 
     Attributes:
         queries: work table ``(query_id, item)``, each pair once; item numbers are those of ``items``.
-        names: work table ``(query_id, name)``: every query, those without items included, numbered from 1; the name is
-            the owner's id as text, or the number.
+        names: work table, or query, ``(query_id, name)``: every query, those without items included, numbered from 1; the
+            name is the owner's id as text, or the number.
         items: work table ``(item, label)`` of at least the items asked for; numbers from ``Dataset.n_items`` on are
             items that never occur in the data.
         n_queries: how many queries there are.
@@ -56,7 +56,7 @@ class Workload:
     """
 
     queries: Table
-    names: Table
+    names: Table | exp.Query
     items: Table
     n_queries: int
     size: int | None
@@ -122,7 +122,7 @@ def random_workload(
         f"{target}_queries",
         {"query_id": ("INTEGER", np.repeat(np.arange(1, number + 1), q)), "item": ("INTEGER", chosen.ravel())},
     )
-    names = engine.create(f"{target}_names", "utility/numbered_names", {"queries": table})
+    names = load("utility/numbered_names").bind({"queries": table}, {})
     draw = "all" if pool is None else "generalized"
     return Workload(table, names, dataset.items, number, q, int(seed), draw, supports=supports)
 
