@@ -163,7 +163,7 @@ def test_workloads_are_uniform(engine: Engine, monkeypatch: pytest.MonkeyPatch, 
     counts: Counter[tuple[int, ...]] = Counter()
     for seed in range(30):
         counts.update(itemsets(engine, drawn := random_workload(engine, dataset, queries=4, seed=seed)))
-        engine.drop(drawn.queries, drawn.names)
+        engine.drop(drawn.queries)
     assert chi_square_share(counts, supported(SKEWED, 2)) < 2.5
 
 
