@@ -141,7 +141,7 @@ class Steps:
         key = np.repeat(self._below[node], size)
         key += leaf
         if self._table is not None:
-            return np.asarray(self._table[key])
+            return self._table.take(key)
         return np.asarray(self._by_depth[np.searchsorted(self._keys, key, side="right") - 1])
 
 

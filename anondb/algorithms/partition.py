@@ -172,7 +172,7 @@ class _Groups:
         touched = np.flatnonzero(is_chosen[self.column])
         members, column, size = self.of[touched], self.column[touched], self.size[touched]
         items = _items(self.start[touched], size)
-        child = self._steps.down(self.column_node[column], size, self.contents.leaf[items])
+        child = self._steps.down(self.column_node[column], size, self.contents.leaf.take(items))
         begins = np.zeros(len(items), dtype=np.bool_)  # the first item of each member
         begins[np.cumsum(size) - size] = True
         new = begins.copy()  # the first item of each child of a member
@@ -317,10 +317,13 @@ class _Groups:
 
 
 def _items(start: Ints, size: Ints) -> Ints:
-    """The items of rows, by their starts and sizes."""
-    items: Ints = np.repeat(start - (np.cumsum(size) - size), size)
-    items += np.arange(len(items))
-    return items
+    """The items of rows, by their starts and sizes; no row is empty."""
+    ends = np.cumsum(size)
+    steps = np.ones(int(ends[-1]) if len(ends) else 0, dtype=np.int64)  # from each item to the next
+    if len(ends):
+        steps[0] = start[0]
+        steps[ends[:-1]] = start[1:] - (start[:-1] + size[:-1] - 1)
+    return np.cumsum(steps, out=steps)
 
 
 def _sums(index: Ints, values: npt.NDArray[Any], length: int) -> Ints:
