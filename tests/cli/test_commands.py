@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import resource
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from cli.shop import BASKETS, EDGES, RELEASED, Outcome, Run, baskets, state_of
 
 import anondb
 from anondb import pipeline
+from anondb.engine import Engine
 
 COMMANDS = ("anonymize", "verify", "accuracy", "publish", "releases", "load", "demo")
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -780,6 +782,27 @@ def test_as_a_process(shop: Path) -> None:
     assert process("verify", shop, "--transactions", "sales", "--k", 2).returncode == 4
     missing = process("verify", shop.parent / "no.duckdb")
     assert (missing.returncode, missing.stdout) == (2, "") and missing.stderr.startswith("anondb: ")
+
+
+def test_a_run_over_a_file_leaves_nothing_but_what_it_publishes(files: Path, tmp_path: Path) -> None:
+    """Its database in memory is left to the end of the process; a database in a file is closed."""
+    (tmp_path / "tmp").mkdir()
+    words = ("--taxonomy", files / "s.tree", "--k", 2, "--publish", tmp_path / "sealed.duckdb", "--json")
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+    done = process("anonymize", files / "s.dat", *words, env=environment)
+    assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["published"]
+    assert not list((tmp_path / "tmp").iterdir()) and not list(tmp_path.glob("*.wal"))
+    with duckdb.connect(str(tmp_path / "sealed.duckdb"), read_only=True) as analyst:
+        assert analyst.execute("SELECT upper_bound > 0 FROM count_bounds([])").fetchall() == [(True,)]
+
+    engine = Engine.open(one_shot=True)
+    engine.close(process_ends=True)
+    assert engine.connection.execute("SELECT 1").fetchall() == [(1,)]
+    engine.connection.close()
+    engine = Engine.open(tmp_path / "own.duckdb")
+    engine.close(process_ends=True)
+    with pytest.raises(duckdb.ConnectionException):
+        engine.connection.execute("SELECT 1")
 
 
 def test_a_stranger_runs_a_file_beside_other_modules(files: Path) -> None:

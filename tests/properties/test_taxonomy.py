@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -67,6 +68,11 @@ def test_numbering(seed: int) -> None:
         assert taxonomy.depth[node] == len(ref.ancestors(children, label)) - 1
         assert taxonomy.is_leaf[node] == (label not in children)
     assert taxonomy.parent[0] == -1 and taxonomy.labels[0] == root
+    nodes = np.flatnonzero(np.random.default_rng(seed).random(taxonomy.size) < 0.5)
+    of, labels = taxonomy.labels_below(nodes)
+    below_each = [[taxonomy.labels[leaf] for leaf in taxonomy.leaves(node).tolist()] for node in nodes.tolist()]
+    assert labels == tuple(label for below in below_each for label in below)
+    assert of.tolist() == [n for n, below in enumerate(below_each) for _ in below]
 
 
 def test_all_formats_agree(engine: Engine, tmp_path: Path) -> None:

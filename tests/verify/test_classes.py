@@ -96,6 +96,18 @@ def test_what_is_said_about_suppression_can_be_seen(engine: Engine) -> None:
     assert verified(engine, [["a"]] * 4, 3, [True, True, False, False]).violations == 2
 
 
+def test_missing_copies_do_not_hide_the_item(engine: Engine) -> None:
+    """A table made by hand may lack copies: they are 0, and different items stay different."""
+    with engine.transaction():
+        columns = {"tid": ("INTEGER", [1, 2, 3, 3]), "item": ("INTEGER", [0, 1, 0, 1])}
+        transactions = engine.put("case_rows", {**columns, "copies": ("INTEGER", [None, None, 1, None])})
+        ids = engine.put("case_ids", {"tid": ("INTEGER", [1, 2, 3]), "complete": ("BOOLEAN", [True] * 3)})
+        items = engine.put("case_items", {"item": ("INTEGER", [0, 1]), "label": ("VARCHAR", ["a", "b"])})
+        found = verify_k(engine, classes_of(engine, transactions, ids), items, TransactionalK(2), witnesses=9)
+    assert found.violations == 3
+    assert found.witnesses == (Witness((), 1), Witness((), 1), Witness(("a",), 1))
+
+
 def test_model() -> None:
     assert TransactionalK(3).parameters() == {"k": 3}
     for wrong in (0, -1, True, 2.5, "5", None, 10**30):
