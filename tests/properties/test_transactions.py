@@ -127,12 +127,15 @@ def test_lists_keep_empty_transactions(db: Engine, tmp_path: Path) -> None:
         assert loaded(db, dat) == ({} if not content else {1: set()})
 
 
-def test_ids_that_only_records_have(db: Engine) -> None:
+def test_ids_that_only_records_have(db: Engine, tmp_path: Path) -> None:
     sales = pd.DataFrame({"tid": [1, 2], "item": ["a", "b"]})
     run(db, "CREATE TABLE r AS SELECT * FROM (VALUES (2::BIGINT, 'x'), (7, 'y'), (7, 'y')) AS t(tid, age)")
     run(db, "CREATE TABLE s AS SELECT * FROM (VALUES (1, ['a']), (2, [])) AS t(tid, item)")
     assert loaded(db, sales, more_ids="r") == {1: {"a"}, 2: {"b"}, 7: set()}
     assert loaded(db, "s", more_ids="r") == {1: {"a"}, 2: set(), 7: set()}
+    (tmp_path / "x.dat").write_text("a\n\nb\n")
+    run(db, "CREATE TABLE more AS SELECT unnest([0, 2, 7])::BIGINT AS tid")
+    assert loaded(db, tmp_path / "x.dat", more_ids="more") == {0: set(), 1: {"a"}, 2: set(), 3: {"b"}, 7: set()}
     run(db, "CREATE TABLE texts AS SELECT '1' AS tid")
     refused(db, "bad_type", "s", "VARCHAR", more_ids="texts")
     run(db, "CREATE TABLE nulls AS SELECT NULL::BIGINT AS tid")

@@ -96,6 +96,13 @@ def test_rows_are_the_images_of_the_originals(owner: Engine) -> None:
     assert (release.suppressed_items, release.suppressed_occurrences, release.suppression) == (1, 1, "some")
 
 
+def test_the_order_of_released_items_says_nothing(owner: Engine) -> None:
+    """Whatever order the recoding has them in."""
+    frozen(owner, [["d", "a"], ["c"], ["b", "d"]], {"y": ["d", "b"], "Z": ["c"], "x": ["a"], "gone": ["e"]})
+    found = rows(owner, "FROM release_spring.released_items")
+    assert found == [("Z", "c"), ("x", "a"), ("y", "b"), ("y", "d")]
+
+
 def test_manifest_has_exactly_the_keys_of_the_contract(owner: Engine) -> None:
     release = frozen(owner)
     manifest = dict(rows(owner, "FROM release_spring.manifest"))

@@ -1,0 +1,69 @@
+"""Accuracy on releases of local recodings: the truth by counting, bounds and estimates as the release's macro says them."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pandas as pd
+import pytest
+
+import anondb
+from anondb.errors import InfeasibleError
+
+ITEMS = "abcdefgh"
+TREE = pd.DataFrame(
+    [(item, f"N{n // 2}") for n, item in enumerate(ITEMS)] + [(f"N{n}", f"M{n // 2}") for n in range(4)],
+    columns=["node", "parent"],
+)
+TREE = pd.concat([TREE, pd.DataFrame([("M0", "*"), ("M1", "*")], columns=["node", "parent"])])
+
+ANSWERS = """
+SELECT items, truth, estimate, lower_bound, upper_bound
+FROM anondb.accuracy JOIN anondb.workloads USING (workload, query_id)
+"""
+CASES = [
+    ("partition", anondb.TransactionalK, {}),
+    ("partition", anondb.TransactionalK, {"empty_transactions": "keep"}),
+    ("clump", anondb.TransactionalK, {}),
+    ("clump", anondb.TransactionalK, {"bag_input": True, "objective": "increase"}),
+    ("lra", anondb.KmAnonymity, {}),
+]
+
+
+@pytest.mark.parametrize("algorithm, model, options", CASES, ids=[f"{a}-{len(o)}" for a, _, o in CASES])
+def test_answers_are_those_of_the_macro(algorithm: str, model: type, options: dict[str, object]) -> None:
+    """Many queries share items, so whatever one of them leaves behind is seen in the next."""
+    made = 0
+    for seed in range(5):
+        rng = random.Random(seed)
+        people = [rng.choices(ITEMS, weights=range(1, 9), k=rng.choice([0, 1, 2, 3, 3, 4])) for _ in range(40)]
+        rows = pd.DataFrame([(tid, item) for tid, t in enumerate(people) for item in t], columns=["tid", "item"])
+        size = rng.choice([1, 2, 3])
+        with anondb.connect() as database:
+            try:
+                release = database.anonymize(
+                    rows,
+                    model=model(k=rng.choice([2, 3])),
+                    algorithm=algorithm,
+                    taxonomy=TREE,
+                    name="r",
+                    size=size,
+                    **options,
+                )
+            except InfeasibleError:
+                continue
+            made += 1
+            answers = database.engine.connection.execute(ANSWERS).fetchall()
+            assert len(answers) == len({tuple(a[0]) for a in answers}) > 0
+            errors = []
+            for items, truth, estimate, lower, upper in answers:
+                assert truth == sum(set(items) <= set(t) for t in people), (seed, items)
+                macro = f"SELECT * FROM release_r.count_bounds({list(items)!r})"
+                least, expected, most = database.engine.connection.execute(macro).fetchone() or ()
+                assert (lower, upper) == (least, most), (seed, items)
+                assert estimate == pytest.approx(expected, rel=1e-12), (seed, items)
+                assert lower <= truth <= upper
+                errors.append(abs(truth - estimate) / truth)
+            assert release.accuracy.average_relative_error == pytest.approx(math.fsum(errors) / len(errors), rel=1e-12)
+    assert made >= 4
