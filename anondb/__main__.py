@@ -13,8 +13,8 @@ from typing import NoReturn
 def console() -> NoReturn:
     """Entry point: ``cli.main``, and the process is gone.
 
-    Databases and files are closed by then. What Python does at its end, taking all modules apart, took an eighth of the time
-    of the main job; and Ctrl-C meanwhile would change the exit code of a command that is done.
+    Files are closed by then, databases in files, too. What Python does at its end, taking all modules apart, took an
+    eighth of the time of the main job; and Ctrl-C meanwhile would change the exit code of a command that is done.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra here: its threads only cost start-up time
     gc.set_threshold(200_000, 20, 20)  # modules and parse trees are seldom garbage, and long to look through
