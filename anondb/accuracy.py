@@ -104,7 +104,7 @@ def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:
     return accuracy
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class AnatomyFigures:
     """What the owner of an anatomy learns besides: figures of its buckets, and how rules survive in a reconstruction.
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from anondb.data.constraints import REST, Countable, ItemSets, countable
-from anondb.data.stated import Stated, put_sets
+from anondb.data.stated import put_sets
 from anondb.engine import Engine
 from anondb.errors import VerificationFailed
 from anondb.policy import Policy
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anondb.verify.constraints import UtilityVerification
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class ConstraintReport:
     """What was stated and kept.
 
@@ -66,7 +66,8 @@ def check_constraints(
         VerificationFailed: the release breaks a utility constraint (a bug; nothing is kept).
     """
     stated, dataset = loaded.stated, loaded.dataset
-    if stated == Stated(weights=stated.weights) or not isinstance(recoding, GlobalRecoding):
+    nothing = stated.privacy is None and stated.utility is None and stated.countable is None
+    if nothing or not isinstance(recoding, GlobalRecoding):
         return None
     checked = None
     rest = 0

@@ -62,7 +62,7 @@ class Clock:
         return {n: round(s, 3) for n, s in steps.items()} | {"total": round(time.perf_counter() - self.started, 3)}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class Report:
     """What the owner learns about a release. It holds true counts: it is not for analysts."""
 
@@ -284,7 +284,7 @@ def _pool(recoding: Recoding, frozen: FrozenRelease) -> Any:
 
 def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:
     """Refuse a name that is taken before the long work, not after it."""
-    if not replacing and not engine.one_shot and find_schema(engine, schema) is not None:
+    if not replacing and not engine.transient and find_schema(engine, schema) is not None:
         raise InputError(
             f"There is a schema {schema.name!r} already (upper and lower case are the same).",
             code="release_exists",

@@ -45,7 +45,7 @@ def current_catalog(engine: Engine) -> str:
 
 def check_writable(engine: Engine, catalog: str) -> None:
     """Refuse a read-only database before the long work, not after it."""
-    if engine.one_shot:
+    if engine.transient:
         return
     query = (
         exp.select("readonly")

@@ -139,7 +139,7 @@ def opened(
 ) -> Iterator[Database]:
     """The database of a SOURCE: the DuckDB file, or memory for a data file; progress on stderr if it is a terminal.
 
-    ``last`` says that the command opens no other after it.
+    ``last`` says that the command does nothing but its work with it, and opens no other after it.
     """
     with _leaving_at_once():
         from anondb.data.sources import is_file
@@ -158,6 +158,7 @@ def opened(
             on_statement=(lambda text: typer.echo(text + ";", err=True)) if show_sql else None,
             on_progress=say,
         )
+        database.engine.transient = last and one_shot
         try:
             yield database
         except KeyboardInterrupt as stopped:
@@ -165,7 +166,7 @@ def opened(
                 typer.echo(f"anondb: {plain(note)}", err=True)
             raise
         finally:
-            database.engine.close(process_ends=last and process.ends)
+            database.engine.close(process_ends=process.ends)
 
 
 @contextlib.contextmanager

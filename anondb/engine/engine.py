@@ -41,7 +41,13 @@ class Engine:
         owned: whether anondb opened the connection itself.
         on_statement: called with the text of every statement before it runs (``--show-sql``).
         on_progress: called with a few words on what long work is at.
+
+    Attributes:
+        transient: whether the database was made for one command over a file, which alone sees it: it has no settings of a
+            user's, and nobody asks it anything. It may be left to the end of the process.
     """
+
+    transient = False
 
     def __init__(
         self,
@@ -117,11 +123,11 @@ class Engine:
         """Stop the worker; close the connection and remove the spill directory if they are our own.
 
         Args:
-            process_ends: whether the process is gone at once. A database in memory is left to that end then: to free it
-                piece by piece first takes a thirtieth of the time of a run over a small file.
+            process_ends: whether the process is gone at once. A transient database is left to that end then: to free its
+                memory piece by piece first takes a thirtieth of the time of a run over a small file.
         """
         self._pool.shutdown(wait=True)
-        if process_ends and self._one_shot:
+        if process_ends and self.transient:
             _LEFT.append(self._connection)
         elif self._owned:
             self._connection.close()
@@ -288,8 +294,11 @@ class Engine:
         """Drop work tables that are no longer needed."""
         self._work.difference_update(table.name for table in tables)
         drops = [_text(exp.Drop(tables=[table.expression()], kind="TABLE", exists=True)) for table in tables]
+        for drop in drops:
+            self.say(drop)
         if drops:
-            self._execute(";\n".join(drops), "dropping work tables")
+            text = ";\n".join(drops)
+            self.guarded(lambda: self._connection.execute(text), lambda error: wrap(error, "dropping work tables"))
 
     def exists(self, table: Table) -> bool:
         """Whether a table or view of this name exists."""

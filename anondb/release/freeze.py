@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 KEY_BYTES = 32
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class FrozenRelease:
     """A release as it lies in the owner's database.
 
@@ -173,7 +173,8 @@ def freeze(
     key: bytes | None = None,
     replace: bool = False,
 ) -> FrozenRelease:
-    """Write the release of a recoding: the objects of a sealed file, in ``release_schema``.
+    """Write the release of a recoding: the objects of a sealed file, in ``release_schema``; in a transient database without
+    the views and macros.
 
     Call it inside ``engine.transaction()``: everything happens in that one transaction.
 
@@ -227,7 +228,7 @@ def freeze(
         relational_kind(shown_attributes(recoding)) if isinstance(recoding, RelationalRecoding) else KINDS[model.name]
     )
     kind = as_read(engine, release_schema, stated)
-    if not engine.one_shot:  # nobody asks a release that goes with the run; a sealed file gets its own
+    if not engine.transient:  # else nobody asks the release here; a sealed file gets its own
         create_view_and_macro(engine, release_schema, release_id, kind)
 
     counts = table_counts(engine, release_schema, kind)

@@ -62,13 +62,13 @@ def count_itemsets(engine: Engine, transactions: Table, itemsets: Ints, supports
     number, size = itemsets.shape
     found = np.zeros(number, dtype=np.int64)
     rarest_first = np.take_along_axis(itemsets, np.argsort(supports[itemsets], axis=1, kind="stable"), axis=1)
-    columns = {
+    places = {
         "set_id": np.repeat(np.arange(number), size),
         "item": rarest_first.ravel(),
         "place": np.tile(np.arange(1, size + 1), number),
         "size": np.full(number * size, size),
     }
-    ranked = engine.put("candidate_sets", {name: ("INTEGER", values) for name, values in columns.items()})
+    ranked = engine.put("candidate_sets", {name: ("INTEGER", values) for name, values in places.items()})
     counted = _count_ranked(engine, "candidate_supports", transactions, ranked, [size])
     columns = engine.query("utility/set_supports", {"supports": counted})
     found[columns["set_id"]] = columns["support"]

@@ -96,6 +96,31 @@ def test_run_over_a_data_file(run: Run, tmp_path: Path) -> None:
         assert analyst.sql("SELECT value FROM manifest WHERE key = 'table'").fetchall() == [("sales",)]
 
 
+def test_statements_over_a_data_file_may_do_anything(run: Run, tmp_path: Path) -> None:
+    """The release has its views and macros, gives way to another, and may be written into another database; what the script
+    sets is looked at."""
+    (tmp_path / "sales.csv").write_text("tid,item\n" + "".join(f"{n // 2},{'ab'[n % 2]}\n" for n in range(12)))
+    make = "ANONYMIZED VIEW v AS FROM sales WITH (k = 2, algorithm = 'coat')"
+    text = f"""CREATE {make}; USE memory.release_v; SELECT upper_bound FROM count_bounds(['a']);
+    USE memory.main; SELECT count(*) FROM release_v.baskets; CREATE OR REPLACE {make};
+    INSERT INTO sales VALUES (6, 'a'); REFRESH ANONYMIZED VIEW v; DROP ANONYMIZED VIEW v;
+    ATTACH '{tmp_path}/shop.duckdb' AS shop; USE shop; CREATE ANONYMIZED VIEW v AS FROM memory.main.sales
+      WITH (k = 2, algorithm = 'coat')"""
+    code, out, err = run("run", tmp_path / "sales.csv", policy(tmp_path, text), "--json")
+    assert code == 0, err
+    rows = [result["rows"] for result in one_object(out)["results"] if result.get("rows")]
+    assert [[6]] in rows
+    with duckdb.connect(str(tmp_path / "shop.duckdb"), read_only=True) as owner:
+        owner.execute("USE shop.release_v")
+        assert owner.execute("SELECT upper_bound FROM count_bounds(['a'])").fetchall() == [(7,)]
+        assert owner.execute("SELECT count(*) FROM baskets").fetchall() == [(7,)]
+
+    code, _, err = run(
+        "run", tmp_path / "sales.csv", policy(tmp_path, f"SET default_collation = 'NOCASE'; CREATE {make}")
+    )
+    assert code == 2 and "default_collation" in err
+
+
 def test_explain_and_verify_against_source(run: Run, demo_shop: Path, tmp_path: Path) -> None:
     assert run("run", demo_shop, policy(tmp_path))[0] == 0
     code, out, _ = run("explain", demo_shop, "--release", "spring", "--item", "saffron")

@@ -2,8 +2,9 @@
 -- params: none
 -- returns: size
 -- grain: item
--- How many original items each released item stands for; released items are numbered from 0 without a gap.
-SELECT count(members.label) AS size
+-- How many original items each released item stands for, 1 where none is listed; released items are numbered from 0 without
+-- a gap.
+SELECT count(*) AS size
 FROM coded
 LEFT JOIN members ON coded.item = members.released
 GROUP BY coded.item
