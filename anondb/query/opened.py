@@ -20,6 +20,7 @@ from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, pa
 from anondb.query.refusals import unsupported
 from anondb.query.relational import cell_columns
 from anondb.query.values import Attribute, OnValue
+from anondb.release.coded import CodedRelease
 from anondb.release.objects import RELATIONAL, SchemaName, is_local, read_manifest, release_kind
 
 MAX_BITS = 62
@@ -338,8 +339,7 @@ class Opened:
         """The different transactions, where many are alike and can be kept."""
         if self.manifest.get("model") != "k" or not self.engine.owned:
             return None
-        ids = exp.select(exp.column("transaction_id").as_("tid"), "complete")
-        ids = ids.from_(self.schema.table("transaction_ids").expression())
+        ids = CodedRelease(self.engine, self.schema).ids
         stored: dict[str, Table | exp.Query] = {
             "transactions": self.schema.table("transactions"),
             "items": self._items(),
