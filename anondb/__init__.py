@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from anondb.models.relational import KkmAnonymity, KlmDiversity
     from anondb.models.transactional import TransactionalK
     from anondb.release.reader import open_release
+    from anondb.sealed import verify_file
 
 __version__ = "0.1.0"
 
@@ -44,6 +45,7 @@ __all__ = [
     "__version__",
     "connect",
     "open_release",
+    "verify_file",
 ]
 
 _LAZY = {
@@ -55,6 +57,7 @@ _LAZY = {
     "TransactionalK": "models.transactional",
     "ConstraintAnonymity": "models.constraints",
     "open_release": "release.reader",
+    "verify_file": "sealed",
 }
 
 

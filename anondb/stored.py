@@ -20,14 +20,12 @@ from anondb.release import ledger, publications
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
-    SEALED_SCHEMA,
     Kind,
     SchemaName,
     find_schema,
     read_manifest,
     release_kind,
     release_schema,
-    unexpected_objects,
 )
 from anondb.release.publications import Intersection, Publication
 from anondb.release.relational import value_columns
@@ -64,21 +62,6 @@ def tables_with(engine: Engine, id_column: str, item_column: str) -> list[Table]
     """The tables and views of the current database that have both columns."""
     found = engine.query("transactions/tables_with", id_column=id_column.lower(), item_column=item_column.lower())
     return [Table(*names) for names in zip(*(column.tolist() for column in found.values()), strict=True)]
-
-
-def sealed_schema(engine: Engine) -> SchemaName | None:
-    """Where the release lies if this database is a sealed file, else None."""
-    schema = SchemaName(current_catalog(engine), SEALED_SCHEMA)
-    kind = release_kind(engine, schema)
-    if kind is None:
-        return None
-    if unexpected_objects(engine, schema, kind):
-        raise InputError(
-            "The file holds other objects than a sealed release.",
-            code="not_a_release",
-            hint="Get it from its publisher.",
-        )
-    return schema
 
 
 def find_release(engine: Engine, name: str) -> SchemaName:
@@ -230,6 +213,8 @@ def publish_release(
                     file=file.path.name,
                     transactions=file.transactions,
                     rows=file.rows,
+                    sha256=file.sha256,
+                    content_digest=file.content_digest,
                     allowed_overlap=allow_overlap,
                     smallest_candidates=min(smallest) if smallest else None,
                 ),

@@ -155,7 +155,7 @@ def opened(
             memory_limit=memory_limit,
             read_only=read_only and not one_shot,
             one_shot=one_shot,
-            on_statement=(lambda text: typer.echo(text + ";", err=True)) if show_sql else None,
+            on_statement=shown_statements(show_sql),
             on_progress=say,
         )
         database.engine.transient = last and one_shot
@@ -167,6 +167,11 @@ def opened(
             raise
         finally:
             database.engine.close(process_ends=process.ends)
+
+
+def shown_statements(show_sql: bool) -> Callable[[str], None] | None:
+    """What shows every statement on stderr, if that is wanted."""
+    return (lambda text: typer.echo(text + ";", err=True)) if show_sql else None
 
 
 @contextlib.contextmanager
@@ -193,6 +198,37 @@ def only_table(database: Database, id_column: str, item_column: str) -> str:
             hint="Name the transactions with --transactions TABLE (and --id, --item).",
         )
     return found[0].sql()
+
+
+def table_to_check(source: str, id_column: str, item_column: str) -> str:
+    """The one base table of a file that has both columns; nothing of the file runs to find it, since it may be anybody's.
+
+    Raises:
+        InputError: ``no_transactions``: there are several, or none; or the only one is a view or computes columns, which
+            runs what its maker wrote: the user has to name it.
+    """
+    from anondb.release.catalog import listed
+    from anondb.release.reader import locked_engine
+    from anondb.stored import tables_with
+
+    engine, schema, _ = locked_engine(source)
+    try:
+        found = tables_with(engine, id_column, item_column)
+        there = listed(engine, schema.catalog)
+    finally:
+        engine.close()
+    nothing = (" GENERATED ", "")
+    computed = [t for t in found if " GENERATED " in there.get((t.schema, "table", t.name), nothing)[0]]
+    if len(found) != 1 or computed:
+        raise InputError(
+            f"{len(found)} tables and views have the columns {id_column!r} and {item_column!r};"
+            f" {len(computed)} of them are views or compute columns.",
+            code="no_transactions",
+            hint="Name the transactions with --transactions TABLE (and --id, --item).",
+        )
+    table = found[0].expression()
+    table.set("catalog", None)
+    return table.sql(dialect="duckdb")
 
 
 def transactions_of(database: Database, source: str, table: str | None, id_column: str, item_column: str) -> Any:

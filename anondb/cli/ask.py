@@ -20,6 +20,7 @@ from anondb.cli.app import (
     Source,
     Threads,
     opened,
+    shown_statements,
 )
 from anondb.cli.words import figure, plain, print_answer, print_json, print_result, print_table, shown
 from anondb.errors import InputError
@@ -111,16 +112,18 @@ def query(
     """Answer a COUNT query, written for the original table, from a release: lower bound, estimate, upper bound."""
     from anondb import stored
     from anondb.query import run as answer_from
+    from anondb.release.reader import locked_engine, sealed_release
 
-    with opened(file, show_sql=show_sql, read_only=True) as database:
-        sealed = None if release else stored.sealed_schema(database.engine)
-        if release is None and sealed is None:
-            raise InputError(
-                "The file is not a sealed release.",
-                code="not_a_release",
-                hint="Name a release of it with --release NAME.",
-            )
-        answer = answer_from(database.engine, sealed or stored.find_release(database.engine, str(release)), sql)
+    on_statement = shown_statements(show_sql)
+    if release is None:
+        with sealed_release(file, on_statement=on_statement) as sealed:
+            answer = answer_from(sealed.engine, sealed.schema, sql)
+    else:
+        engine, _, _ = locked_engine(file, on_statement=on_statement)
+        try:
+            answer = answer_from(engine, stored.find_release(engine, release), sql)
+        finally:
+            engine.close()
     if as_json:
         print_json(answer.to_json())
     else:

@@ -29,6 +29,8 @@ from anondb.cli.app import (
     buckets_of,
     model_from,
     opened,
+    shown_statements,
+    table_to_check,
     transactions_of,
 )
 from anondb.cli.words import figure, print_json, print_table, print_witnesses, shown
@@ -36,6 +38,8 @@ from anondb.errors import InputError, VerificationFailed
 
 if TYPE_CHECKING:
     from anondb.models import Model
+    from anondb.sealed import SealedCheck
+    from anondb.verify import Verification
 
 
 def verify(
@@ -70,6 +74,16 @@ def verify(
     against_source: Annotated[
         bool, typer.Option("--against-source", help="Check the release's recoding on its source as it is now.")
     ] = False,
+    expect: Annotated[
+        str | None,
+        typer.Option(help="Of a sealed file: the digest that its publisher gave you.", metavar="SHA256|content:..."),
+    ] = None,
+    published_in: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a sealed file: the owner's database, whose ledger knows what was published.", metavar="DB"
+        ),
+    ] = None,
     witnesses: Annotated[int, typer.Option(help="Show up to this many violations.", min=0)] = 0,
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
@@ -77,9 +91,10 @@ def verify(
     show_sql: ShowSql = False,
 ) -> None:
     """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
-    from anondb import checks, stored
-    from anondb.release.objects import read_manifest
-    from anondb.verify.anatomy import AnatomyVerification
+    from anondb import checks
+    from anondb.data.sources import is_file as is_data_file
+    from anondb.release.reader import is_sealed
+    from anondb.sealed import verify_file
 
     def promised(own: Model | None) -> Model:
         """The model asked for; what is not said is that of ``own``."""
@@ -102,14 +117,21 @@ def verify(
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
-    with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
-        sealed = None if transactions or release or buckets else stored.sealed_schema(database.engine)
-        if sealed is not None and any(v is not None for v in plain.values()):
-            raise InputError("A sealed file holds its own records.", code="bad_usage", hint="Name only the file.")
-        if sealed is not None:
-            own = checks.model_of(read_manifest(database.engine, sealed))
-            found = checks.verify_sealed(database.engine, sealed, promised(own), witnesses, **stated)
-        elif release is not None:
+    limits: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit}
+    if not (transactions or release or buckets or is_data_file(source)):
+        if is_sealed(source):
+            if any(v is not None for v in plain.values()):
+                raise InputError("A sealed file holds its own records.", code="bad_usage", hint="Name only the file.")
+            known: dict[str, Any] = {"expect": expect, "published_in": published_in}
+            known["on_statement"] = shown_statements(show_sql)
+            _print(verify_file(source, promised, witnesses=witnesses, **stated, **known, **limits), witnesses, as_json)
+            return
+        if default.name != "anatomy":
+            transactions = table_to_check(source, id, item)
+    if expect is not None or published_in is not None:
+        raise InputError("--expect and --published-in go with a sealed file.", code="bad_usage")
+    with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
+        if release is not None:
             own = checks.model_of(database.release(release).manifest)
             found = database.verify(release=release, model=promised(own), witnesses=witnesses, **stated)
         elif default.name == "anatomy":
@@ -127,8 +149,18 @@ def verify(
                 **stated,
                 **plain,
             )
+    _print(found, witnesses, as_json)
+
+
+def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -> None:
+    """Print a verification, and what is known of a sealed file; exit 4 where one of them is not as it should be."""
+    from anondb.sealed import SealedCheck
+    from anondb.verify.anatomy import AnatomyVerification
+
+    sealed = checked if isinstance(checked, SealedCheck) else None
+    found = checked.verification if isinstance(checked, SealedCheck) else checked
     if as_json:
-        print_json(found.to_json(witnesses=witnesses > 0))
+        print_json(checked.to_json(witnesses=witnesses > 0))
     else:
         promise = found.model.promise
         typer.echo(
@@ -140,9 +172,27 @@ def verify(
             typer.echo(
                 f"by labels: {found.violations} violations; across levels of the taxonomy: {found.across_levels}"
             )
+        if sealed is not None:
+            _print_identity(sealed)
         print_witnesses(found)
-    if not found.verified:
+    if not (found.verified if sealed is None else sealed.holds):
         raise typer.Exit(VerificationFailed.exit_code)
+
+
+def _print_identity(sealed: SealedCheck) -> None:
+    """The digests of a sealed file, and whether they are those asked for."""
+    typer.echo(f"sha256 {sealed.sha256}")
+    typer.echo(sealed.content_digest)
+    if sealed.expected is not None:
+        typer.echo(f"expected digest: {'the same' if sealed.expected else 'ANOTHER: this is not the file you expect'}")
+    if sealed.asked:
+        release = sealed.published_as
+        words = (
+            "NOT published there"
+            if release is None
+            else f"published as {release.name!r} on {release.published:%Y-%m-%d}"
+        )
+        typer.echo(f"owner's ledger: {words}")
 
 
 def _verify_source(

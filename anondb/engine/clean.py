@@ -14,9 +14,9 @@ import duckdb
 from sqlglot import exp
 
 from anondb.engine.failures import wrap
+from anondb.engine.locked import STORAGE_VERSION
 from anondb.errors import EngineError
 
-STORAGE_VERSION = "v1.3.0"  # the oldest DuckDB that has the lambda syntax of the macros reads the file
 _CONFIG = {
     "force_compression": "uncompressed",
     "storage_compatibility_version": STORAGE_VERSION,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import stat
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +16,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.engine.failures import bad_unicode, open_error, transaction_open, wrap
+from anondb.engine.private import private_directory
 from anondb.engine.queries import Value, load
 from anondb.engine.tables import Table
 from anondb.errors import AnondbError, InputError
@@ -25,7 +24,6 @@ from anondb.errors import AnondbError, InputError
 Columns = dict[str, npt.NDArray[Any]]
 _T = TypeVar("_T")
 _WORK_PREFIX = "_anondb_"
-_TEMP_PREFIX = "anondb-tmp-"
 _LEFT: list[duckdb.DuckDBPyConnection] = []  # databases in memory that end with the process
 RESERVED_NAMES = ("information_schema",)
 
@@ -87,8 +85,7 @@ class Engine:
                 code="bad_name",
                 hint="Rename the file.",
             )
-        sweep_temp_directories()
-        spill = Path(tempfile.mkdtemp(prefix=f"{_TEMP_PREFIX}{os.getpid()}-"))
+        spill = private_directory()
         config: dict[str, str | bool | int | float | list[str]] = {
             "temp_directory": str(spill),
             "allow_persistent_secrets": "false",
@@ -108,6 +105,11 @@ class Engine:
         engine = cls(connection, owned=True, on_statement=on_statement, on_progress=on_progress, temp_directory=spill)
         engine._one_shot = one_shot
         return engine
+
+    @property
+    def spill_directory(self) -> Path | None:
+        """The directory of the spill files of a connection that anondb opened."""
+        return self._temp_directory
 
     @property
     def one_shot(self) -> bool:
@@ -250,6 +252,13 @@ class Engine:
         """Run a statement tree that returns nothing of interest (DDL, INSERT)."""
         self._execute(statement, what)
 
+    def run_all(self, statements: Iterable[exp.Expr], what: str) -> None:
+        """Run statements that return nothing of interest, in one go."""
+        texts = [_text(statement) for statement in statements]
+        for text in texts:
+            self.say(text)
+        self.guarded(lambda: self._connection.execute(";\n".join(texts)), lambda error: wrap(error, what))
+
     def put(self, target: str | Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
         """Make a table out of NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity."""
         arrays = {
@@ -293,12 +302,9 @@ class Engine:
     def drop(self, *tables: Table) -> None:
         """Drop work tables that are no longer needed."""
         self._work.difference_update(table.name for table in tables)
-        drops = [_text(exp.Drop(tables=[table.expression()], kind="TABLE", exists=True)) for table in tables]
-        for drop in drops:
-            self.say(drop)
+        drops = [exp.Drop(tables=[table.expression()], kind="TABLE", exists=True) for table in tables]
         if drops:
-            text = ";\n".join(drops)
-            self.guarded(lambda: self._connection.execute(text), lambda error: wrap(error, "dropping work tables"))
+            self.run_all(drops, "dropping work tables")
 
     def exists(self, table: Table) -> bool:
         """Whether a table or view of this name exists."""
@@ -362,19 +368,6 @@ class Engine:
 def _text(statement: exp.Expr) -> str:
     """The text of a tree that is not used again: it need not be copied, which takes as long as writing it."""
     return statement.sql(dialect="duckdb", copy=False)
-
-
-def sweep_temp_directories() -> None:
-    """Remove spill directories that processes of ours left behind when they were killed."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_TEMP_PREFIX}*"):
-        with contextlib.suppress(OSError, ValueError):
-            if path.stat().st_uid != os.getuid() or not stat.S_ISDIR(path.lstat().st_mode):
-                continue
-            owner = int(path.name.removeprefix(_TEMP_PREFIX).split("-")[0])
-            try:
-                os.kill(owner, 0)
-            except ProcessLookupError:
-                shutil.rmtree(path, ignore_errors=True)
 
 
 def quote_list(names: Sequence[str]) -> str:

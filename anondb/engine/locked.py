@@ -1,8 +1,9 @@
-"""Connections for analysts: one database file, read-only, and nothing else."""
+"""Connections to files of strangers, and for analysts: one database file, read-only, and nothing else."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -11,41 +12,54 @@ from sqlglot import exp
 from anondb.engine.failures import open_error
 from anondb.errors import InputError
 
-_RELEASE = "release"
+LOCKED_CATALOG = "release"
+STORAGE_VERSION = "v1.3.0"  # the oldest DuckDB that has the lambda syntax of the macros reads sealed files
 _BASE = {
     "allow_persistent_secrets": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
-    "temp_directory": "",
 }
 
 
 def open_locked(
-    path: Path, *, memory_limit: str, max_seconds: float, threads: int | None = None
+    path: Path,
+    *,
+    memory_limit: str | None = None,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    spill: Path | None = None,
+    files: Sequence[str] = (),
 ) -> duckdb.DuckDBPyConnection:
-    """A connection whose current database is the file; see ``anondb.open_release``.
+    """A connection whose current database is the file, attached read-only under the name ``release``.
+
+    Other files and databases, extensions and settings are out of reach. With ``spill`` they are before the file is
+    attached, so that nothing in a stranger's file can use them; DuckDB then leaves the file itself within reach of SQL, so
+    that only anondb's statements may run there. Without ``spill`` the connection is for analysts.
 
     The file is attached to a database in memory: opened by its own name, DuckDB would hand out an instance that this
     process has open already, with the file as it was then.
+
+    Args:
+        path: the file.
+        memory_limit, threads: of the connection.
+        max_seconds: how long a statement may take.
+        spill: a directory for spill files, where COPY can write, too.
+        files: with ``spill``: other files that may be read.
 
     Raises:
         InputError: a limit that DuckDB does not take, or no DuckDB file.
         EngineError: the file is locked, or cannot be opened.
     """
-    if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 < max_seconds < 10**6:
-        raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
-    config: dict[str, str | bool | int | float | list[str]] = {
-        **_BASE,
-        "memory_limit": memory_limit,
-        "max_execution_time": str(max(1, round(1000 * max_seconds))),
-    }
+    config: dict[str, str | bool | int | float | list[str]] = {**_BASE, "temp_directory": str(spill or "")}
+    if max_seconds is not None:
+        if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 < max_seconds < 10**6:
+            raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
+        config["max_execution_time"] = str(max(1, round(1000 * max_seconds)))
+    if memory_limit is not None:
+        config["memory_limit"] = memory_limit
     if threads is not None:
         config["threads"] = threads
-    attach = exp.Attach(
-        this=exp.alias_(exp.Literal.string(str(path)), _RELEASE),
-        expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))],
-    )
     failure: Exception
     try:
         connection = duckdb.connect(":memory:", config=config)
@@ -53,13 +67,37 @@ def open_locked(
         failure = open_error(error)
     else:
         try:
-            connection.execute(attach.sql(dialect="duckdb"))
-            connection.execute("USE release")
-            connection.execute("SET enable_external_access = false")
-            connection.execute("SET lock_configuration = true")
+            for statement in _locking(path, spill, files):
+                connection.execute(statement.sql(dialect="duckdb"))
             return connection
         except (duckdb.Error, UnicodeError) as error:
             failure = open_error(error)
             with contextlib.suppress(duckdb.Error):
                 connection.close()
     raise failure
+
+
+def _locking(path: Path, spill: Path | None, files: Sequence[str]) -> list[exp.Expr]:
+    """The statements that lock a connection and attach the file."""
+    place = str(path)
+    attached = attaching(path, LOCKED_CATALOG, exp.var("READ_ONLY"))
+    lock = [_setting("enable_external_access", exp.false()), _setting("lock_configuration", exp.true())]
+    if spill is None:
+        return [*attached, *lock]
+    allowed = {"allowed_paths": [place, f"{place}.wal", *files], "allowed_directories": [str(spill)]}
+    return [*(_setting(name, exp.convert(paths)) for name, paths in allowed.items()), *lock, *attached]
+
+
+def _setting(name: str, value: exp.Expr) -> exp.Set:
+    return exp.Set(expressions=[exp.SetItem(this=exp.EQ(this=exp.var(name), expression=value))])
+
+
+def attaching(path: Path, catalog: str, option: exp.Var, value: str | None = None) -> list[exp.Expr]:
+    """The statements that attach a file under a name, with an option, and make it the current database."""
+    named = exp.to_identifier(catalog, quoted=True)
+    stated = None if value is None else exp.Literal.string(value)
+    attach = exp.Attach(
+        this=exp.alias_(exp.Literal.string(str(path)), named),
+        expressions=[exp.AttachOption(this=option, expression=stated)],
+    )
+    return [attach, exp.Use(this=exp.Table(this=named.copy()))]

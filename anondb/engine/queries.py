@@ -16,6 +16,7 @@ pasted together.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,6 +91,12 @@ def _header(name: str, text: str) -> dict[str, str]:
     if missing:
         raise InternalError(f"query {name} lacks header lines: {', '.join(sorted(missing))}")
     return header
+
+
+@cache
+def source_digest(name: str) -> str:
+    """The SHA-256 of the file of a query, in hexadecimal."""
+    return hashlib.sha256((SQL_ROOT / f"{name}.sql").read_bytes()).hexdigest()
 
 
 @cache

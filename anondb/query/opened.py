@@ -341,7 +341,7 @@ class Opened:
             return None
         ids = CodedRelease(self.engine, self.schema).ids
         stored: dict[str, Table | exp.Query] = {
-            "transactions": self.schema.table("transactions"),
+            **{name: self.schema.table(name) for name in ("transaction_items", "labels")},
             "items": self._items(),
         }
         coded = load("release/coded_transactions").bind(stored, {})
@@ -349,7 +349,7 @@ class Opened:
 
     def _items(self) -> exp.Query:
         """Numbers for all labels that are published."""
-        return load("release/coded_items").bind({"transactions": self.schema.table("transactions")}, {})
+        return load("release/coded_items").bind({"labels": self.schema.table("labels")}, {})
 
     @cached_property
     def _rows(self) -> Table | exp.Query:

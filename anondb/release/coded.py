@@ -7,6 +7,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from anondb.engine import Engine, Table
+from anondb.errors import InputError
 from anondb.release.objects import SchemaName
 
 
@@ -24,13 +25,19 @@ class CodedRelease:
     def __init__(self, engine: Engine, schema: SchemaName) -> None:
         self._engine = engine
         self._made: list[Table] = []
-        self._rows = schema.table("transactions")
+        self._rows = {name: schema.table(name) for name in ("transaction_items", "labels")}
         self._ids = schema.table("transaction_ids")
 
     @cached_property
     def items(self) -> Table:
-        """``(item, label)``: the released items that occur, numbered from 0 in code-point order of their labels."""
-        return self._make("frozen_items", "release/coded_items", transactions=self._rows)
+        """``(item, label)``: the released items that occur, numbered from 0 in code-point order of their labels.
+
+        Raises:
+            InputError: ``not_a_release``: rows have item numbers without a label.
+        """
+        if int(self._engine.scalar("release/unlabelled", self._rows)):
+            raise InputError("Rows of the release have no label.", code="not_a_release", hint="Publish it again.")
+        return self._make("frozen_items", "release/coded_items", labels=self._rows["labels"])
 
     @cached_property
     def transactions(self) -> Table:
@@ -38,8 +45,7 @@ class CodedRelease:
 
         Transactions without items have no row here: see ``ids``.
         """
-        tables = {"transactions": self._rows, "items": self.items}
-        return self._make("frozen_transactions", "release/coded_transactions", **tables)
+        return self._make("frozen_transactions", "release/coded_transactions", items=self.items, **self._rows)
 
     @property
     def ids(self) -> exp.Select:

@@ -1,6 +1,6 @@
-"""What is wrong with a sealed file: its bytes, storage, catalog, rows, and their order. No finding means all is well.
+"""What is wrong with a sealed file: its bytes, storage, rows, and their order. No finding means all is well.
 
-Each check returns what it found; ``publish`` runs the cheap ones on every file, ``inspect`` all of them.
+Each check returns what it finds; ``publish`` runs the cheap ones on every file, ``inspect`` all of them.
 """
 
 from __future__ import annotations
@@ -10,58 +10,85 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Table, load
+from anondb.release.catalog import Finding
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
     MANIFEST_KEYS,
+    ROW_ORDER,
     Kind,
     SchemaName,
-    allowed_objects,
-    definitions,
-    listed_objects,
     read_manifest,
+    sensitive_text,
 )
 from anondb.release.paths import wal_of
+from anondb.release.relational import range_text
 
 _HEADER, _CHECKSUM = 4_096, 8  # bytes of a header, and of the checksum that each begins with
 HEADER_BYTES = 3 * _HEADER  # blocks follow
 _BLOCK_BYTES = 262_144
-_HEADER_TEXT = re.compile(rb"[\x20-\x7e]{4,}")
-_HEADER_ALLOWED = re.compile(rb"DUCK.?|v?\d+\.\d+\.\d+[\w.\-]*|[0-9a-f]{8,40}")
-_LITERAL = re.compile(r"""('(?:[^']|'')*')|"(?:[^"]|"")*\"""")  # a name in quotes may hold an apostrophe
+# What the main header has after its checksum: magic bytes and format, 32 bytes of flags, version, and source of DuckDB.
+_FORMAT, _VERSION, _SOURCE = slice(8, 20), slice(52, 84), slice(84, 116)
+_FIELDS = slice(8, 64)  # of each of the other two headers: counters and addresses
+_VERSION_TEXT, _SOURCE_TEXT = re.compile(rb"v\d+\.\d+\.\d+[\w.\-]*"), re.compile(rb"[0-9a-f]{8,40}")
 _PLAIN_STORAGE = {"Uncompressed", "Constant", "Empty Validity"}
 RHO_LIMIT = 5.0  # |rho| < 5 / sqrt(N): of eight such figures an honest random order has one beyond it in 200,000 files
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that a sealed file must not have, or lacks: which check found it, and what (no data value)."""
-
-    check: str
-    what: str
-
-
 def file_findings(path: Path) -> list[Finding]:
-    """A log beside the file, bytes after the last block, and texts in the headers that DuckDB does not write."""
+    """A log beside the file, bytes after the last block, and bytes in the headers that DuckDB does not write."""
     found = []
     if os.path.lexists(wal_of(path)):
         found.append(Finding("wal", "a write-ahead log lies beside the file"))
     if (path.stat().st_size - HEADER_BYTES) % _BLOCK_BYTES:
         found.append(Finding("bytes", "the file is no whole number of blocks"))
-    with path.open("rb") as handle:
-        headers = [handle.read(_HEADER)[_CHECKSUM:] for _ in range(HEADER_BYTES // _HEADER)]
-    strange = sum(not _HEADER_ALLOWED.fullmatch(text) for header in headers for text in _HEADER_TEXT.findall(header))
+    strange = _strange_bytes(path)
     if strange:
-        found.append(Finding("bytes", f"{strange} texts in the headers are not DuckDB's"))
+        found.append(Finding("bytes", f"{strange} bytes in the headers are not DuckDB's"))
     return found
+
+
+def _strange_bytes(path: Path) -> int:
+    """How many bytes of the headers are neither fields nor zero; all of a version or source that is no such text.
+
+    The third header may begin as the first does: DuckDB writes it from the same memory.
+    """
+    with path.open("rb") as handle:
+        main, *others = (handle.read(_HEADER) for _ in range(HEADER_BYTES // _HEADER))
+    strange = 0
+    for place, form in ((_VERSION, _VERSION_TEXT), (_SOURCE, _SOURCE_TEXT)):
+        text = main[place].rstrip(b"\0")
+        strange += 0 if form.fullmatch(text) else max(1, len(text))
+    rest = bytearray(main)
+    for place in (slice(0, _CHECKSUM), _FORMAT, _VERSION, _SOURCE):
+        rest[place] = bytes(len(rest[place]))
+    strange += _nonzero(rest)
+    for header in others:
+        rest = bytearray(header)
+        for place in (slice(0, _CHECKSUM), _FIELDS):
+            rest[place] = bytes(len(rest[place]))
+        if rest[_SOURCE] == main[_SOURCE]:
+            rest[_SOURCE] = bytes(len(main[_SOURCE]))
+        strange += _nonzero(rest)
+    return strange
+
+
+def _nonzero(content: bytes | bytearray) -> int:
+    return len(content) - content.count(0)
+
+
+def written_by(path: Path) -> str:
+    """The version of DuckDB that wrote a file, as its header says; '' where that is no version."""
+    with path.open("rb") as handle:
+        text = handle.read(_HEADER)[_VERSION].rstrip(b"\0")
+    return text.decode() if _VERSION_TEXT.fullmatch(text) else ""
 
 
 def storage_findings(engine: Engine, kind: Kind) -> list[Finding]:
@@ -82,26 +109,6 @@ def _segments(table: str) -> exp.Table:
     return exp.Table(this=exp.Anonymous(this="pragma_storage_info", expressions=[exp.Literal.string(table)]))
 
 
-def catalog_findings(engine: Engine, schema: SchemaName, kind: Kind, release_id: str) -> list[Finding]:
-    """Objects, types, comments and defaults that are not on the list, and texts with literals that are not ours."""
-    listed, allowed = listed_objects(engine, schema.catalog), allowed_objects(schema.name, kind)
-    found = [Finding("catalog", f"not allowed: {_described(one)}") for one in sorted(listed.keys() - allowed)]
-    found += [Finding("catalog", f"missing: {_described(one)}") for one in sorted(allowed - listed.keys())]
-    ours = {literal.this for tree in definitions(schema, release_id, kind) for literal in tree.find_all(exp.Literal)}
-    for one, text in sorted(listed.items()):
-        strange = len({literal[1:-1].replace("''", "'") for literal in _LITERAL.findall(text) if literal} - ours)
-        if strange and one in allowed:
-            found.append(Finding("catalog", f"{strange} literals in the text of {_described(one)} are not anondb's"))
-    return found
-
-
-def _described(one: tuple[str, ...]) -> str:
-    """An object by its kind and names; a type or detail only where it is anondb's own word."""
-    schema, kind, name, part, detail = one
-    named = ".".join(repr(n)[1:-1] for n in (schema, name, part) if n)
-    return f"{kind} {named}" + (f" ({detail})" if detail else "")
-
-
 def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
     """Rows that do not belong together: numbers that are not 1..N, items without members, values that no record has, a
     manifest with other keys or with texts where words of anondb's are due."""
@@ -109,15 +116,44 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
     if kind is ANATOMY:
         query, names = "release/sealed_buckets", list(ANATOMY.tables)
     counts = engine.query(query, {name: schema.table(name) for name in names})
+    if kind is not ANATOMY:
+        ids, classes = schema.table("transaction_ids"), _classes(schema, kind)
+        counts |= engine.query("release/sealed_classes", {"classes": classes, "transaction_ids": ids})
     if kind.attributes is not None:
         stored: dict[str, Table | exp.Query] = {
             name: schema.table(name) for name in ("transaction_ids", "records", "released_values")
         }
         counts |= engine.query("release/sealed_records", stored | {"shown": _shown_categories(schema, kind)})
+        counts |= engine.select(_other_ranges(schema, kind), "the texts of ranges")
     found = [
         Finding("rows", f"{int(column[0])} {name.replace('_', ' ')}") for name, column in counts.items() if column[0]
     ]
     return found + _manifest_findings(read_manifest(engine, schema))
+
+
+def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
+    """How many ranges are not the text of their ends, ``[low:high]``."""
+    wrong: list[exp.Expr] = []
+    for attribute in kind.attributes or ():
+        if attribute.ends is not None:
+            shown, low, high = (
+                exp.column(exp.to_identifier(attribute.name + end, quoted=True)) for end in ("", "_lo", "_hi")
+            )
+            text = range_text(low, high)
+            wrong.append(exp.NullSafeNEQ(this=shown, expression=text))
+    counted = exp.Count(this=exp.Star()).as_("ranges_that_are_not_their_ends")
+    return (
+        exp.select(counted).from_(schema.table("records").expression()).where(exp.or_(*wrong) if wrong else exp.false())
+    )
+
+
+def _classes(schema: SchemaName, kind: Kind) -> exp.Query:
+    """``(transaction_id, class)``: transactions with the same relational values, or without such values the same items."""
+    if kind.attributes is None:
+        return load("release/contents").bind({"transaction_items": schema.table("transaction_items")}, {})
+    shown = [exp.column(exp.to_identifier(attribute.name, quoted=True)) for attribute in kind.attributes]
+    values = exp.Array(expressions=[exp.cast(column, "TEXT") for column in shown])
+    return exp.select("transaction_id", values.as_("class")).from_(schema.table("records").expression())
 
 
 def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
@@ -144,7 +180,8 @@ def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
     if "sensitive" in manifest:
         with contextlib.suppress(ValueError):
             listed = json.loads(manifest["sensitive"])
-            odd -= isinstance(listed, list) and all(isinstance(item, str) for item in listed)
+            texts_only = isinstance(listed, list) and all(isinstance(item, str) for item in listed)
+            odd -= texts_only and manifest["sensitive"] == sensitive_text(listed)
         odd += 1
     if odd:
         found.append(Finding("rows", f"{odd} values of the manifest are not of their key's form"))
@@ -169,7 +206,7 @@ _WORDS = {
     "empty_values": re.compile("count|ignore"),
     "version": re.compile(r"\d+(\.\w{1,20}){0,5}"),
 }
-_PARAMETER = re.compile(r"inf|\d{1,20}([./]\d{1,20})?")  # h has up to 19 digits on both sides
+_PARAMETER = re.compile(r"inf|(0|[1-9]\d{0,19})([./]\d{1,20})?")  # h has up to 19 digits on both sides
 
 
 def order_figures(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, dict[str, float]]:
@@ -189,16 +226,16 @@ def order_figures(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, 
 
 
 def order_findings(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, dict[str, float], list[Finding]]:
-    """N and the figures of ``order_figures``, and what they say; rows out of the order of their numbers are found too."""
+    """N and the figures of ``order_figures``, and what they say; rows out of the order of their table are findings, too."""
     found = []
     n, figures = order_figures(engine, schema, kind)
     for name, rho in figures.items():
         if n and abs(rho) >= RHO_LIMIT / n**0.5:
             found.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
-    for table in kind.rows:
-        unsorted = engine.scalar("release/unsorted_rows", {"transactions": _numbers(schema, kind, table)})
+    for table in kind.tables:
+        unsorted = int(engine.select(_unsorted(schema, table), "the order of rows")["n"][0])
         if unsorted:
-            found.append(Finding("order", f"{unsorted} rows of {table} are not stored in the order of their numbers"))
+            found.append(Finding("order", f"{unsorted} rows of {table} are not stored in their order"))
     return n, figures, found
 
 
@@ -212,10 +249,17 @@ def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Table | exp.Quer
     return {"transaction_ids": buckets.copy().distinct(), "transactions": buckets.select(items)}
 
 
-def _numbers(schema: SchemaName, kind: Kind, table: str) -> exp.Query:
-    """``(transaction_id, rowid)`` of a table."""
-    columns = (exp.column(kind.number).as_("transaction_id"), exp.column("rowid"))
-    return exp.select(*columns).from_(schema.table(table).expression())
+def _unsorted(schema: SchemaName, table: str) -> exp.Query:
+    """How many stored rows do not come after the row before them by the columns that order their table."""
+    columns = [exp.column(exp.to_identifier(c, quoted=True)) for c in ROW_ORDER[table]]
+    row = exp.Struct(
+        expressions=[exp.PropertyEQ(this=exp.to_identifier(f"c{n}"), expression=c) for n, c in enumerate(columns)]
+    )
+    order = exp.Order(expressions=[exp.Ordered(this=exp.column("rowid"))])
+    before = exp.Window(this=exp.Lag(this=row.copy()), order=order)
+    rows = exp.select(row.as_("this_row"), before.as_("row_before")).from_(schema.table(table).expression())
+    later = exp.GT(this=exp.column("this_row"), expression=exp.column("row_before"))
+    return exp.select(exp.Count(this=exp.Star()).as_("n")).from_(rows.subquery("stored")).where(later.not_())
 
 
 def _ranks(values: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +13,10 @@ from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
+from anondb.release.buckets import check_buckets, write_buckets
+from anondb.release.catalog import unexpected_objects
+from anondb.release.definitions import create_transactions, create_views_and_macros
+from anondb.release.numbering import number_transactions
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
@@ -23,20 +24,17 @@ from anondb.release.objects import (
     Kind,
     SchemaName,
     as_read,
-    create_view_and_macro,
     find_schema,
     new_release_id,
     relational_kind,
     release_kind,
-    unexpected_objects,
+    sensitive_text,
 )
 from anondb.release.relational import shown_attributes, write_records
 from anondb.utility.loss import Cover
 
 if TYPE_CHECKING:
     from anondb.data.transactions import Dataset
-
-KEY_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -67,25 +65,6 @@ class FrozenRelease:
     manifest: dict[str, str]
     kind: Kind
     cover: Cover | None = None
-
-
-def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | None) -> Table:
-    """A work table ``(tid, transaction_id)``: the numbers 1..N, given to the tids in a keyed random order.
-
-    Every tid gets eight bytes of the SHAKE-256 stream of a key, in the order of the tids; the numbers follow the order of
-    those bytes. Whoever lacks the key learns nothing from a number. The key comes from the operating system unless a test
-    injects it; it is in no statement and no table, and nothing keeps it.
-    """
-    tids = np.sort(engine.query("release/tids", {"ids": ids})["tid"])
-    tids = tids[np.diff(tids, prepend=tids[:1] - 1) > 0]  # each once; np.unique hashes, which takes ten times as long
-    stream = hashlib.shake_256(os.urandom(KEY_BYTES) if key is None else key).digest(8 * len(tids))
-    drawn = np.frombuffer(stream, dtype="<u8")
-    order = np.argsort(drawn)  # a stable sort takes five times as long
-    if (np.diff(drawn[order]) == 0).any():  # one key in 10^9 for 200,000 transactions
-        order = np.argsort(drawn, kind="stable")
-    numbers = np.empty(len(tids), dtype=np.int32)
-    numbers[order] = np.arange(1, len(tids) + 1, dtype=np.int32)
-    return engine.put("release_numbers", {"tid": ("INTEGER", tids), "transaction_id": ("INTEGER", numbers)})
 
 
 def _check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
@@ -197,21 +176,18 @@ def freeze(
         return _freeze_buckets(engine, dataset, recoding, model, release_schema, release_id, key)
     items = recoding.items if isinstance(recoding, RelationalRecoding) else recoding
     numbered = number_transactions(engine, dataset.ids, key)
-    ordered = sorted(range(len(items.labels)), key=items.labels.__getitem__)
-    numbers = {"released": ("INTEGER", np.asarray(ordered)), "place": ("INTEGER", np.arange(len(ordered)))}
-    labels = engine.put("release_labels", {**numbers, "label": ("VARCHAR", [items.labels[r] for r in ordered])})
-    work = {"numbered": numbered, "released": labels}
     if isinstance(items, LocalRecoding):
-        rows = _write_local(engine, dataset, items, release_schema, work)
+        rows = _write_local(engine, dataset, items, release_schema, numbered)
     else:
-        rows = _write_global(engine, dataset, items, release_schema, work)
+        rows = _write_global(engine, dataset, items, release_schema, numbered)
     if isinstance(recoding, RelationalRecoding):
         write_records(
             engine, recoding, numbered, release_schema.table("records"), release_schema.table("released_values")
         )
-    engine.drop(numbered, labels)
+    engine.drop(numbered)
 
-    members: dict[int, list[str]] = {r: [] for r in ordered if r in rows.occurring}
+    ordered = sorted(rows.occurring, key=items.labels.__getitem__)
+    members: dict[int, list[str]] = {r: [] for r in ordered}
     for r, label in zip(items.member_of.tolist(), items.member_labels, strict=True):
         if r in members:
             members[r].append(label)
@@ -222,14 +198,16 @@ def freeze(
     semantics = items.semantics if isinstance(items, LocalRecoding) else "set"
     manifest = _manifest(dataset, model, release_id, suppression, semantics)
     if isinstance(recoding, RelationalRecoding):
-        manifest["sensitive"] = json.dumps(list(recoding.sensitive), ensure_ascii=False)
+        manifest["sensitive"] = sensitive_text(recoding.sensitive)
     _put_texts(engine, release_schema.table("manifest"), list(manifest), list(manifest.values()))
     stated = (
         relational_kind(shown_attributes(recoding)) if isinstance(recoding, RelationalRecoding) else KINDS[model.name]
     )
     kind = as_read(engine, release_schema, stated)
-    if not engine.transient:  # else nobody asks the release here; a sealed file gets its own
-        create_view_and_macro(engine, release_schema, release_id, kind)
+    if engine.transient:  # nobody asks the release here; a sealed file gets its own
+        create_transactions(engine, release_schema)
+    else:
+        create_views_and_macros(engine, release_schema, release_id, kind)
 
     counts = table_counts(engine, release_schema, kind)
     if any(
@@ -240,7 +218,7 @@ def freeze(
         schema=release_schema,
         release_id=release_id,
         transactions=counts["transaction_ids"],
-        rows=counts["transactions"],
+        rows=counts[kind.rows],
         released_items=len(rows.occurring),
         suppressed_items=rows.suppressed_items,
         suppressed_occurrences=rows.suppressed_occurrences,
@@ -268,8 +246,21 @@ class _Rows:
     cover: Cover | None = None
 
 
+def _write_labels(engine: Engine, labels: Sequence[str], occurring: set[int], schema: SchemaName) -> Table:
+    """Write the labels that occur, numbered from 1; returns the work table ``(released, item_id)``."""
+    ordered = sorted(occurring, key=labels.__getitem__)
+    texts = [labels[r] for r in ordered]
+    if len(set(texts)) != len(texts):
+        raise InternalError("Two released items have the same label.")
+    numbers = ("INTEGER", np.arange(1, len(ordered) + 1))
+    engine.put(schema.table("labels"), {"item_id": numbers, "item": ("VARCHAR", texts)})
+    return engine.put(
+        "release_labels", {"released": ("INTEGER", np.asarray(ordered, dtype=np.int64)), "item_id": numbers}
+    )
+
+
 def _write_global(
-    engine: Engine, dataset: Dataset, recoding: GlobalRecoding, schema: SchemaName, work: Mapping[str, Table]
+    engine: Engine, dataset: Dataset, recoding: GlobalRecoding, schema: SchemaName, numbered: Table
 ) -> _Rows:
     """Write the transactions of a global recoding: every item replaced by its image."""
     _check_recoding(dataset, recoding)
@@ -279,16 +270,17 @@ def _write_global(
     )
     lost = engine.query("release/suppressed", {"transactions": dataset.transactions, "image": image})
     items, occurrences = int(lost["items"][0]), int(lost["occurrences"][0])
-    tables = {"transactions": dataset.transactions, "image": image, **work}
-    engine.create(schema.table("transactions"), "release/frozen_transactions", tables)
-    numbered = {"numbered": work["numbered"]}
-    engine.create(schema.table("transaction_ids"), "release/frozen_ids", numbered, complete=not items)
-    engine.drop(image)
-    return _Rows(set(recoding.image[recoding.image >= 0].tolist()), bool(items), items, occurrences)
+    occurring = set(recoding.image[recoding.image >= 0].tolist())
+    labels = _write_labels(engine, recoding.labels, occurring, schema)
+    tables = {"transactions": dataset.transactions, "image": image, "numbered": numbered, "released": labels}
+    engine.create(schema.table("transaction_items"), "release/frozen_transactions", tables)
+    engine.create(schema.table("transaction_ids"), "release/frozen_ids", {"numbered": numbered}, complete=not items)
+    engine.drop(image, labels)
+    return _Rows(occurring, bool(items), items, occurrences)
 
 
 def _write_local(
-    engine: Engine, dataset: Dataset, recoding: LocalRecoding, schema: SchemaName, work: Mapping[str, Table]
+    engine: Engine, dataset: Dataset, recoding: LocalRecoding, schema: SchemaName, numbered: Table
 ) -> _Rows:
     """Write the transactions of a local recoding, and hold it to what it says of the originals.
 
@@ -312,16 +304,15 @@ def _write_local(
             engine.drop(members)
     if lost < 0 or wrong:
         raise InternalError("A local recoding does not fit the transactions of its data.")
-    tables = {"recoded": recoded, **work}
-    engine.create(schema.table("transactions"), "release/frozen_local", tables)
-    ids = {"numbered": work["numbered"], "incomplete": incomplete}
+    occurring = set(np.flatnonzero(cover.copies).tolist())
+    labels = _write_labels(engine, recoding.labels, occurring, schema)
+    tables = {"recoded": recoded, "numbered": numbered, "released": labels}
+    engine.create(schema.table("transaction_items"), "release/frozen_local", tables)
+    ids = {"numbered": numbered, "incomplete": incomplete}
     engine.create(schema.table("transaction_ids"), "release/frozen_local_ids", ids)
-    occurring = np.flatnonzero(cover.copies).tolist()
-    if len({recoding.labels[r] for r in occurring}) != len(occurring):
-        raise InternalError("Two released items have the same label.")
     gone = dataset.n_items - cover.items
-    engine.drop(incomplete)
-    return _Rows(set(occurring), bool(len(recoding.incomplete)), gone, lost, cover)
+    engine.drop(incomplete, labels)
+    return _Rows(occurring, bool(len(recoding.incomplete)), gone, lost, cover)
 
 
 def _freeze_buckets(
@@ -334,13 +325,13 @@ def _freeze_buckets(
     key: bytes | None,
 ) -> FrozenRelease:
     """Write the release of an anatomy: its items stand for themselves."""
-    _check_buckets(dataset, recoding)
-    _write_buckets(engine, dataset, recoding, schema, key)
+    check_buckets(dataset, recoding)
+    write_buckets(engine, dataset, recoding, schema, key)
     labels = list(dataset.labels)
     _put_texts(engine, schema.table("released_items"), labels, labels)
     manifest = _manifest(dataset, model, release_id, "none", "set")
     _put_texts(engine, schema.table("manifest"), list(manifest), list(manifest.values()))
-    create_view_and_macro(engine, schema, release_id, ANATOMY)
+    create_views_and_macros(engine, schema, release_id, ANATOMY)
     return FrozenRelease(
         schema=schema,
         release_id=release_id,
@@ -353,32 +344,6 @@ def _freeze_buckets(
         manifest=manifest,
         kind=ANATOMY,
     )
-
-
-def _check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:
-    """Refuse an anatomy that leaves an item or a transaction out: a bug of an algorithm's."""
-    if len(recoding.column) != dataset.n_items or len(recoding.bucket) != dataset.n_transactions:
-        raise InternalError("An anatomy does not fit the items and transactions of its data.")
-    if (recoding.column < 1).any() or (recoding.column > recoding.n_columns).any() or (recoding.sizes < 1).any():
-        raise InternalError("An anatomy has items without a column, or buckets without a transaction.")
-
-
-def _write_buckets(
-    engine: Engine, dataset: Dataset, recoding: BucketRecoding, schema: SchemaName, key: bytes | None
-) -> None:
-    """Write the multisets of an anatomy, buckets under fresh random numbers."""
-    columns = engine.put(
-        "release_columns", {"item": ("INTEGER", np.arange(dataset.n_items)), "column_id": ("INTEGER", recoding.column)}
-    )
-    buckets = engine.put(
-        "release_buckets",
-        {"tid": ("INTEGER", np.arange(1, dataset.n_transactions + 1)), "bucket": ("INTEGER", recoding.bucket)},
-    )
-    numbers = exp.select(exp.column("bucket").as_("tid")).distinct().from_(buckets.expression())
-    numbered = number_transactions(engine, numbers, key)
-    data = {"transactions": dataset.transactions, "items": dataset.items, "columns": columns}
-    engine.create(schema.table("buckets"), "release/frozen_buckets", {**data, "buckets": buckets, "numbered": numbered})
-    engine.drop(columns, buckets, numbered)
 
 
 def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:

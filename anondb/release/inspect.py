@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import tempfile
 from dataclasses import dataclass
@@ -10,24 +11,22 @@ from typing import Any
 
 from anondb.engine import Engine
 from anondb.engine.clean import clean_writer
+from anondb.release.catalog import Finding, sealed_catalog
+from anondb.release.digest import content_digest
 from anondb.release.findings import (
-    HEADER_BYTES,
     RHO_LIMIT,
-    Finding,
-    catalog_findings,
     content_findings,
     file_findings,
     order_findings,
     rows_as_stored,
     storage_findings,
     stored_statistics,
+    written_by,
 )
 from anondb.release.freeze import table_counts
-from anondb.release.objects import GLOBAL, Kind, SchemaName, listed_objects, read_manifest, release_kind
+from anondb.release.objects import Kind, SchemaName
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
-from anondb.release.reader import sealed_engine
-
-_CHUNK = 1 << 20
+from anondb.release.reader import locked_engine
 
 
 @dataclass(frozen=True)
@@ -65,28 +64,26 @@ class Inspection:
 def inspect(path: str | os.PathLike[str]) -> Inspection:
     """Check a sealed file for leaks: write-ahead log, bytes, catalog, statistics, rows, and their order.
 
-    The strongest check rebuilds the file: a clean process writes the rows that any reader sees into a new file, and the
-    bodies of both must be the same, byte for byte. Then no byte depends on anything but what everybody can read.
+    Nothing in the file runs before its catalog is known to be anondb's. The strongest check rebuilds the file: a clean
+    process writes the rows that any reader sees into a new file, and both must be the same, byte for byte. Then no byte
+    depends on anything but what everybody can read.
 
     Raises:
         InputError: ``no_such_file``, ``not_a_database``.
         EngineError: the file is locked, or a disk is full.
     """
-    engine, schema, place = sealed_engine(path)
+    engine, schema, place = locked_engine(path)
     try:
         found = file_findings(place)
+        catalog = sealed_catalog(engine, schema)
         figures = {
-            "catalog": f"{len(listed_objects(engine, schema.catalog))} objects",
+            "catalog": f"{catalog.objects} objects",
             "wal": "present" if found and found[0].check == "wal" else "none",
         }
         size = f"{place.stat().st_size:,}"
-        kind = release_kind(engine, schema)
-        manifest = {} if kind is None else read_manifest(engine, schema)
-        release_id = manifest.get("release_id", "")
-        found += catalog_findings(engine, schema, kind or GLOBAL, release_id)
-        if kind is None or any(
-            f.check == "catalog" for f in found
-        ):  # else what is called like our table may be anything
+        kind = catalog.kind
+        if kind is None or not catalog.is_release:  # what is called like our table may be anything
+            found += catalog.findings
             return Inspection(place, {}, {**figures, "bytes": f"{size}, not compared"}, tuple(found))
         found += storage_findings(engine, kind) + content_findings(engine, schema, kind)
         counts = table_counts(engine, schema, kind)
@@ -95,52 +92,37 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
         found += disorder
         largest = max((abs(r) for r in rhos.values()), default=0.0)
         figures["order"] = f"largest |rho| {largest:.4f}, limit {RHO_LIMIT / max(n, 1) ** 0.5:.4f}"
-        compared, differing = _rebuild(engine, schema, kind, place, release_id)
-        return Inspection(place, manifest, {**figures, "bytes": f"{size}, {compared}"}, tuple(found + differing))
+        figures["digest"] = content_digest(engine, schema, kind)
+        compared, differing = _rebuild(engine, schema, kind, place, catalog.manifest["release_id"])
+        figures["bytes"] = f"{size}, {compared}"
+        return Inspection(place, catalog.manifest, figures, tuple(found + differing))
     finally:
         engine.close()
 
 
 def _rebuild(engine: Engine, schema: SchemaName, kind: Kind, place: Path, release_id: str) -> tuple[str, list[Finding]]:
-    """Write the visible rows anew in a clean process, and compare bytes, statistics and the catalog's texts."""
-    with tempfile.TemporaryDirectory(prefix=f"anondb-tmp-{os.getpid()}-") as private:
+    """Write the visible rows anew in a clean process, and compare the bytes and the stored statistics."""
+    assert engine.spill_directory is not None
+    with tempfile.TemporaryDirectory(dir=engine.spill_directory) as private:
         build = Path(private)
         with clean_writer(build) as writer:
             for name in kind.tables:
                 hand_over_table(engine, rows_as_stored(schema, kind, name), build / rows_file(name))
             writer.write(BUILD_NAME, build_statements(kind, release_id))
         twin = build / BUILD_NAME
-        if _header_texts(place) != _header_texts(twin):
-            return "written by another version of DuckDB, so not compared with a rebuilt file", []
+        if written_by(place) != written_by(twin):
+            words = (
+                f"not compared: written by DuckDB {written_by(place) or '(unknown)'}, and this is {written_by(twin)}"
+            )
+            return words, [Finding("bytes", words)]
         found = []
-        reader, twin_schema, _ = sealed_engine(twin)
+        reader, _, _ = locked_engine(twin)
         try:
             if stored_statistics(reader, kind) != stored_statistics(engine, kind):
                 found.append(Finding("statistics", "the stored statistics are not those of the rows"))
-            texts = [set(listed_objects(e, s.catalog).values()) for e, s in ((reader, twin_schema), (engine, schema))]
-            if texts[0] != texts[1]:
-                found.append(Finding("catalog", "the text of a view or a macro is not anondb's"))
         finally:
             reader.close()
-        if _same_bodies(place, twin):
+        if filecmp.cmp(place, twin, shallow=False):
             return "identical to a rebuilt file", found
-        found.append(Finding("bytes", "the blocks differ from those of a file rebuilt from the same rows"))
+        found.append(Finding("bytes", "the bytes differ from those of a file rebuilt from the same rows"))
         return "different from a rebuilt file", found
-
-
-def _header_texts(path: Path) -> bytes:
-    """The part of the first header that names the format and DuckDB's version."""
-    with path.open("rb") as handle:
-        return handle.read(140)[8:]
-
-
-def _same_bodies(one: Path, other: Path) -> bool:
-    with one.open("rb") as left, other.open("rb") as right:
-        left.seek(HEADER_BYTES)
-        right.seek(HEADER_BYTES)
-        while True:
-            a, b = left.read(_CHUNK), right.read(_CHUNK)
-            if a != b:
-                return False
-            if not a:
-                return True

@@ -86,6 +86,8 @@ PUBLICATIONS = {
     "file": "VARCHAR",
     "transactions": "BIGINT",
     "rows": "BIGINT",
+    "sha256": "VARCHAR",
+    "content_digest": "VARCHAR",
     "allowed_overlap": "BOOLEAN",
     "smallest_candidates": "BIGINT",
     "published": "TIMESTAMP",

@@ -28,6 +28,7 @@ class Publication:
         name, release_id: of the release.
         file: the name of the file, without its directory.
         transactions, rows: what is in it.
+        sha256, content_digest: by which it is known again (``anondb.release.digest``).
         allowed_overlap: whether the owner said that it may overlap with what was published before.
         smallest_candidates: where it does and this could be measured, the fewest candidates that both releases leave.
         published, user_name: when (UTC, without a time zone), and who asked.
@@ -38,6 +39,8 @@ class Publication:
     file: str
     transactions: int
     rows: int
+    sha256: str
+    content_digest: str
     allowed_overlap: bool = False
     smallest_candidates: int | None = None
     published: datetime = field(default_factory=now)

@@ -12,17 +12,15 @@ from sqlglot import exp
 
 from anondb.engine import Engine
 from anondb.engine.clean import clean_writer
+from anondb.engine.locked import LOCKED_CATALOG
+from anondb.engine.strangers import locked_engine
 from anondb.errors import AnondbError, InputError, InternalError
-from anondb.release.findings import catalog_findings, file_findings, storage_findings
-from anondb.release.freeze import number_transactions, table_counts
-from anondb.release.objects import (
-    SEALED_SCHEMA,
-    Kind,
-    SchemaName,
-    definitions,
-    read_manifest,
-    release_kind,
-)
+from anondb.release.catalog import creations, sealed_catalog
+from anondb.release.digest import content_digest, file_digest
+from anondb.release.findings import file_findings, storage_findings
+from anondb.release.freeze import table_counts
+from anondb.release.numbering import number_transactions
+from anondb.release.objects import ROW_ORDER, SEALED_SCHEMA, Kind, SchemaName, read_manifest, release_kind
 from anondb.release.paths import build_directory, check_target, described, sweep_builds, sync
 from anondb.release.publications import Intersection
 
@@ -37,6 +35,8 @@ class PublishedFile:
     Attributes:
         path, size: where it is, and its bytes.
         release_id, transactions, rows: what is in it.
+        sha256: the SHA-256 of the file.
+        content_digest: the digest of its content (``release/digest``), which a copy of it by DuckDB has, too.
         intersections: what joining it with releases that were published before leaves.
         proof: the directory of its proof pack, if one was asked for.
     """
@@ -46,6 +46,8 @@ class PublishedFile:
     transactions: int
     rows: int
     size: int
+    sha256: str
+    content_digest: str
     intersections: tuple[Intersection, ...] = ()
     proof: Path | None = None
 
@@ -92,27 +94,25 @@ def publish(
         writer.write(BUILD_NAME, build_statements(kind, manifest["release_id"]), memory_limit=limit)
         built = build / BUILD_NAME
         counts = table_counts(engine, release_schema, kind)
-        _check_sealed(built, kind, manifest, counts, check)
+        digest = _check_sealed(built, kind, manifest, counts, check)
         try:
             os.chmod(built, 0o600)
             sync(built)
-            size = built.stat().st_size
+            size, sha256 = built.stat().st_size, file_digest(built)
             os.replace(built, target)
             sync(target.parent)
         except OSError as error:
             raise described(error) from None
     transactions = int(manifest["transactions"])
-    return PublishedFile(target, manifest["release_id"], transactions, sum(counts[n] for n in kind.rows), size)
+    return PublishedFile(target, manifest["release_id"], transactions, counts[kind.rows], size, sha256, digest)
 
 
 # ---------------------------------------------------------------------- the rows that cross
 
 
 def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, key: bytes | None) -> None:
-    """Write the released rows under fresh numbers into ``build``, one file for each table; work tables are dropped again.
-
-    Rows are sorted by all their columns, the fresh numbers first.
-    """
+    """Write the released rows under fresh numbers into ``build``, one file for each table, each in its order; work tables
+    are dropped again."""
     numbers = schema.table(kind.numbered).expression()
     old_numbers = exp.select(exp.column(kind.number).as_("tid")).distinct().from_(numbers)
     try:
@@ -126,8 +126,10 @@ def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, key:
                 )
             for column in columns:
                 fresh = exp.column("transaction_id", "numbered").as_(column)
-                rows = rows.select(fresh if column == kind.number else _column(column, "frozen"))
-            rows = rows.order_by(*(exp.Literal.number(n) for n in range(1, len(columns) + 1)))
+                rows = rows.select(
+                    fresh if column == kind.number else _column(column, "frozen").as_(column, quoted=True)
+                )
+            rows = rows.order_by(*(exp.column(exp.to_identifier(c, quoted=True)) for c in ROW_ORDER[name]))
             hand_over_table(engine, rows, build / rows_file(name))
     finally:
         with contextlib.suppress(AnondbError):  # in a failed transaction nothing can be dropped, nor need it be
@@ -162,37 +164,33 @@ def rows_file(table: str) -> str:
 def build_statements(kind: Kind, release_id: str) -> list[exp.Expr]:
     """What the clean process runs: the tables of a release, filled from the files beside it, its views and its macros."""
     schema = SchemaName(Path(BUILD_NAME).stem, SEALED_SCHEMA)
-    statements: list[exp.Expr] = []
+    tables, rest = creations(schema, kind, release_id)
+    inserts: list[exp.Expr] = []
     for name, columns in kind.tables.items():
-        fields = [
-            exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=exp.DataType.build(t, dialect="duckdb"))
-            for c, t in columns.items()
-        ]
-        table = schema.table(name).expression()
-        statements.append(exp.Create(this=exp.Schema(this=table, expressions=fields), kind="TABLE"))
         rows = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
         source = exp.select(*(_column(c) for c in columns)).from_(rows)
-        statements.append(exp.Insert(this=table.copy(), expression=source))
-    return [*statements, *definitions(schema, release_id, kind)]
+        inserts.append(exp.Insert(this=schema.table(name).expression(), expression=source))
+    return [*tables, *inserts, *rest]
 
 
 def _check_sealed(
     built: Path, kind: Kind, manifest: dict[str, str], counts: dict[str, int], check: Check | None
-) -> None:
-    """Read the finished file again: it holds what a release may hold, all of it, and nothing else."""
+) -> str:
+    """Read the finished file again: it holds what a release may hold, all of it, and nothing else. Returns its digest."""
     if file_findings(built):
         raise InternalError("The sealed file was not closed cleanly.")
-    reader = Engine.open(built, read_only=True)
+    reader = locked_engine(built)
     try:
-        schema = SchemaName(built.stem, SEALED_SCHEMA)
-        wrong = catalog_findings(reader, schema, kind, manifest["release_id"])
-        if wrong:
-            raise InternalError(f"The sealed file has {len(wrong)} objects or texts too many or too few.")
+        schema = SchemaName(LOCKED_CATALOG, SEALED_SCHEMA)
+        catalog = sealed_catalog(reader, schema)
+        if not catalog.is_release:
+            raise InternalError(f"The sealed file has {len(catalog.findings)} objects or texts too many or too few.")
         if storage_findings(reader, kind):
             raise InternalError("The sealed file is not stored as it should be.")
-        if table_counts(reader, schema, kind) != counts or read_manifest(reader, schema) != manifest:
+        if table_counts(reader, schema, kind) != counts or catalog.manifest != manifest:
             raise InternalError("The sealed file differs from the frozen release.")
         if check is not None:
             check(reader, schema)
+        return content_digest(reader, schema, kind)
     finally:
         reader.close()

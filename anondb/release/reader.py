@@ -1,30 +1,57 @@
-"""Opening sealed files: for analysts, locked; and for anondb's own checks."""
+"""Opening sealed files, which may be a stranger's: nothing of them runs before their catalog is known to be anondb's."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
-from anondb.engine import Engine
-from anondb.engine.locked import open_locked
+from anondb.engine import Engine, strangers
+from anondb.engine.locked import LOCKED_CATALOG, open_locked
 from anondb.errors import InputError
 from anondb.models import check_count
-from anondb.release.findings import catalog_findings
-from anondb.release.objects import (
-    MANIFEST_KEYS,
-    SEALED_SCHEMA,
-    SchemaName,
-    read_manifest,
-    release_kind,
-    unexpected_objects,
-)
+from anondb.release.catalog import listed, sealed_catalog
+from anondb.release.objects import MANIFEST_KEYS, SEALED_SCHEMA, Kind, SchemaName
 from anondb.release.paths import valid_path
 
+MAX_SECONDS = 3_600.0  # of a statement of anondb's own on a sealed file
 
-def sealed_engine(path: str | os.PathLike[str]) -> tuple[Engine, SchemaName, Path]:
+
+@dataclass(frozen=True)
+class SealedRelease:
+    """An open sealed file, all of whose views and macros are anondb's.
+
+    Attributes:
+        engine: reads the file, on a locked connection.
+        schema: the schema ``main`` of the file.
+        kind: the kind of the release.
+        manifest: what it says about itself.
+        path: the file.
+    """
+
+    engine: Engine
+    schema: SchemaName
+    kind: Kind
+    manifest: dict[str, str]
+    path: Path
+
+
+def locked_engine(
+    path: str | os.PathLike[str],
+    *,
+    files: Sequence[str] = (),
+    max_seconds: float = MAX_SECONDS,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    on_statement: Callable[[str], None] | None = None,
+) -> tuple[Engine, SchemaName, Path]:
     """An engine on a file that may be a sealed release, its schema, and its absolute path; nothing of it was checked.
+
+    ``files`` are other files that may be read; for the rest see ``engine.strangers``.
 
     Raises:
         InputError: ``bad_path``, ``no_such_file`` or ``not_a_database``.
@@ -33,29 +60,82 @@ def sealed_engine(path: str | os.PathLike[str]) -> tuple[Engine, SchemaName, Pat
     place = valid_path(path)
     if not place.is_file():
         raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
-    engine = Engine.open(place, read_only=True)
-    return engine, SchemaName(engine.scalar("release/current_catalog"), SEALED_SCHEMA), place
+    if threads is not None:
+        check_count("threads", threads)
+    engine = strangers.locked_engine(
+        place,
+        files=[os.path.abspath(file) for file in files],
+        max_seconds=max_seconds,
+        threads=threads,
+        memory_limit=memory_limit,
+        on_statement=on_statement,
+    )
+    return engine, SchemaName(LOCKED_CATALOG, SEALED_SCHEMA), place
+
+
+@contextlib.contextmanager
+def sealed_release(
+    path: str | os.PathLike[str],
+    *,
+    files: Sequence[str] = (),
+    max_seconds: float = MAX_SECONDS,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    on_statement: Callable[[str], None] | None = None,
+) -> Iterator[SealedRelease]:
+    """Open a sealed file for anondb's own statements, after its whole catalog was compared with what anondb writes.
+
+    Raises:
+        InputError: ``bad_path``, ``no_such_file``, ``not_a_database``, or ``not_a_release``: it holds other objects, or
+            the texts of its views and macros are not anondb's.
+        EngineError: the file is locked by a process that writes it.
+    """
+    engine, schema, place = locked_engine(
+        path,
+        files=files,
+        max_seconds=max_seconds,
+        threads=threads,
+        memory_limit=memory_limit,
+        on_statement=on_statement,
+    )
+    try:
+        catalog = sealed_catalog(engine, schema)
+        if catalog.kind is None or not catalog.is_release or not catalog.manifest.keys() >= MANIFEST_KEYS:
+            raise InputError(
+                f"The file {place.name!r} is not a sealed release.",
+                code="not_a_release",
+                hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
+            )
+        yield SealedRelease(engine, schema, catalog.kind, catalog.manifest, place)
+    finally:
+        engine.close()
+
+
+def is_sealed(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is to be read as a sealed release: its schema ``main`` has a ``manifest``, whatever that is.
+
+    Raises:
+        InputError: ``bad_path``, ``no_such_file`` or ``not_a_database``.
+        EngineError: the file is locked by a process that writes it.
+    """
+    engine, schema, _ = locked_engine(path)
+    try:
+        return any(
+            name.lower() == "manifest" for place, _, name in listed(engine, schema.catalog) if place == schema.name
+        )
+    finally:
+        engine.close()
 
 
 def read_sealed_manifest(path: str | os.PathLike[str]) -> dict[str, str]:
-    """The manifest of a sealed file, read without changing it.
+    """The manifest of a sealed file.
 
     Raises:
         InputError: ``no_such_file``, ``not_a_database`` or ``not_a_release``.
         EngineError: the file is locked by a process that writes it.
     """
-    engine, schema, place = sealed_engine(path)
-    try:
-        kind = release_kind(engine, schema)
-        foreign = InputError(f"The file {place.name!r} is not a sealed release.", code="not_a_release")
-        if kind is None or unexpected_objects(engine, schema, kind):
-            raise foreign
-        manifest = read_manifest(engine, schema)
-        if not manifest.keys() >= MANIFEST_KEYS or catalog_findings(engine, schema, kind, manifest["release_id"]):
-            raise foreign
-        return manifest
-    finally:
-        engine.close()
+    with sealed_release(path) as sealed:
+        return sealed.manifest
 
 
 def open_release(

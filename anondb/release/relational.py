@@ -71,7 +71,7 @@ def write_records(
             for a in recoding.attributes
             for label, value in zip(a.value_of, a.values, strict=True)
         },
-        key=lambda row: (row[0], row[1], row[2] is not None, row[2] or ""),
+        key=lambda row: (row[0], row[1], row[2] is None, row[2] or ""),
     )
     engine.put(released_values, {name: ("VARCHAR", [row[i] for row in stood_for]) for i, name in enumerate(VALUES)})
 
@@ -91,19 +91,24 @@ def _range_columns(i: int, attribute: PublishedAttribute) -> list[exp.Expr]:
         typed = _typed(value, attribute)
         ends.append(exp.If(this=exp.column(f"known{i}", "values"), true=typed))
     low, high = (exp.Case(ifs=[end]) for end in ends)
-    texts = [exp.cast(end.copy(), "VARCHAR") for end in (low, high)]
-    parts = [exp.Literal.string("["), texts[0], exp.Literal.string(":"), texts[1], exp.Literal.string("]")]
-    shown: exp.Expr = parts[0]
-    for part in parts[1:]:
-        shown = exp.DPipe(this=shown, expression=part)
     found: list[exp.Expr] = [
-        shown.as_(attribute.name, quoted=True),
+        range_text(low, high).as_(attribute.name, quoted=True),
         low.as_(attribute.name + "_lo", quoted=True),
         high.as_(attribute.name + "_hi", quoted=True),
     ]
     if attribute.has_null:
         found.append(exp.column(f"null{i}", "values").as_(attribute.name + "_null", quoted=True))
     return found
+
+
+def range_text(low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """``[low:high]``; NULL where an end is."""
+    texts = [exp.cast(end.copy(), "VARCHAR") for end in (low, high)]
+    parts = [exp.Literal.string("["), texts[0], exp.Literal.string(":"), texts[1], exp.Literal.string("]")]
+    shown: exp.Expr = parts[0]
+    for part in parts[1:]:
+        shown = exp.DPipe(this=shown, expression=part)
+    return shown
 
 
 def _typed(value: exp.Expr, attribute: PublishedAttribute) -> exp.Expr:

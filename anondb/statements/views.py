@@ -31,6 +31,7 @@ from anondb.release import ledger
 from anondb.release.objects import RELATIONAL, SchemaName, find_schema, is_local, read_manifest, release_schema
 from anondb.release.paths import check_target
 from anondb.release.publish import PublishedFile
+from anondb.release.reader import read_sealed_manifest
 from anondb.statements.parser import plain_table
 from anondb.statements.results import Check, Created, Dropped, Refreshed, Shown
 from anondb.statements.statement import CreateView, Value
@@ -275,16 +276,9 @@ def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:
 def _sealed_id(path: str) -> str | None:
     """Which release a sealed file holds; None where there is none, or that cannot be told."""
     try:
-        sealed = Engine.open(path, read_only=True)
+        return read_sealed_manifest(path)["release_id"]
     except AnondbError:
         return None
-    try:
-        schema = stored.sealed_schema(sealed)
-        return None if schema is None else read_manifest(sealed, schema)["release_id"]
-    except AnondbError:
-        return None
-    finally:
-        sealed.close()
 
 
 def _published(engine: Engine, report: Report, path: str | None, view: ledger.View, replacing: bool) -> Report:

@@ -71,7 +71,9 @@ def test_the_worked_example(
     assert report["model"] == {"name": "k", "k": 2}
     assert report["verified"] and report["violations"] == 0
     with duckdb.connect(source, read_only=True) as connection:
-        rows = connection.execute("SELECT transaction_id, item FROM release_r.transactions ORDER BY rowid").fetchall()
+        rows = connection.execute(
+            "SELECT item_id, transaction_id FROM release_r.transaction_items ORDER BY rowid"
+        ).fetchall()
     assert len(rows) > 5 and rows == sorted(rows)
     with duckdb.connect(sealed, read_only=True) as connection:
         found = connection.execute("SELECT items FROM baskets").fetchall()

@@ -11,18 +11,18 @@ import duckdb
 import pandas as pd
 import pytest
 from reference import ancestors, leaves, nonempty_subsets
+from release.benches import SCHEMA, ReleaseBench, coded
 
 import anondb
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.query import OpenRelease, run
-from anondb.release.objects import LOCAL, MANIFEST_KEYS, SchemaName, create_view_and_macro
+from anondb.release.objects import LOCAL, MANIFEST_KEYS
 
 CHILDREN = {"top": ["r"], "r": ["a", "b", "c"], "a": ["a1", "a2"], "b": ["b1", "b2"]}
 NODES = ["top", "r", "a", "b", "c", "a1", "a2", "b1", "b2"]
 MEMBERS = {v: leaves(CHILDREN, v) for v in NODES}
 NUMBERS = count()
-SCHEMA = SchemaName("memory", "release_r")
 Queries = dict[str, Callable[[frozenset[str]], int]]
 THREE, ROWS = (
     "SELECT count(*) FROM sales WHERE item IN ('a1', 'a2', 'c')",
@@ -42,16 +42,7 @@ QUERIES: Queries = {
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Engine]:
-    engine = Engine(duckdb.connect(config={"threads": "1"}), owned=True)
-    for statement in (
-        "CREATE SCHEMA release_r",
-        "CREATE TABLE release_r.transactions(transaction_id INTEGER, item VARCHAR, copies INTEGER)",
-        "CREATE TABLE release_r.transaction_ids(transaction_id INTEGER, complete BOOLEAN)",
-        "CREATE TABLE release_r.released_items(released_item VARCHAR, item VARCHAR)",
-        "CREATE TABLE release_r.manifest(key VARCHAR, value VARCHAR)",
-    ):
-        engine.connection.execute(statement)
-    create_view_and_macro(engine, SCHEMA, "number", LOCAL)
+    engine = ReleaseBench(LOCAL).engine
     yield engine
     engine.close()
 
@@ -101,7 +92,7 @@ def fill(engine: Engine, published: Published, incomplete: set[int] = frozenset(
         "transactions": str(len(published)),
     } | manifest
     rows: dict[str, list[tuple[Any, ...]]] = {
-        "transactions": [(n, v, t[v] if isinstance(t, dict) else 1) for n, t in enumerate(published, 1) for v in t],
+        **coded([(n, v, t[v] if isinstance(t, dict) else 1) for n, t in enumerate(published, 1) for v in t]),
         "transaction_ids": [(n, n not in incomplete) for n in range(1, len(published) + 1)],
         "released_items": [(v, i) for v in sorted({v for t in published for v in t}) for i in MEMBERS[v]],
         "manifest": list(said.items()),
@@ -337,7 +328,7 @@ def test_what_is_refused(bench: Engine) -> None:
     with pytest.raises(InputError, match="default_collation"):
         run(lent, SCHEMA, "SELECT count(DISTINCT tid) FROM sales WHERE item = 'c'")
     bench.connection.execute("RESET default_collation")
-    bench.connection.execute("UPDATE release_r.transactions SET copies = NULL")
+    bench.connection.execute("UPDATE release_r.transaction_items SET copies = NULL")
     bench.connection.execute("UPDATE release_r.manifest SET value = 'damaged' WHERE key = 'release_id'")
     for engine in (lent, bench):
         with pytest.raises(InputError) as damaged:

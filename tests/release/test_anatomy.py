@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain, combinations, product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import anatomy_cases
 import duckdb
 import pytest
 import reference_anatomy as ref
+from release.benches import ReleaseBench
 from release.cases import catalog, rows
 
 from anondb.engine import Engine
@@ -20,7 +21,7 @@ from anondb.errors import InternalError
 from anondb.models.anatomy import Anatomy
 from anondb.recoding import BucketRecoding
 from anondb.release.freeze import FrozenRelease, drop_schema, freeze
-from anondb.release.objects import ANATOMY, SchemaName, create_view_and_macro, release_kind, release_schema
+from anondb.release.objects import ANATOMY, release_kind, release_schema
 from anondb.release.publish import publish
 
 SHOP = [["a", "b", "x"], ["a", "y"], ["b", "x", "y"], [], ["c", "z"], ["c", "x"], ["a", "z"], ["b"]]
@@ -69,7 +70,12 @@ def test_nothing_else_is_published(owner: Engine) -> None:
     frozen(owner)
     tables = rows(owner, "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'release_spring' ORDER BY 1")
     assert [t for (t,) in tables] == ["buckets", "manifest", "released_items"]
-    assert not rows(owner, "SELECT 1 FROM duckdb_views() WHERE schema_name = 'release_spring'")
+    views = rows(owner, "SELECT view_name FROM duckdb_views() WHERE schema_name = 'release_spring'")
+    assert views == [("item_counts",)]
+    counted = rows(
+        owner, "SELECT item, c.* FROM release_spring.item_counts AS i, release_spring.count_bounds([i.item]) AS c"
+    )
+    assert sorted(rows(owner, "FROM release_spring.item_counts")) == sorted(counted) and len(counted) == 6
     columns = rows(
         owner, "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = 'buckets' ORDER BY column_index"
     )
@@ -116,20 +122,12 @@ def test_it_can_be_dropped_and_is_known_by_its_kind(owner: Engine) -> None:
 # ---------------------------------------------------------------------- bounds
 
 
-class Bench:
-    """A release whose rows can be exchanged, with its macros made once."""
+class Bench(ReleaseBench):
+    """A release of an anatomy."""
 
     def __init__(self) -> None:
-        self.engine = Engine(duckdb.connect(config={"threads": "1"}), owned=True)
-        self.run = self.engine._connection.execute
-        self.run("CREATE SCHEMA release_r")
-        self.run(
-            "CREATE TABLE release_r.buckets(bucket_id INTEGER, column_id INTEGER, items VARCHAR[], copies INTEGER)"
-        )
-        self.run("CREATE TABLE release_r.manifest(key VARCHAR, value VARCHAR)")
-        self.run("CREATE TABLE release_r.released_items(released_item VARCHAR, item VARCHAR)")
+        super().__init__(ANATOMY)
         self.run("INSERT INTO release_r.manifest VALUES ('release_id', 'number')")
-        create_view_and_macro(self.engine, SchemaName("memory", "release_r"), "number", ANATOMY)
 
     def fill(self, cells: Cells) -> None:
         self.run("TRUNCATE release_r.buckets")
@@ -137,20 +135,6 @@ class Bench:
             for j, column in enumerate(bucket, 1):
                 for value, copies in Counter(column).items():
                     self.run("INSERT INTO release_r.buckets VALUES (?, ?, ?, ?)", [b, j, sorted(value), copies])
-
-    def ask(self, query: Sequence[str]) -> tuple[int, float, int]:
-        (row,) = self.run("FROM release_r.count_bounds(?)", [list(query)]).fetchall()
-        return row
-
-    def ask_all(self, queries: Sequence[Sequence[str]]) -> list[tuple[int, float, int]]:
-        """All queries at once, as a lateral join: one row for each."""
-        marks = ", ".join("(?, CAST(? AS VARCHAR[]))" for _ in queries)
-        found = self.run(
-            f"SELECT n, b.* FROM (VALUES {marks}) AS q(n, asked), release_r.count_bounds(q.asked) AS b ORDER BY n",
-            list(chain.from_iterable((n, list(q)) for n, q in enumerate(queries))),
-        ).fetchall()
-        assert [row[0] for row in found] == list(range(len(queries)))
-        return [row[1:] for row in found]
 
     def reconstruct(self, seed: Any) -> list[tuple[int, list[str]]]:
         return self.run("FROM release_r.reconstruct(?)", [seed]).fetchall()
@@ -188,7 +172,7 @@ def test_bounds_are_right_and_tight_over_all_consistent_originals(bench: Bench, 
         originals = [[list(o) for o in ref.reconstructions(bucket)] for bucket in cells]
         everything = [*items, "unknown"]
         queries = [set(q) for size in range(len(everything) + 1) for q in combinations(everything, size)]
-        for query, (lower, estimate, upper) in zip(queries, bench.ask_all([sorted(q) for q in queries]), strict=True):
+        for query, (lower, estimate, upper) in zip(queries, bench.ask([sorted(q) for q in queries]), strict=True):
             per_bucket = [{sum(query <= t for t in o) for o in choices} for choices in originals]
             counts = {sum(parts) for parts in product(*per_bucket)}
             assert (lower, upper) == (min(counts), max(counts)), (seed, query)
@@ -208,7 +192,7 @@ def test_the_estimate_is_the_mean_over_all_originals(bench: Bench) -> None:
             for bucket in cells:
                 counts = [sum(query <= t for t in o) for o in ref.reconstructions(bucket)]
                 means.append(sum(counts) / len(counts))
-            assert bench.ask(sorted(query))[1] == pytest.approx(sum(means)), seed
+            assert bench.ask_one(sorted(query))[1] == pytest.approx(sum(means)), seed
 
 
 def test_estimates_do_not_fall_out_of_their_bounds_by_rounding(bench: Bench) -> None:
@@ -217,16 +201,16 @@ def test_estimates_do_not_fall_out_of_their_bounds_by_rounding(bench: Bench) -> 
         for j, item in enumerate("abc", 1):
             bench.run("INSERT INTO release_r.buckets VALUES (1, ?, ?, ?)", [j, [item], size - (item == "c")])
         bench.run("INSERT INTO release_r.buckets VALUES (1, 3, [], 1)")
-        assert bench.ask(["a"]) == (size, size, size)
-        assert bench.ask(["a", "b"]) == (size, size, size)
-        assert bench.ask(["a", "b", "c"]) == (size - 1, size - 1, size - 1)
+        assert bench.ask_one(["a"]) == (size, size, size)
+        assert bench.ask_one(["a", "b"]) == (size, size, size)
+        assert bench.ask_one(["a", "b", "c"]) == (size - 1, size - 1, size - 1)
 
 
 def test_many_columns_do_not_overflow(bench: Bench) -> None:
     bench.run("TRUNCATE release_r.buckets")
     bench.run("INSERT INTO release_r.buckets SELECT 1, i, ['i' || i], 1 FROM range(1, 401) r(i)")
     bench.run("INSERT INTO release_r.buckets SELECT 1, i, [], 999 FROM range(1, 401) r(i)")
-    lower, estimate, upper = bench.ask([f"i{n}" for n in range(1, 401)])
+    lower, estimate, upper = bench.ask_one([f"i{n}" for n in range(1, 401)])
     assert (lower, upper) == (0, 1) and 0 <= estimate < 1e-300
 
 

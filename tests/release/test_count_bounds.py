@@ -8,64 +8,34 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, combinations, pairwise, product
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 import reference
+from release.benches import ReleaseBench
 from release.cases import SHOP, SHOP_BLOCKS, frozen, rows
 
 from anondb.engine import Engine, Table
-from anondb.release.objects import SchemaName, create_view_and_macro
 from anondb.release.publish import publish
-
-Answer = tuple[int, float, int]
 
 
 def subsets(items: Sequence[str]) -> list[tuple[str, ...]]:
     return list(chain.from_iterable(combinations(items, n) for n in range(len(items) + 1)))
 
 
-class Bench:
-    """A release whose rows can be exchanged, with the macro made once: many small releases in little time."""
-
-    def __init__(self) -> None:
-        self.engine = Engine(duckdb.connect(config={"threads": "1"}), owned=True)
-        self.run = self.engine._connection.execute
-        self.run("CREATE SCHEMA release_r")
-        self.run("CREATE TABLE release_r.transactions(transaction_id INTEGER, item VARCHAR, copies INTEGER)")
-        self.run("CREATE TABLE release_r.transaction_ids(transaction_id INTEGER, complete BOOLEAN)")
-        self.run("CREATE TABLE release_r.released_items(released_item VARCHAR, item VARCHAR)")
-        self.run("CREATE TABLE release_r.manifest(key VARCHAR, value VARCHAR)")
-        create_view_and_macro(self.engine, SchemaName("memory", "release_r"), "number")
+class Bench(ReleaseBench):
+    """A release of a global recoding."""
 
     def fill(self, published: Sequence[Sequence[str]], members: dict[str, Sequence[str]], suppression: str) -> None:
         occurring = {g for t in published for g in t}
-        content: dict[str, list[tuple[Any, ...]]] = {
-            "transactions": [(n, g, 1) for n, t in enumerate(published, 1) for g in t],
-            "transaction_ids": [(n, suppression == "none") for n in range(1, len(published) + 1)],
-            "released_items": [(g, i) for g, items in members.items() if g in occurring for i in items],
-            "manifest": [("release_id", "number"), ("suppression", suppression)],
-        }
-        for table, values in content.items():
-            self.run(f"TRUNCATE release_r.{table}")
-            if values:
-                marks = ", ".join("(" + ", ".join("?" * len(values[0])) + ")" for _ in values)
-                self.run(f"INSERT INTO release_r.{table} VALUES {marks}", list(chain.from_iterable(values)))
-
-    def ask(self, queries: Sequence[Sequence[str]]) -> list[Answer]:
-        """All queries at once, as a lateral join: one row for each."""
-        marks = ", ".join("(?, CAST(? AS VARCHAR[]))" for _ in queries)
-        found = self.run(
-            f"SELECT n, b.* FROM (VALUES {marks}) AS q(n, asked), release_r.count_bounds(q.asked) AS b ORDER BY n",
-            list(chain.from_iterable((n, list(q)) for n, q in enumerate(queries))),
-        ).fetchall()
-        assert [row[0] for row in found] == list(range(len(queries)))
-        return [row[1:] for row in found]
-
-    def ask_one(self, query: Sequence[str]) -> Answer:
-        (row,) = self.run("FROM release_r.count_bounds(?)", [list(query)]).fetchall()
-        return row
+        self.put(
+            {
+                "transactions": [(n, g, 1) for n, t in enumerate(published, 1) for g in t],
+                "transaction_ids": [(n, suppression == "none") for n in range(1, len(published) + 1)],
+                "released_items": [(g, i) for g, items in members.items() if g in occurring for i in items],
+                "manifest": [("release_id", "number"), ("suppression", suppression)],
+            }
+        )
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +71,9 @@ def test_bounds_are_right_and_tight_for_random_releases_and_all_queries(bench: B
             assert estimate == pytest.approx(float(reference.estimate(published, members, query))), (seed, query)
             assert lower <= estimate <= upper, (seed, query)
             asked += 1
+        found = bench.item_counts()
+        assert set(found) == {i for items in members.values() for i in items}
+        assert all(answer == pytest.approx(bench.ask_one([item])) for item, answer in found.items()), seed
     assert asked > 1000
 
 
@@ -183,7 +156,8 @@ def test_kinds_of_arguments(owner: Engine) -> None:
 # ------------------------------------------------------------------------------------------------ where it is called
 
 DECOY = """
-    CREATE TABLE {0}transactions AS SELECT 9 AS transaction_id, 'milk' AS item, 1 AS copies;
+    CREATE TABLE {0}transaction_items AS SELECT 9 AS transaction_id, 1 AS item_id, 1 AS copies;
+    CREATE TABLE {0}labels AS SELECT 1 AS item_id, 'milk' AS item;
     CREATE TABLE {0}transaction_ids AS SELECT 9 AS transaction_id, true AS complete;
     CREATE TABLE {0}released_items AS SELECT 'milk' AS released_item, 'milk' AS item;
     CREATE TABLE {0}manifest AS SELECT 'release_id' AS key, 'mine' AS value;
@@ -206,7 +180,7 @@ def test_opened_directly(sealed: Path) -> None:
         assert analyst.sql(ASK.format("")).fetchall() == TRUTH
         assert analyst.sql(ASK.format("main.")).fetchall() == TRUTH
         assert analyst.sql(ASK.format("spring.main.")).fetchall() == TRUTH
-        captured = "WITH transactions AS (SELECT 1), manifest AS (SELECT 2), released_items AS (SELECT 3) "
+        captured = "WITH transaction_items AS (SELECT 1), labels AS (SELECT 4), manifest AS (SELECT 2) "
         assert analyst.sql(captured + ASK.format("")).fetchall() == TRUTH
 
 
@@ -230,19 +204,22 @@ def test_attached_without_use_raises_and_never_counts_tables_of_the_analyst(seal
         analyst.execute(DECOY.format(""))
         with pytest.raises(duckdb.InvalidInputException, match="USE the release first"):
             analyst.sql(form.format(ASK.format("s."))).fetchall()
-        assert len(analyst.sql("FROM s.baskets").fetchall()) == 6
+        for view, n in (("baskets", 6), ("transactions", 7), ("item_counts", 5)):
+            assert len(analyst.sql(f"FROM s.{view}").fetchall()) == n, view
 
 
 def test_a_search_path_that_puts_other_tables_first_raises(sealed: Path) -> None:
     with duckdb.connect() as analyst:
-        analyst.execute("CREATE TABLE transactions AS SELECT 9 AS transaction_id, 'bread' AS item")
+        analyst.execute("CREATE TABLE labels AS SELECT 9 AS item_id, 'bread' AS item")
         analyst.execute(f"ATTACH '{sealed}' AS s (READ_ONLY)")
         analyst.execute("SET search_path = 'memory.main,s.main'")
         with pytest.raises(duckdb.InvalidInputException, match="USE the release first"):
             analyst.sql(ASK.format("s.")).fetchall()
 
 
-@pytest.mark.parametrize("table", ["transactions", "transaction_ids", "released_items", "manifest", "TRANSACTIONS"])
+@pytest.mark.parametrize(
+    "table", ["transaction_items", "labels", "transaction_ids", "released_items", "manifest", "LABELS"]
+)
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
 def test_a_temporary_table_never_takes_the_place_of_the_release(sealed: Path, table: str, kind: str) -> None:
     columns = {"released_items": "released_item, item", "manifest": "key, value"}
@@ -251,9 +228,9 @@ def test_a_temporary_table_never_takes_the_place_of_the_release(sealed: Path, ta
         analyst.execute(f"CREATE TEMP {kind} {table} AS SELECT {original} FROM spring.main.{table} LIMIT 1")
         with pytest.raises(duckdb.InvalidInputException, match="temporary"):
             analyst.sql(ASK.format("")).fetchall()
-        if table.lower().startswith("transaction"):
+        for view in ("transactions", "baskets", "item_counts"):
             with pytest.raises(duckdb.InvalidInputException, match="temporary"):
-                analyst.sql("FROM baskets").fetchall()
+                analyst.sql(f"FROM {view}").fetchall()
 
 
 def test_two_releases_attached(owner: Engine, sealed: Path, tmp_path: Path) -> None:
@@ -283,7 +260,7 @@ def test_in_the_owners_database_under_any_name(owner: Engine, tmp_path: Path) ->
     rows(owner, DECOY.format(""))
     assert rows(owner, ASK.format("release_spring.")) == TRUTH
     assert rows(owner, ASK.format("release_autumn.")) == [(1, 1.0, 1)]
-    rows(owner, "CREATE TEMP TABLE transactions AS SELECT 9 AS transaction_id, 'bread' AS item")
+    rows(owner, "CREATE TEMP TABLE labels AS SELECT 9 AS item_id, 'bread' AS item")
     assert rows(owner, ASK.format("release_spring.")) == TRUTH
     assert len(rows(owner, "FROM release_spring.baskets")) == 6
     owner.close()
@@ -319,7 +296,8 @@ def test_the_body_is_a_query_that_runs_as_it_stands(bench: Bench) -> None:
 
     bench.fill([["G"], ["G", "H"]], {"G": ["a", "b"], "H": ["c"]}, "none")
     tables = {
-        t: Table("memory", "release_r", t) for t in ("manifest", "transactions", "transaction_ids", "released_items")
+        t: Table("memory", "release_r", t)
+        for t in ("manifest", "transaction_items", "labels", "transaction_ids", "released_items")
     }
     about = {
         "release_id": "number",

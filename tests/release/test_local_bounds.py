@@ -9,55 +9,32 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, combinations_with_replacement, product
 from typing import Any
 
-import duckdb
 import pytest
 from reference import Transactions, ancestors, leaves, nonempty_subsets
+from release.benches import ReleaseBench
 
-from anondb.engine import Engine
-from anondb.release.objects import LOCAL, SchemaName, create_view_and_macro, is_local
+from anondb.release.objects import LOCAL, is_local
 
-Answer = tuple[int, float, int]
 Original = Counter[str]
 
 
-class Bench:
-    """A release of a local recoding whose rows can be exchanged, with the macro made once."""
+class Bench(ReleaseBench):
+    """A release of a local recoding."""
 
     def __init__(self) -> None:
-        self.engine = Engine(duckdb.connect(config={"threads": "1"}), owned=True)
-        self.run = self.engine._connection.execute
-        self.schema = SchemaName("memory", "release_r")
-        self.run("CREATE SCHEMA release_r")
-        self.run("CREATE TABLE release_r.transactions(transaction_id INTEGER, item VARCHAR, copies INTEGER)")
-        self.run("CREATE TABLE release_r.transaction_ids(transaction_id INTEGER, complete BOOLEAN)")
-        self.run("CREATE TABLE release_r.released_items(released_item VARCHAR, item VARCHAR)")
-        self.run("CREATE TABLE release_r.manifest(key VARCHAR, value VARCHAR)")
-        create_view_and_macro(self.engine, self.schema, "number", LOCAL)
+        super().__init__(LOCAL)
 
     def fill(
         self, published: Transactions, complete: Sequence[bool], members: dict[str, list[str]], semantics: str
     ) -> None:
-        content: dict[str, list[tuple[Any, ...]]] = {
-            "transactions": [(n, g, c) for n, t in enumerate(published, 1) for g, c in Counter(t).items()],
-            "transaction_ids": list(enumerate(complete, 1)),
-            "released_items": [(g, i) for g in sorted({g for t in published for g in t}) for i in members[g]],
-            "manifest": [("release_id", "number"), ("semantics", semantics), ("model", "k")],
-        }
-        for table, values in content.items():
-            self.run(f"TRUNCATE release_r.{table}")
-            if values:
-                marks = ", ".join("(" + ", ".join("?" * len(values[0])) + ")" for _ in values)
-                self.run(f"INSERT INTO release_r.{table} VALUES {marks}", list(chain.from_iterable(values)))
-
-    def ask(self, queries: Sequence[Sequence[str]]) -> list[Answer]:
-        """All queries at once, as a lateral join: one row for each."""
-        marks = ", ".join("(?, CAST(? AS VARCHAR[]))" for _ in queries)
-        found = self.run(
-            f"SELECT n, b.* FROM (VALUES {marks}) AS q(n, asked), release_r.count_bounds(q.asked) AS b ORDER BY n",
-            list(chain.from_iterable((n, list(q)) for n, q in enumerate(queries))),
-        ).fetchall()
-        assert [row[0] for row in found] == list(range(len(queries)))
-        return [row[1:] for row in found]
+        self.put(
+            {
+                "transactions": [(n, g, c) for n, t in enumerate(published, 1) for g, c in Counter(t).items()],
+                "transaction_ids": list(enumerate(complete, 1)),
+                "released_items": [(g, i) for g in sorted({g for t in published for g in t}) for i in members[g]],
+                "manifest": [("release_id", "number"), ("semantics", semantics), ("model", "k")],
+            }
+        )
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +42,15 @@ def bench() -> Iterator[Bench]:
     made = Bench()
     yield made
     made.engine.close()
+
+
+def check_item_counts(bench: Bench) -> None:
+    """The view says of each item what the macro says of it alone."""
+    found = bench.item_counts()
+    for item, answer in found.items():
+        assert answer == pytest.approx(bench.ask_one([item])), item
+    listed = bench.run("SELECT DISTINCT item FROM release_r.released_items").fetchall()
+    assert sorted(found) == sorted(i for (i,) in listed)
 
 
 TREES = [
@@ -130,6 +116,7 @@ def test_set_semantics_bounds_are_attained(bench: Bench, seed: int) -> None:
         assert lower <= estimate <= upper + 1e-9
         expected = sum(_chance_of_set(t, members, query) for t in published)
         assert estimate == pytest.approx(expected)
+    check_item_counts(bench)
 
 
 def _chance_of_set(shown: Sequence[str], members: dict[str, list[str]], query: Sequence[str]) -> float:
@@ -163,6 +150,7 @@ def test_atomic_semantics_bounds_always_hold(bench: Bench, seed: int) -> None:
                 assert upper == most, (query, sets)
             if not sets:
                 assert lower == least, query
+    check_item_counts(bench)
 
 
 def test_estimates_of_bags(bench: Bench) -> None:

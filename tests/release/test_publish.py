@@ -15,8 +15,9 @@ from release.cases import SHOP, frozen, rows
 from anondb.engine import Engine
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.release import publish as publishing
+from anondb.release.catalog import listed, objects_of
 from anondb.release.coded import CodedRelease
-from anondb.release.objects import MANIFEST_KEYS, SchemaName, allowed_objects, listed_objects
+from anondb.release.objects import GLOBAL, MANIFEST_KEYS, SchemaName
 from anondb.release.publish import publish
 from anondb.release.reader import read_sealed_manifest
 
@@ -33,7 +34,7 @@ def test_the_sealed_file_holds_the_release_and_nothing_else(owner: Engine, tmp_p
     assert listing(tmp_path) == ["spring.duckdb"]
     assert stat.S_IMODE(done.path.stat().st_mode) == 0o600
     reader = Engine.open(done.path, read_only=True)
-    assert set(listed_objects(reader, "spring")) == allowed_objects("main")
+    assert set(listed(reader, "spring")) == objects_of("main", GLOBAL)
     assert rows(reader, "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal OR schema_name = 'main'").count(
         ("main",)
     )
@@ -46,8 +47,10 @@ def test_the_sealed_file_holds_the_release_and_nothing_else(owner: Engine, tmp_p
     assert rows(reader, "SELECT transaction_id FROM transaction_ids") == [(n,) for n in range(1, 7)]
     assert rows(reader, "SELECT DISTINCT complete FROM transaction_ids") == [(False,)]
     assert rows(reader, "SELECT DISTINCT copies FROM transactions") == [(1,)]
-    stored = rows(reader, "SELECT transaction_id, item FROM transactions")
-    assert stored == sorted(stored)
+    stored = rows(reader, "SELECT item_id, transaction_id FROM transaction_items")
+    assert stored == sorted(stored) and len(stored) == release.rows
+    keys = [key for (key,) in rows(reader, "SELECT key FROM manifest")]
+    assert keys == sorted(keys)
     described = {
         t: [r[:2] for r in rows(reader, f"DESCRIBE {t}")] for t in ("transactions", "transaction_ids", "baskets")
     }
@@ -185,7 +188,7 @@ def test_rows_that_got_lost_are_noticed(owner: Engine, tmp_path: Path, monkeypat
     whole = publishing.hand_over_table
 
     def lossy(engine: Engine, rows: Any, file: Path) -> None:
-        whole(engine, rows.limit(5) if file.stem == "transactions" else rows, file)
+        whole(engine, rows.limit(5) if file.stem == "transaction_items" else rows, file)
 
     monkeypatch.setattr(publishing, "hand_over_table", lossy)
     with pytest.raises(InternalError, match="differs"):

@@ -9,7 +9,6 @@ import pyarrow
 import pytest
 
 import anondb
-from anondb import checks, stored
 
 
 def test_a_repeated_row_is_no_further_person(tmp_path: Path) -> None:
@@ -20,11 +19,31 @@ def test_a_repeated_row_is_no_further_person(tmp_path: Path) -> None:
         frame = {"node": ["r", "a", "b"], "parent": [None, "r", "r"]}
         database.anonymize(path, taxonomy=pyarrow.table(frame), publish=tmp_path / "s.duckdb", queries=1)
     with duckdb.connect(str(tmp_path / "s.duckdb")) as writer:
-        writer.execute("INSERT INTO transactions SELECT 1, 'rare', 1 FROM range(9)")
-    with anondb.connect(tmp_path / "s.duckdb", read_only=True) as sealed:
-        schema = stored.sealed_schema(sealed.engine)
-        assert schema is not None
-        assert not checks.verify_sealed(sealed.engine, schema).verified
+        writer.execute("INSERT INTO labels VALUES (2, 'rare')")
+        writer.execute("INSERT INTO transaction_items SELECT 1, 2, 1 FROM range(9)")
+    assert not anondb.verify_file(tmp_path / "s.duckdb").verification.verified
+
+
+def test_a_row_without_a_label_makes_it_no_release(tmp_path: Path) -> None:
+    """A number that stands for nothing could single a person out, and no verification by labels would see it."""
+    with anondb.connect() as database:
+        source = pyarrow.table({"tid": list(range(6)), "item": ["a"] * 6})
+        database.anonymize(source, publish=tmp_path / "s.duckdb", queries=1, name="s")
+    with duckdb.connect(str(tmp_path / "s.duckdb")) as writer:
+        writer.execute("INSERT INTO transaction_items VALUES (1, 7, 1)")
+    with pytest.raises(anondb.InputError) as caught:
+        anondb.verify_file(tmp_path / "s.duckdb")
+    assert caught.value.code == "not_a_release"
+
+
+def test_two_numbers_of_one_label_are_one_item(tmp_path: Path) -> None:
+    with anondb.connect() as database:
+        source = pyarrow.table({"tid": list(range(12)), "item": ["a"] * 12})
+        database.anonymize(source, publish=tmp_path / "s.duckdb", queries=1, name="s")
+    with duckdb.connect(str(tmp_path / "s.duckdb")) as writer:
+        writer.execute("INSERT INTO labels VALUES (2, 'a')")
+        writer.execute("UPDATE transaction_items SET item_id = 2 WHERE transaction_id = 1")
+    assert anondb.verify_file(tmp_path / "s.duckdb").verification.verified
 
 
 def test_a_foreign_object_makes_it_no_release(tmp_path: Path) -> None:
@@ -35,8 +54,8 @@ def test_a_foreign_object_makes_it_no_release(tmp_path: Path) -> None:
         assert [e.name for e in database.releases()] == ["s"]  # a database in memory keeps its ledger
     with duckdb.connect(str(tmp_path / "s.duckdb")) as writer:
         writer.execute("CREATE TABLE raw (a INTEGER)")
-    with anondb.connect(tmp_path / "s.duckdb", read_only=True) as sealed, pytest.raises(anondb.InputError) as caught:
-        stored.sealed_schema(sealed.engine)
+    with pytest.raises(anondb.InputError) as caught:
+        anondb.verify_file(tmp_path / "s.duckdb")
     assert caught.value.code == "not_a_release"
 
 

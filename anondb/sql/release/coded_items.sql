@@ -1,7 +1,7 @@
--- reads: transactions(transaction_id, item)
+-- reads: labels(item_id, item)
 -- params: none
 -- returns: item, label
 -- grain: item
--- The released items that occur in frozen rows, numbered from 0 in code-point order.
+-- The labels of a release, numbered from 0 in code-point order; a label that has two numbers there has one here.
 SELECT CAST(row_number() OVER (ORDER BY item ASC) - 1 AS INTEGER) AS item, item AS label
-FROM (SELECT DISTINCT item FROM transactions) AS distinct_items
+FROM (SELECT DISTINCT item FROM labels) AS distinct_labels

@@ -1,9 +1,13 @@
--- reads: transactions(transaction_id, item, copies), items(item, label)
+-- reads: transaction_items(transaction_id, item_id, copies), labels(item_id, item), items(item, label)
 -- params: none
 -- returns: tid, item, copies
 -- grain: tid, item
 -- Frozen rows as integers, each pair once (a repeated row is no further person, but its copies can be seen).
-SELECT transactions.transaction_id AS tid, items.item, CAST(sum(transactions.copies) AS BIGINT) AS copies
-FROM transactions
-JOIN items ON transactions.item = items.label
-GROUP BY transactions.transaction_id, items.item
+SELECT
+    transaction_items.transaction_id AS tid,
+    items.item,
+    CAST(sum(transaction_items.copies) AS BIGINT) AS copies
+FROM transaction_items
+JOIN labels ON transaction_items.item_id = labels.item_id
+JOIN items ON labels.item = items.label
+GROUP BY transaction_items.transaction_id, items.item

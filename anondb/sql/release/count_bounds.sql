@@ -1,4 +1,4 @@
--- reads: checked(passed), manifest(key, value), transaction_ids(transaction_id), transactions(transaction_id, item), released_items(released_item, item)
+-- reads: checked(passed), manifest(key, value), transaction_ids(transaction_id), transaction_items(transaction_id, item_id), labels(item_id, item), released_items(released_item, item)
 -- params: items
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
@@ -23,14 +23,18 @@ wanted AS (
     SELECT DISTINCT decode(encode(label)) AS item FROM (SELECT unnest(labels) AS label FROM asked) AS listed
 ),
 blocks AS (
-    SELECT
-        members.released_item,
-        count(*) AS size,
-        count(wanted.item) AS queried
-    FROM released_items AS members
-    LEFT JOIN wanted ON members.item = wanted.item
-    GROUP BY members.released_item
-    HAVING count(wanted.item) > 0
+    SELECT labels.item_id, sizes.size, sizes.queried
+    FROM (
+        SELECT
+            members.released_item,
+            count(*) AS size,
+            count(wanted.item) AS queried
+        FROM released_items AS members
+        LEFT JOIN wanted ON members.item = wanted.item
+        GROUP BY members.released_item
+        HAVING count(wanted.item) > 0
+    ) AS sizes
+    LEFT JOIN labels ON sizes.released_item = labels.item
 ),
 query AS (
     SELECT
@@ -44,10 +48,10 @@ query AS (
 ),
 holding AS (
     SELECT count(*) AS n FROM (
-        SELECT transactions.transaction_id
-        FROM transactions
-        WHERE transactions.item IN (SELECT blocks.released_item FROM blocks)
-        GROUP BY transactions.transaction_id
+        SELECT transaction_items.transaction_id
+        FROM transaction_items
+        JOIN blocks ON transaction_items.item_id = blocks.item_id
+        GROUP BY transaction_items.transaction_id
         HAVING count(*) = (SELECT count(*) FROM blocks)
     ) AS full_rows
 ),

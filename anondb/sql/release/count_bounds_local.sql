@@ -1,4 +1,4 @@
--- reads: checked(passed), manifest(key, value), transaction_ids(transaction_id, complete), transactions(transaction_id, item, copies), released_items(released_item, item)
+-- reads: checked(passed), manifest(key, value), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id, copies), labels(item_id, item), released_items(released_item, item)
 -- params: items
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
@@ -53,11 +53,12 @@ settings AS (
 ),
 held AS (
     SELECT
-        transactions.transaction_id,
-        list_sort(list(covers.number * 4294967296 + transactions.copies)) AS content
-    FROM transactions
-    JOIN covers ON transactions.item = covers.released_item
-    GROUP BY transactions.transaction_id
+        transaction_items.transaction_id,
+        list_sort(list(covers.number * 4294967296 + transaction_items.copies)) AS content
+    FROM transaction_items
+    JOIN labels ON transaction_items.item_id = labels.item_id
+    JOIN covers ON labels.item = covers.released_item
+    GROUP BY transaction_items.transaction_id
 ),
 contents AS (
     SELECT

@@ -1,4 +1,4 @@
--- reads: checked(passed), transaction_ids(transaction_id, complete), transactions(transaction_id, item), released_items(released_item, item), judged_records(transaction_id, must, may, chance)
+-- reads: checked(passed), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id), labels(item_id, item), released_items(released_item, item), judged_records(transaction_id, must, may, chance)
 -- params: items
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
@@ -42,16 +42,17 @@ settings AS (
 ),
 held AS (
     SELECT
-        transactions.transaction_id AS held_by,
+        transaction_items.transaction_id AS held_by,
         sum(covers.n_wanted) AS covered,
         coalesce(sum(covers.n_wanted) FILTER (WHERE covers.n_members = 1), 0) AS certain,
         product(
             pow(CAST(2 AS DOUBLE), -covers.n_wanted) / (1 - pow(CAST(2 AS DOUBLE), -covers.n_members))
             ORDER BY covers.n_members ASC, covers.n_wanted ASC
         ) AS held_chance
-    FROM transactions
-    JOIN covers ON transactions.item = covers.covering
-    GROUP BY transactions.transaction_id
+    FROM transaction_items
+    JOIN labels ON transaction_items.item_id = labels.item_id
+    JOIN covers ON labels.item = covers.covering
+    GROUP BY transaction_items.transaction_id
 ),
 judged AS (
     SELECT

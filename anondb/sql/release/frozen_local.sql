@@ -1,11 +1,10 @@
--- reads: recoded(tid, released, copies), numbered(tid, transaction_id), released(released, label, place)
+-- reads: recoded(tid, released, copies), numbered(tid, transaction_id), released(released, item_id)
 -- params: none
--- returns: transaction_id, item, copies
--- grain: transaction_id, item
--- The released transactions of a local recoding, under the new numbers, sorted; the place of a released item is that
--- of its label in code-point order.
-SELECT numbered.transaction_id, released.label AS item, CAST(recoded.copies AS INTEGER) AS copies
+-- returns: transaction_id, item_id, copies
+-- grain: transaction_id, item_id
+-- The released transactions of a local recoding, under the new numbers, in their order.
+SELECT numbered.transaction_id, released.item_id, CAST(recoded.copies AS INTEGER) AS copies
 FROM recoded
 JOIN numbered ON recoded.tid = numbered.tid
 JOIN released ON recoded.released = released.released
-ORDER BY numbered.transaction_id ASC, released.place ASC
+ORDER BY released.item_id ASC, numbered.transaction_id ASC

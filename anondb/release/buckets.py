@@ -1,0 +1,43 @@
+"""The rows of an anatomy, written when it is frozen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.engine import Engine
+from anondb.errors import InternalError
+from anondb.recoding import BucketRecoding
+from anondb.release.numbering import number_transactions
+from anondb.release.objects import SchemaName
+
+if TYPE_CHECKING:
+    from anondb.data.transactions import Dataset
+
+
+def check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:
+    """Refuse an anatomy that leaves an item or a transaction out: a bug of an algorithm's."""
+    if len(recoding.column) != dataset.n_items or len(recoding.bucket) != dataset.n_transactions:
+        raise InternalError("An anatomy does not fit the items and transactions of its data.")
+    if (recoding.column < 1).any() or (recoding.column > recoding.n_columns).any() or (recoding.sizes < 1).any():
+        raise InternalError("An anatomy has items without a column, or buckets without a transaction.")
+
+
+def write_buckets(
+    engine: Engine, dataset: Dataset, recoding: BucketRecoding, schema: SchemaName, key: bytes | None
+) -> None:
+    """Write the multisets of an anatomy, buckets under fresh random numbers."""
+    columns = engine.put(
+        "release_columns", {"item": ("INTEGER", np.arange(dataset.n_items)), "column_id": ("INTEGER", recoding.column)}
+    )
+    buckets = engine.put(
+        "release_buckets",
+        {"tid": ("INTEGER", np.arange(1, dataset.n_transactions + 1)), "bucket": ("INTEGER", recoding.bucket)},
+    )
+    numbers = exp.select(exp.column("bucket").as_("tid")).distinct().from_(buckets.expression())
+    numbered = number_transactions(engine, numbers, key)
+    data = {"transactions": dataset.transactions, "items": dataset.items, "columns": columns}
+    engine.create(schema.table("buckets"), "release/frozen_buckets", {**data, "buckets": buckets, "numbered": numbered})
+    engine.drop(columns, buckets, numbered)

@@ -1,0 +1,242 @@
+"""The views and macros of a release, and the comments on its objects: SELECTs of ``sql/release`` bound to a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlglot import exp
+
+from anondb.engine import Engine, load
+from anondb.errors import InternalError
+from anondb.release.conditions import judged_records
+from anondb.release.objects import ANATOMY, GLOBAL, Kind, SchemaName
+
+_ITEMS: Mapping[str, exp.Expression] = {"items": exp.column("items")}
+
+
+def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, ...]:
+    """The statements that create the views and macros of a release over the tables of ``schema``.
+
+    ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
+    transactions hold all items. For a local recoding each transaction is judged by what stands for the items in it
+    (proof in ``sql/release/count_bounds_local.sql``). For a global recoding the bounds hold for every original that the
+    release may come from, and are attained by one (proof in ``sql/release/count_bounds.sql``):
+
+    * upper: the transactions that have the released item of every queried item;
+    * lower: the same number if all those released items stand for one item each, else 0;
+    * an item that no released item stands for may be anywhere if something was suppressed (it forces lower = 0 and
+      leaves upper as it is), and is nowhere if nothing was.
+
+    With relational attributes it takes a condition on each besides, and judges record by record (proof in
+    ``sql/release/count_bounds_relational.sql``).
+
+    An anatomy has no ``baskets``, but ``reconstruct(seed)``, one of the originals that it may come from. With n_j
+    values in column j of a bucket of s transactions that hold the queried items of that column, and r such columns, a
+    bucket adds (proof in ``sql/release/bucket_count_bounds.sql``)
+
+    * upper: the smallest n_j;
+    * lower: the sum of all n_j less (r - 1) s, or 0 if that is less;
+    * estimate: s times the product of all n_j / s.
+    """
+    views = [_view(schema, name, query, kind) for name, query in _views(kind).items()]
+    return (*views, *_macros(schema, release_id, kind))
+
+
+def _views(kind: Kind) -> dict[str, str]:
+    """The named query of each view."""
+    if kind is ANATOMY:
+        return {"item_counts": "release/item_counts_buckets"}
+    counts = "release/item_counts_local" if kind.local else "release/item_counts"
+    return {"transactions": "release/transactions", "baskets": "release/baskets", "item_counts": counts}
+
+
+def _view(schema: SchemaName, name: str, query: str, kind: Kind) -> exp.Create:
+    """The statement that creates a view."""
+    values = {
+        "view_name": exp.Literal.string(name),
+        "schema_name": exp.Literal.string(schema.name),
+        "table_names": _names(kind),
+    }
+    unhidden = _body("release/unhidden", schema.name, values)
+    body = _body(query, schema.name, {}, {"unhidden": unhidden})
+    return exp.Create(this=schema.table(name).expression(), kind="VIEW", expression=body)
+
+
+def definition_queries(kind: Kind) -> list[tuple[str, str]]:
+    """The views and macros of a kind of release, and the named queries that they are made of."""
+    queries = [*_views(kind).items(), ("count_bounds", _bounds(kind))]
+    parts = ["unhidden", "checked_items", "in_place"]
+    if kind is ANATOMY:
+        queries.append(("reconstruct", "release/reconstruct"))
+    if kind.attributes is not None:
+        parts += ["judged_category", "judged_range"]
+    return [*queries, *((part, f"release/{part}") for part in parts)]
+
+
+def _bounds(kind: Kind) -> str:
+    """The named query of ``count_bounds``."""
+    if kind is ANATOMY:
+        return "release/bucket_count_bounds"
+    if kind.attributes is not None:
+        return "release/count_bounds_relational"
+    return "release/count_bounds_local" if kind.local else "release/count_bounds"
+
+
+def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Create]:
+    """The statements that create the macros."""
+    parameters: list[exp.Expr] = [exp.to_identifier("items")]
+    made = _checked(schema.name, release_id, kind)
+    if kind.attributes is not None:
+        made["judged_records"] = judged_records(schema.name, kind.attributes)
+        for attribute in kind.attributes:
+            named = exp.to_identifier(attribute.name, quoted=True)
+            parameters.append(exp.PropertyEQ(this=named, expression=exp.null()))
+    yield _macro(schema, "count_bounds", parameters, _body(_bounds(kind), schema.name, _ITEMS, made))
+    if kind is ANATOMY:
+        placed = {"in_place": _in_place("reconstruct", schema.name, release_id, kind)}
+        original = _body("release/reconstruct", schema.name, {"seed": exp.column("seed")}, placed)
+        yield _macro(schema, "reconstruct", [exp.to_identifier("seed")], original)
+
+
+def _body(
+    name: str, schema: str, values: Mapping[str, exp.Expression], made: Mapping[str, exp.Query] | None = None
+) -> exp.Query:
+    """The named query as the body of a view or macro of ``schema``, without a catalog: the file may be attached anyhow.
+
+    Names are qualified by the schema even where it is ``main``, since a CTE of the analyst's query would capture an
+    unqualified name in a macro. ``made`` are the tables that are queries themselves.
+    """
+    query = load(name)
+    tree = query.tree.copy()
+    for node in list(tree.walk()):
+        node.comments = None
+    for table in list(tree.find_all(exp.Table)):
+        if isinstance(table.this, exp.Identifier) and table.name in query.reads:
+            if table.name in (made or {}):
+                fresh = (made or {})[table.name].subquery(table.alias or table.name)
+                fresh.set("joins", table.args.get("joins"))
+                table.replace(fresh)
+                continue
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
+            table.set("this", exp.to_identifier(table.name, quoted=True))
+            table.set("db", exp.to_identifier(schema, quoted=True))
+    if set(values) != set(query.params):
+        raise InternalError(f"query {name} was bound to the wrong values")
+    for call in list(tree.find_all(exp.Anonymous)):
+        if call.name.lower() == "getvariable":
+            call.replace(values[call.expressions[0].name].copy())
+    return tree
+
+
+def _names(kind: Kind) -> exp.Array:
+    """The names of the tables of a release."""
+    return exp.Array(expressions=[exp.Literal.string(name) for name in kind.tables])
+
+
+def _in_place(macro: str, schema: str, release_id: str, kind: Kind) -> exp.Query:
+    """The check that a macro reads the tables of its release."""
+    values = {
+        "macro_name": exp.Literal.string(macro),
+        "release_id": exp.Literal.string(release_id),
+        "schema_name": exp.Literal.string(schema),
+        "table_names": _names(kind),
+    }
+    return _body("release/in_place", schema, values)
+
+
+def _checked(schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
+    """The checks that ``count_bounds`` makes first, as the table ``checked`` of its body."""
+    placed = {"in_place": _in_place("count_bounds", schema, release_id, kind)}
+    return {"checked": _body("release/checked_items", schema, _ITEMS, placed)}
+
+
+def _macro(schema: SchemaName, name: str, parameters: list[exp.Expr], body: exp.Query) -> exp.Create:
+    """The statement that creates a table macro."""
+    return exp.Create(
+        this=exp.UserDefinedFunction(this=schema.table(name).expression(), expressions=parameters, wrapped=True),
+        kind="MACRO",
+        expression=body,
+        properties=exp.Properties(
+            expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.var("TABLE")), is_table=True)]
+        ),
+    )
+
+
+_ROWS_OF = "Number of the transaction in this release: random, and new in every release"
+OBJECT_COMMENTS: Mapping[str, str] = {
+    "transaction_items": "The rows of the release as numbers; read the view transactions for the labels",
+    "labels": "The label of each released item",
+    "transaction_ids": "One row for each transaction of the original, also where nothing of it is released",
+    "released_items": "The original items that each released item stands for",
+    "records": "The relational values of each transaction's person, generalized",
+    "released_values": "The original values that each generalized category stands for",
+    "buckets": "The sets of items of each bucket and column, with how many transactions have each",
+    "manifest": "What the release promises, and its parameters",
+    "transactions": "The released items of each transaction. FROM released_items says what they stand for",
+    "baskets": "The released items of each transaction as a sorted list",
+    "item_counts": "How many original transactions hold each original item: bounds that hold, and an estimate",
+    "count_bounds": "FROM count_bounds(['a', 'b']): how many original transactions hold all of these items",
+    "reconstruct": "FROM reconstruct(1): transactions that the release may come from; another seed gives others",
+}
+COLUMN_COMMENTS: Mapping[str, str] = {
+    "transaction_id": _ROWS_OF,
+    "item_id": "Number of the released item: its label is in labels",
+    "copies": "How often it occurs: 1 unless the release is of bags",
+    "complete": "false where items of the transaction may have been suppressed",
+    "released_item": "Label of a released item",
+    "attribute": "Name of a relational attribute",
+    "released_value": "Label of a generalized category",
+    "value": "An original value, or the value of the key",
+    "bucket_id": "Number of the bucket in this release: random, and new in every release",
+    "column_id": "Number of the column, which is a set of items",
+    "items": "A sorted list of items",
+    "key": "Name of a promise, a parameter, or a fact of the release",
+    "lower_bound": "At least so many original transactions",
+    "estimate": "About so many original transactions",
+    "upper_bound": "At most so many original transactions",
+}
+_ITEM_COMMENTS = {
+    "labels": "Label of a released item",
+    "transactions": "Label of a released item",
+    "released_items": "An original item",
+    "item_counts": "An original item",
+}
+
+
+def comments(schema: SchemaName, kind: Kind) -> Iterator[exp.Comment]:
+    """The statements that put the fixed comments on the objects of a release and on their columns."""
+    for of_kind, names in (("TABLE", kind.tables), ("VIEW", kind.views), ("MACRO TABLE", kind.macros)):
+        for name in names:
+            words = exp.Literal.string(OBJECT_COMMENTS[name])
+            yield exp.Comment(this=schema.table(name).expression(), kind=of_kind, expression=words)
+    for name, columns in (*kind.tables.items(), *kind.views.items()):
+        for column in columns:
+            words = exp.Literal.string(column_comment(name, column))
+            place = exp.Column(
+                this=exp.to_identifier(column, quoted=True),
+                table=exp.to_identifier(name, quoted=True),
+                db=exp.to_identifier(schema.name, quoted=True),
+                catalog=exp.to_identifier(schema.catalog, quoted=True),
+            )
+            yield exp.Comment(this=place, kind="COLUMN", expression=words)
+
+
+def column_comment(table: str, column: str) -> str:
+    """The comment on a column of a release."""
+    if column == "item":
+        return _ITEM_COMMENTS[table]
+    if table != "records" or column == "transaction_id":
+        return COLUMN_COMMENTS[column]
+    return "A published value, or an end of its range; released_values says what a category stands for"
+
+
+def create_views_and_macros(engine: Engine, schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> None:
+    """Create the views, macros and comments of a release in the owner's database."""
+    statements = [*definitions(schema, release_id, kind), *comments(schema, kind)]
+    engine.run_all(statements, "creating the views and macros of a release")
+
+
+def create_transactions(engine: Engine, schema: SchemaName) -> None:
+    """Create the view ``transactions`` alone."""
+    engine.run(_view(schema, "transactions", "release/transactions", GLOBAL), "creating a view of a release")
