@@ -265,6 +265,7 @@ def _relational(engine: Engine, loaded: Loaded, recoding: Recoding, policy: Poli
 
     workload = policy.workload
     asked = {
+        "k": int(policy.model.parameters()["k"]),
         "values": policy.values or 1,
         "items": workload.size,
         "queries": RELATIONAL_QUERIES,
