@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from anondb.engine import Engine, Table
 
-FIGURES = ("mean", "median", "mean_frequent", "median_frequent", "always_zero", "median_truth", "width")
+FIGURES = ("median_frequent", "mean_frequent", "median", "mean", "always_zero", "median_truth", "width")
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def error_figures(
 
     Args:
         engine: the engine, inside a transaction.
-        answers: ``(truth, lower_bound, upper_bound, relative_error)``; errors are NULL where there is none, bounds where they
-            are not measured.
+        answers: ``(truth, lower_bound, upper_bound, relative_error)``; errors are NULL where there is none, bounds where
+            they are not measured.
         k: the truth from which on a query is frequent, if any.
         least_scale: s x N, where the errors have a sanity bound s.
     """

@@ -184,7 +184,10 @@ def accuracy_of(
     errors, _ = error_figures(engine, answers, k)
     engine.drop(answers)
     return {
-        **{"queries": len(asked), "values": values, "items": items, "seed": seed},
+        "queries": len(asked),
+        "values": values,
+        "items": items,
+        "seed": seed,
         "average_relative_error": errors.mean,
         "relative_error": errors.to_json(),
         "frequent": errors.frequent_json(),
