@@ -100,11 +100,12 @@ def error_rows(found: dict[str, Any], name: str = "relative error") -> list[tupl
     if errors["mean"] is None:
         return [(name, "not measured: no query has a truth above 0")]
     words = []
-    if frequent is not None:
-        found_words = f"median {figure(errors['median_frequent'])}, mean {figure(errors['mean_frequent'])}"
-        rest = f"where truth >= {frequent['truth_from']}"
-        none = f"no query has a truth of {frequent['truth_from']} or more"
-        words.append(f"{found_words} {rest} ({frequent['queries']:,} queries)" if frequent["queries"] else none)
+    if frequent is not None and frequent["queries"]:
+        number = f"{frequent['queries']:,} {'query' if frequent['queries'] == 1 else 'queries'}"
+        least = f"where truth >= {frequent['truth_from']} ({number})"
+        words.append(f"median {figure(errors['median_frequent'])}, mean {figure(errors['mean_frequent'])} {least}")
+    elif frequent is not None:
+        words.append(f"no query has a truth of {frequent['truth_from']} or more")
     zero = f"(always answering 0: {figure(errors['always_zero'])})"
     words.append(f"median {figure(errors['median'])}, mean {figure(errors['mean'])} over all {zero}")
     rows = [(name if i == 0 else "", line) for i, line in enumerate(words)]
