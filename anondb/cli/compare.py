@@ -198,8 +198,8 @@ class _Ledger:
 
 
 _CAPTION = (
-    "Errors: median / mean of |truth - estimate| / truth of COUNT queries; always answering 0 scores what stands under "
-    "'answer 0'.\nSuppressed: items, and their share of the occurrences; a release that deletes an item answers 0 for it."
+    "Errors: median / mean of |truth - estimate| / truth, and of how many COUNT queries; answering 0 to all scores what "
+    "stands under 'answer 0'.\nSuppressed: items, and their share of the occurrences; a release answers 0 for deleted items."
 )
 
 
@@ -208,14 +208,15 @@ _DIFFERENT = "\nThe runs were asked different queries, so that their errors and 
 
 def _errors(result: Result) -> list[str]:
     """The errors, their baseline, and what was suppressed."""
-    from anondb.compare.merits import share_suppressed
+    from anondb.compare.merits import frequent_queries, share_suppressed
 
     if result.status != "done":
         return ["-"] * 6
-    found = result.figures["relative_error"]
+    found, frequent = result.figures["relative_error"], frequent_queries(result)
+    measured = result.figures["queries"] - result.figures["skipped"]
     return [
-        f"{figure(found['median_frequent'])} / {figure(found['mean_frequent'])}",
-        f"{figure(found['median'])} / {figure(found['mean'])}",
+        f"{figure(found['median_frequent'])} / {figure(found['mean_frequent'])} ({frequent:,})",
+        f"{figure(found['median'])} / {figure(found['mean'])} ({measured:,})",
         *(figure(found[n]) for n in ("always_zero", "median_truth")),
         figure(result.figures["bounds_width"]),
         f"{result.figures['suppressed_items']:,} ({100 * share_suppressed(result):.3g} %)",

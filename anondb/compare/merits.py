@@ -44,6 +44,12 @@ def median_frequent(result: Result) -> float | None:
     return value
 
 
+def frequent_queries(result: Result) -> int:
+    """How many queries the headline is over."""
+    found = result.figures["frequent"]
+    return 0 if found is None else int(found["queries"])
+
+
 def asked_the_same(results: Sequence[Result]) -> bool:
     """Whether all answered the same queries. ``draw=generalized`` draws from the generalized items of each run, and of a log
     a release may list fewer groups than another."""

@@ -17,6 +17,7 @@ from anondb.available import make_model
 from anondb.compare.merits import (
     asked_the_same,
     deletes_most,
+    frequent_queries,
     least,
     median_frequent,
     share_suppressed,
@@ -144,15 +145,16 @@ def _praise(named: Sequence[Result]) -> list[str]:
     if not named:
         return []
     if len(named) == 1:
-        error = _shown(median_frequent(named[0]))
+        error = f"the median error of its {_queries(named[0])} {_shown(median_frequent(named[0]))}"
         loss = _percent(named[0].figures["ncp"])
-        return [f"{_who(named[0])} has no other run beside it; its loss (NCP) is {loss}, {_MEDIAN} {error}"]
+        return [f"{_who(named[0])} has no other run beside it; its loss (NCP) is {loss}, {error}"]
     said: dict[str, list[str]] = {}
     same = asked_the_same(named)
     for words, value, shown, of_answers in _MERITS:
         best = least(named, value) if same or not of_answers else []
         if best:
             found = shown(value(best[0]) or 0.0)
+            found += f" over {_queries(best[0])}" if value is useful_error else ""
             said.setdefault(" and ".join(map(_who, best)), []).append(f"{words} {found}")
     parts = [f"{who}: {', '.join(what)}" for who, what in said.items()]
     if not same:
@@ -164,14 +166,17 @@ def _praise(named: Sequence[Result]) -> list[str]:
     return parts
 
 
-_MEDIAN = "median relative error where truth &ge; k"
 # What a run may be named for: words, the value, how it is shown, and whether it depends on the queries that were asked.
 _MERITS: tuple[tuple[str, Value, Callable[[float], str], bool], ...] = (
     ("the least loss (NCP),", lambda r: r.figures["ncp"], lambda value: _percent(value), False),
-    (f"the smallest error of COUNT queries ({_MEDIAN}),", useful_error, number, True),
+    ("the smallest median error of COUNT queries,", useful_error, number, True),
     ("the narrowest bounds (transactions on average),", lambda r: r.figures["bounds_width"], number, True),
     ("the shortest time (CPU seconds),", lambda r: r.cpu_seconds, lambda value: f"{value:.1f}", False),
 )
+
+
+def _queries(result: Result) -> str:
+    return f"{frequent_queries(result):,} queries with truth &ge; k"
 
 
 def _who(result: Result) -> str:
@@ -185,7 +190,15 @@ def _not_named(some: Sequence[Result]) -> list[str]:
 
 
 def _table(results: Sequence[Result]) -> str:
-    errors = ("median error, truth &ge; k", "mean", "median error, all", "mean", "answer 0", "median truth")
+    errors = (
+        "queries, truth &ge; k",
+        "median error of them",
+        "mean",
+        "median error, all",
+        "mean",
+        "answer 0",
+        "median truth",
+    )
     costs = ("wall s", "CPU s", "peak MiB")
     names = (*errors, "bounds' width", "suppressed items", "of occurrences", "NCP", "LM", "released", *costs)
     head = "".join(f"<th>{name}</th>" for name in ("algorithm", "promise", *names))
@@ -193,7 +206,8 @@ def _table(results: Sequence[Result]) -> str:
     for r in results:
         cells = f"<td>{escape(r.run.algorithm)}</td><td>{_strength(r)}</td>"
         if r.status == "done":
-            values = [_shown(r.figures["relative_error"][n]) for n in FIGURES if n != "width"]
+            values = [f"{frequent_queries(r):,}"]
+            values += [_shown(r.figures["relative_error"][n]) for n in FIGURES if n != "width"]
             values += [_shown(r.figures["bounds_width"]), f"{r.figures['suppressed_items']:,}"]
             values += [_percent(share_suppressed(r)), _percent(r.figures["ncp"]), _percent(r.figures["lm"])]
             values += [f"{r.figures['released_items']:,}"]

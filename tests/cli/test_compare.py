@@ -206,7 +206,8 @@ def test_keys() -> None:
 def result(algorithm: str, k: int, m: int | str, ncp: float, **more: Any) -> Result:
     figures = {"ncp": ncp, "lm": ncp, "average_relative_error": 1.5, "bounds_width": 3.0, "suppressed_items": 0}
     figures |= {"released_items": 4, "transactions": 9, "generalized": [{"item": "<b>&\"'", "size": 2, "support": 3}]}
-    figures |= {"items": 10, "occurrences": 200, "suppressed_occurrences": 0, "asked": "the same", "frequent": None}
+    figures |= {"items": 10, "occurrences": 200, "suppressed_occurrences": 0, "asked": "the same"}
+    figures |= {"frequent": {"truth_from": k, "queries": 6}, "queries": 9, "skipped": 0}
     errors = {"mean": 1.5, "median": 1.0, "mean_frequent": 0.75, "always_zero": 1.0, "median_truth": 5.0, "width": 2.0}
     figures["relative_error"] = errors | {"median_frequent": more.pop("error", 0.5)}
     made = plan([algorithm], "km", {"k": [k], "m": [m]}, {"taxonomy": "t"})[0]
@@ -240,10 +241,9 @@ def in_short(*results: Result) -> str:
 def test_nobody_is_called_best_without_what_it_suppressed() -> None:
     some = {"suppressed_items": 4, "suppressed_occurrences": 30}
     said = in_short(result("mm", 2, 2, 0.1, error=0.1, **some), result("coat", 2, 2, 0.3))
-    beside = (
-        "mm (suppressed: 4 of 10 items, 30 of 200 occurrences (15 %)): the least loss (NCP), 10 %, the smallest error"
-    )
-    assert beside in said and "coat (nothing suppressed) and" not in said
+    beside = "mm (suppressed: 4 of 10 items, 30 of 200 occurrences (15 %))"
+    assert f"{beside}: the least loss (NCP), 10 %, the smallest median error of COUNT queries, 0.1 over 6" in said
+    assert said.count("mm") == 1 and "coat (nothing suppressed) and" not in said
     listed = page([result("mm", 2, 2, 0.1, **some), result("mm", 5, 2, 0.2, **some)], setting(), FACTS)
     frontier_list = re.sub(r"<[^>]+>", "", listed.split("The frontier")[1].split("</ul>")[0])
     assert frontier_list.count("mm (suppressed: 4 of 10 items") == 2 and "15 % suppressed" in listed
@@ -259,7 +259,7 @@ def test_who_deletes_most_is_best_at_nothing(gone: dict[str, int]) -> None:
     deleter = result("mm", 2, 2, 0.01, error=0.0, bounds_width=0.0, **gone)
     said = in_short(deleter, result("coat", 2, 2, 0.3), result("apriori", 2, 2, 0.4, error=0.6))
     assert "not compared, since it deletes most: mm (suppressed" in said and said.count("mm") == 1
-    assert "coat (nothing suppressed): the least loss (NCP), 30 %, the smallest error" in said
+    assert "coat (nothing suppressed): the least loss (NCP), 30 %, the smallest median error" in said
     assert in_short(deleter).startswith("22-anonymity: not compared")
     text = page([deleter, result("mm", 5, 2, 0.02, **gone)], setting(), FACTS)
     assert "The frontier" not in text
@@ -273,17 +273,18 @@ def test_no_error_is_called_the_smallest_that_0_matches() -> None:
     one, other = result("mm", 2, 2, 0.1, error=1.0), result("coat", 2, 2, 0.1, error=1.5)
     said = in_short(one, other)
     assert (
-        "smallest error" not in said and "none answers COUNT queries with truth &ge; k better than the answer 0" in said
+        "smallest median error" not in said
+        and "none answers COUNT queries with truth &ge; k better than the answer 0" in said
     )
     said = in_short(result("mm", 2, 2, 0.1, error=None), result("coat", 2, 2, 0.1, error=None))
-    assert "smallest error" not in said and "no query has a truth of k or more" in said
+    assert "smallest median error" not in said and "no query has a truth of k or more" in said
     text = page([one, other], setting(), FACTS)
-    assert text.count(">answer 0</text>") == 1 and "median error, truth &ge; k" in text
+    assert text.count(">answer 0</text>") == 1 and "<th>queries, truth &ge; k</th><th>median error of them</th>" in text
 
 
 def test_errors_on_different_queries_are_not_compared() -> None:
     said = in_short(result("mm", 2, 2, 0.1, asked="these"), result("coat", 2, 2, 0.2, asked="those"))
-    assert "the least loss" in said and "smallest error" not in said and "narrowest" not in said
+    assert "the least loss" in said and "smallest median error" not in said and "narrowest" not in said
     assert "asked different queries" in said
 
 
