@@ -86,16 +86,22 @@ def measure_on(
         return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
     coded = CodedRelease(engine, schema) if rows is None else rows
     members = schema.table("released_items")
+    k = k_of(manifest)
     if kind.local:
         semantics = manifest["semantics"]
-        accuracy = measure_local(engine, dataset, coded.classes, coded.items, members, semantics, queries)
+        accuracy = measure_local(engine, dataset, coded.classes, coded.items, members, semantics, queries, k=k)
     else:
         suppressed = manifest["suppression"] == "some"
         released = of_release(engine, coded.transactions, coded.items, members, suppressed=suppressed)
-        accuracy = measure(engine, dataset, released, queries)
+        accuracy = measure(engine, dataset, released, queries, k=k)
     if rows is None:
         coded.drop()
     return _held(accuracy, must_hold)
+
+
+def k_of(manifest: Mapping[str, str]) -> int | None:
+    """The k that a release promises; None where its model has none (anatomy)."""
+    return int(manifest["k"]) if "k" in manifest else None
 
 
 def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:

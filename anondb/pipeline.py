@@ -71,6 +71,7 @@ class Report:
     algorithm: str
     transactions: int
     items: int
+    occurrences: int
     verification: Verification
     frozen: FrozenRelease
     loss: Loss
@@ -90,6 +91,7 @@ class Report:
             "algorithm": self.algorithm,
             "transactions": self.transactions,
             "items": self.items,
+            "occurrences": self.occurrences,
             "verified": self.verification.verified,
             "violations": self.verification.violations,
             "across_levels": self.verification.across_levels,
@@ -189,6 +191,7 @@ def anonymize(
         algorithm=str(policy.algorithm),
         transactions=dataset.n_transactions,
         items=dataset.n_items,
+        occurrences=dataset.n_occurrences,
         verification=verification,
         frozen=frozen,
         loss=loss,
@@ -265,6 +268,7 @@ def _relational(engine: Engine, loaded: Loaded, recoding: Recoding, policy: Poli
 
     workload = policy.workload
     asked = {
+        "k": int(policy.model.parameters()["k"]),
         "values": policy.values or 1,
         "items": workload.size,
         "queries": RELATIONAL_QUERIES,

@@ -27,7 +27,10 @@ created = db.sql("""
     WITH (model = 'km', k = 5, m = 2, taxonomy = 'food', queries = 200)
 """)
 print(created.words)
-print(f"LM {created.report.loss.lm:.4f}, error of COUNT queries {created.report.accuracy.average_relative_error:.3f}")
+print(f"LM {created.report.loss.lm:.4f}")
+errors = created.report.accuracy.relative_error
+print(f"median error of the {errors.frequent} COUNT queries with a truth of 5 or more: {errors.median_frequent:.3f}")
+print(f"of all queries: {errors.median:.3f}; always answering 0 scores {errors.always_zero:.0f}")
 
 # %% [markdown]
 # ## Why does saffron look as it does?

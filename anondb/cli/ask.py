@@ -22,7 +22,17 @@ from anondb.cli.app import (
     opened,
     shown_statements,
 )
-from anondb.cli.words import figure, plain, print_answer, print_json, print_result, print_table, shown
+from anondb.cli.words import (
+    accuracy_rows,
+    error_rows,
+    plain,
+    print_answer,
+    print_json,
+    print_result,
+    print_table,
+    shown,
+    truth_words,
+)
 from anondb.errors import InputError
 
 if TYPE_CHECKING:
@@ -153,15 +163,7 @@ def accuracy(
     if as_json:
         print_json({"release": release, "accuracy": found.to_json()})
     else:
-        print_table(
-            f"accuracy of {release}",
-            [
-                ("queries", found.queries),
-                ("items in each", found.size or "as given"),
-                ("average relative error", figure(found.average_relative_error)),
-                ("skipped (true count 0)", found.skipped),
-            ],
-        )
+        print_table(f"accuracy of {shown(release)}", accuracy_rows(found.to_json()))
 
 
 def _accuracy_of_log(source: str, release: str, workload: str, as_json: bool, show_sql: bool) -> None:
@@ -170,15 +172,15 @@ def _accuracy_of_log(source: str, release: str, workload: str, as_json: bool, sh
 
     with opened(source, show_sql=show_sql) as database:
         found = measure_log(database.engine, release, workload)
+    figures = found.to_json()
     if as_json:
-        print_json({"release": release, "accuracy": found.to_json()})
+        print_json({"release": release, "accuracy": figures})
         return
     print_table(
         f"accuracy of {shown(release)} on {shown(Path(workload).name)}",
         [
-            ("counts", len(found.counts)),
-            ("average relative error", figure(found.average_relative_error)),
-            ("skipped (true count 0)", found.skipped),
+            ("counts", f"{len(found.counts):,}{truth_words(figures)}"),
+            *error_rows(figures),
             ("groups that the release cannot list", found.unlisted),
             ("statements refused", len(found.refused)),
         ],

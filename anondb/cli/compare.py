@@ -197,12 +197,42 @@ class _Ledger:
                 keep(database.engine, key, result)
 
 
+_CAPTION = (
+    "Errors: median / mean of |truth - estimate| / truth, and of how many COUNT queries; answering 0 to all scores what "
+    "stands under 'answer 0'.\nSuppressed: items, and their share of the occurrences; a release answers 0 for deleted items."
+)
+
+
+_DIFFERENT = "\nThe runs were asked different queries, so that their errors and bounds cannot be compared."
+
+
+def _errors(result: Result) -> list[str]:
+    """The errors, their baseline, and what was suppressed."""
+    from anondb.compare.merits import frequent_queries, share_suppressed
+
+    if result.status != "done":
+        return ["-"] * 6
+    found, frequent = result.figures["relative_error"], frequent_queries(result)
+    measured = result.figures["queries"] - result.figures["skipped"]
+    return [
+        f"{figure(found['median_frequent'])} / {figure(found['mean_frequent'])} ({frequent:,})",
+        f"{figure(found['median'])} / {figure(found['mean'])} ({measured:,})",
+        *(figure(found[n]) for n in ("always_zero", "median_truth")),
+        figure(result.figures["bounds_width"]),
+        f"{result.figures['suppressed_items']:,} ({100 * share_suppressed(result):.3g} %)",
+    ]
+
+
 def _print(results: list[Result]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=None)
-    names = ("NCP", "LM", "AvgRE", "bounds' width", "suppressed", "released", "seconds", "CPU s", "MiB")
+    from anondb.compare.merits import asked_the_same
+
+    same = asked_the_same([r for r in results if r.status == "done"])
+    table = Table(box=None, caption=_CAPTION + ("" if same else _DIFFERENT), caption_justify="left")
+    errors = ("error where truth >= k", "error over all", "answer 0", "median truth", "bounds' width", "suppressed")
+    names = (*errors, "NCP", "LM", "released", "seconds", "CPU s", "MiB")
     table.add_column("algorithm")
     table.add_column("promise")
     for name in names:
@@ -210,9 +240,12 @@ def _print(results: list[Result]) -> None:
     table.add_column("outcome", overflow="fold")
     for r in results:
         promise = f"{r.run.model}, " + ", ".join(f"{n}={v}" for n, v in r.run.parameters.items())
-        values = [figure(r.figures.get(n)) for n in ("ncp", "lm", "average_relative_error", "bounds_width")]
-        counts = [str(r.figures.get(n, "-")) for n in ("suppressed_items", "released_items")]
+        values = [
+            *_errors(r),
+            *(figure(r.figures.get(n)) for n in ("ncp", "lm")),
+            str(r.figures.get("released_items", "-")),
+        ]
         costs = [f"{r.seconds:.2f}", f"{r.cpu_seconds:.2f}", f"{r.peak_mib:.0f}"]
         outcome = r.status if r.message is None else f"{r.status}: {r.message}"
-        table.add_row(*map(shown, (r.run.algorithm, promise, *values, *counts, *costs, outcome)))
+        table.add_row(*map(shown, (r.run.algorithm, promise, *values, *costs, outcome)))
     Console(width=None if Console().is_terminal else 200).print(table)

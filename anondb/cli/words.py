@@ -74,11 +74,7 @@ def print_report(report: Report, kept: bool) -> None:
         *_loss_rows(report),
         *_constraint_rows(report.constraints),
         *_relational_rows(report.relational),
-        (
-            "COUNT queries",
-            f"{report.accuracy.queries:,} of {report.accuracy.size or 'various'} items, average relative error "
-            f"{figure(report.accuracy.average_relative_error)}",
-        ),
+        *accuracy_rows(report.accuracy.to_json()),
         ("seconds", ", ".join(f"{name} {value:.2f}" for name, value in report.seconds.items() if value)),
     ]
     if report.anatomy is not None:
@@ -90,6 +86,39 @@ def print_report(report: Report, kept: bool) -> None:
     print_table(f"release {shown(report.release)}", rows)
     for warning in report.warnings:
         typer.echo(f"note: {warning}", err=True)
+
+
+def accuracy_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Lines on a workload and its relative errors, from an accuracy's JSON."""
+    asked = f"{found['queries']:,} of {found['size'] or 'various'} items"
+    return [("COUNT queries", asked + truth_words(found)), *error_rows(found)]
+
+
+def error_rows(found: dict[str, Any], name: str = "relative error") -> list[tuple[str, str]]:
+    """Lines on relative errors: of the queries whose truth is at least k, then of all, beside the score of the answer 0."""
+    errors, frequent = found["relative_error"], found["frequent"]
+    if errors["mean"] is None:
+        return [(name, "not measured: no query has a truth above 0")]
+    words = []
+    if frequent is not None and frequent["queries"]:
+        number = f"{frequent['queries']:,} {'query' if frequent['queries'] == 1 else 'queries'}"
+        least = f"where truth >= {frequent['truth_from']} ({number})"
+        words.append(f"median {figure(errors['median_frequent'])}, mean {figure(errors['mean_frequent'])} {least}")
+    elif frequent is not None:
+        words.append(f"no query has a truth of {frequent['truth_from']} or more")
+    zero = f"(always answering 0: {figure(errors['always_zero'])})"
+    words.append(f"median {figure(errors['median'])}, mean {figure(errors['mean'])} over all {zero}")
+    rows = [(name if i == 0 else "", line) for i, line in enumerate(words)]
+    if errors["width"] is not None:
+        rows.append(("width of bounds", f"median {figure(errors['width'])} times the truth"))
+    return rows
+
+
+def truth_words(found: dict[str, Any]) -> str:
+    """How large the true counts are."""
+    truth, skipped = found["relative_error"]["median_truth"], found.get("skipped")
+    words = f", {skipped:,} skipped (truth 0)" if skipped else ""
+    return words if truth is None else f"{words}; the median truth is {figure(truth)}"
 
 
 def _loss_rows(report: Report) -> list[tuple[str, str]]:
@@ -139,10 +168,9 @@ def _relational_rows(found: dict[str, Any] | None) -> list[tuple[str, str]]:
     ]
     asked = found["accuracy"]
     if asked is not None:
-        error = figure(asked["average_relative_error"])
         kind = f"{asked['values']} value{'s' * (asked['values'] != 1)} and {asked['items']} items"
-        words = f"{asked['queries']} queries of {kind}, error {error}"
-        rows.append(("with values", words))
+        rows.append(("queries of values", f"{asked['queries']} of {kind}{truth_words(asked)}"))
+        rows += error_rows(asked)
     return rows
 
 

@@ -53,12 +53,12 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             report["accuracy"] = measure_log(database.engine, NAME, log).to_json()
         return {
             **{name: report[name] for name in ("released_items", "suppressed_items", "suppressed_occurrences")},
-            **{name: report[name] for name in ("transactions", "items", "verified", "violations", "warnings")},
+            **{name: report[name] for name in ("transactions", "items", "occurrences")},
+            **{name: report[name] for name in ("verified", "violations", "warnings")},
             **{name: report["loss"][name] for name in ("lm_total", "lm", "ncp", "ul", "ul_log2", "ggd")},
-            "queries": report["accuracy"]["queries"],
-            "skipped": report["accuracy"]["skipped"],
-            "average_relative_error": report["accuracy"]["average_relative_error"],
-            "bounds_width": _bounds_width(database, f"{NAME}: log " if log else f"{NAME}: "),
+            **{name: report["accuracy"][name] for name in ("queries", "skipped", "average_relative_error")},
+            **{name: report["accuracy"][name] for name in ("relative_error", "frequent")},
+            **_of_answers(database, f"{NAME}: log " if log else f"{NAME}: "),
             "anonymize_seconds": report["seconds"]["anonymize"],
             "generalized": _generalized(database),
         }
@@ -84,10 +84,12 @@ def _open(database: Database, job: dict[str, Any]) -> Any:
     return view
 
 
-def _bounds_width(database: Database, prefix: str) -> float | None:
-    accuracy = Table(current_catalog(database.engine), "anondb", "accuracy")
-    width = database.engine.scalar("release/bounds_width", {"accuracy": accuracy}, prefix=prefix)
-    return None if width is None else float(width)
+def _of_answers(database: Database, prefix: str) -> dict[str, Any]:
+    """The mean width of the bounds, and what tells whether two runs were asked the same."""
+    tables = {n: Table(current_catalog(database.engine), "anondb", n) for n in ("accuracy", "workloads")}
+    width = database.engine.scalar("release/bounds_width", {"accuracy": tables["accuracy"]}, prefix=prefix)
+    asked = database.engine.scalar("release/asked_queries", tables, prefix=prefix)
+    return {"bounds_width": None if width is None else float(width), "asked": str(asked)}
 
 
 def _generalized(database: Database) -> list[dict[str, Any]]:

@@ -141,23 +141,30 @@ def _names(ends: list[tuple[float, float, str]]) -> list[str]:
 
 
 def scatter(
-    title: str, x_name: str, y_name: str, points: Sequence[tuple[float, float, str, bool]], numbers: Mapping[str, int]
+    title: str,
+    x_name: str,
+    y_name: str,
+    points: Sequence[tuple[float, float, str, str | None]],
+    numbers: Mapping[str, int],
 ) -> str:
-    """Points with the marks of their series; those that stand out (the frontier) are ringed.
+    """Points with the marks of their series; those that stand out (the frontier) are ringed, with a note beside.
 
     Args:
         title, x_name, y_name, numbers: as for ``lines``.
-        points: x, y, name of the series, whether it stands out.
+        points: x, y, name of the series, and the note of a point that stands out.
     """
     x = [0.0, *(x for x, *_ in points)]
     parts, across, up = _frame(title, x_name, y_name, x, [y for _, y, *_ in points])
     parts += _below(across, across.ticks())
     last: dict[str, tuple[float, float, str]] = {}
-    for x_value, y_value, name, stands_out in sorted(points):
+    for x_value, y_value, name, note in sorted(points, key=lambda point: point[:3]):
         at, height = across.at(x_value), up.at(y_value)
         parts.append(mark(numbers[name], at, height))
-        if stands_out:
+        if note is not None:
             parts.append(f'<circle cx="{at:.1f}" cy="{height:.1f}" r="9" class="ring"/>')
+            parts.append(
+                f'<text x="{at:.1f}" y="{height - 13:.1f}" class="tick" text-anchor="middle">{escape(note)}</text>'
+            )
         last[name] = (height, at, name)
     return "".join([*parts, *_names(list(last.values())), "</svg>"])
 

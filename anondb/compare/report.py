@@ -14,9 +14,20 @@ from typing import Any
 
 from anondb import __version__
 from anondb.available import make_model
+from anondb.compare.merits import (
+    asked_the_same,
+    deletes_most,
+    frequent_queries,
+    least,
+    median_frequent,
+    share_suppressed,
+    suppressed_words,
+    useful_error,
+)
 from anondb.compare.plots import bars, lines, mark, number, scatter
 from anondb.compare.runs import Result, Setting, frontier
 from anondb.errors import InputError
+from anondb.utility.errors import FIGURES
 
 Value = Callable[[Result], float | None]
 
@@ -118,49 +129,88 @@ def _percent(value: float | None) -> str:
 
 
 def _answer(done: Sequence[Result]) -> str:
-    """The answer first: for each promise, who loses least, who answers queries best, and who is quick."""
+    """The answer first: for each promise, who loses least, who answers queries best, and who is quick. What each of them
+    suppressed stands beside its name; who deletes most is not named (see ``merits``)."""
     parts = []
     for asked in dict.fromkeys(map(_asked, done)):
         some = [r for r in done if _asked(r) == asked]
-        merits = [(merit, least) for merit in _MERITS if (least := _least(some, merit[0])) is not None]
-        if not merits:
-            continue
-        said: dict[str, list[str]] = {}
-        for (name, words, shown), winner in merits:
-            said.setdefault(winner.run.algorithm, []).append(f"{words}, {shown(winner.figures[name])}")
-        has = "was the only one that was run; it has" if len(some) == 1 else "has"
-        text = "; ".join(f"<b>{escape(who)}</b> {has} {', '.join(what)}" for who, what in said.items())
-        lost = {r.run.algorithm: r.figures["suppressed_items"] for _, r in merits if r.figures["suppressed_items"]}
-        text += "".join(f"; {escape(who)} suppresses {items:,} items" for who, items in lost.items())
-        if len(some) > 1:
-            quick = min(some, key=lambda r: r.cpu_seconds)
-            text += f"; {escape(quick.run.algorithm)} is the quickest, {quick.cpu_seconds:.1f} CPU s"
-        parts.append(f"<li>{_strength(some[0])}: {text}.</li>")
+        named = [r for r in some if not deletes_most(r)]
+        said = [*_praise(named), *_not_named(some)]
+        parts.append(f"<li>{_strength(some[0])}: {'; '.join(said)}.</li>")
     return f"<h2>In short</h2><ul>{''.join(parts)}</ul>" if parts else "<h2>In short</h2><p>No run was done.</p>"
 
 
-_MERITS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
-    ("ncp", "the least loss (NCP)", lambda value: _percent(value)),
-    ("average_relative_error", "the smallest error of COUNT queries", lambda value: number(value)),
-    ("bounds_width", "the narrowest bounds (transactions on average)", lambda value: number(value)),
+def _praise(named: Sequence[Result]) -> list[str]:
+    """What each run is best at; a run beside which there is none to compare is best at nothing."""
+    if not named:
+        return []
+    if len(named) == 1:
+        error = f"the median error of its {_queries(named[0])} {_shown(median_frequent(named[0]))}"
+        loss = _percent(named[0].figures["ncp"])
+        return [f"{_who(named[0])} has no other run beside it; its loss (NCP) is {loss}, {error}"]
+    said: dict[str, list[str]] = {}
+    same = asked_the_same(named)
+    for words, value, shown, of_answers in _MERITS:
+        best = least(named, value) if same or not of_answers else []
+        if best:
+            found = shown(value(best[0]) or 0.0)
+            found += f" over {_queries(best[0])}" if value is useful_error else ""
+            said.setdefault(" and ".join(map(_who, best)), []).append(f"{words} {found}")
+    parts = [f"{who}: {', '.join(what)}" for who, what in said.items()]
+    if not same:
+        parts.append("errors and bounds are not compared, since the runs were asked different queries")
+    elif all(median_frequent(r) is None for r in named):
+        parts.append("errors are not compared, since no query has a truth of k or more")
+    elif not any(useful_error(r) is not None for r in named):
+        parts.append("none answers COUNT queries with truth &ge; k better than the answer 0 would")
+    return parts
+
+
+# What a run may be named for: words, the value, how it is shown, and whether it depends on the queries that were asked.
+_MERITS: tuple[tuple[str, Value, Callable[[float], str], bool], ...] = (
+    ("the least loss (NCP),", lambda r: r.figures["ncp"], lambda value: _percent(value), False),
+    ("the smallest median error of COUNT queries,", useful_error, number, True),
+    ("the narrowest bounds (transactions on average),", lambda r: r.figures["bounds_width"], number, True),
+    ("the shortest time (CPU seconds),", lambda r: r.cpu_seconds, lambda value: f"{value:.1f}", False),
 )
 
 
-def _least(results: Sequence[Result], figure: str) -> Result | None:
-    """The result with the least value of a figure; None where it has none."""
-    return min((r for r in results if r.figures[figure] is not None), key=lambda r: r.figures[figure], default=None)
+def _queries(result: Result) -> str:
+    return f"{frequent_queries(result):,} queries with truth &ge; k"
+
+
+def _who(result: Result) -> str:
+    return f"<b>{escape(result.run.algorithm)}</b> ({suppressed_words(result)})"
+
+
+def _not_named(some: Sequence[Result]) -> list[str]:
+    """The runs that are not compared."""
+    most = [f"{escape(r.run.algorithm)} ({suppressed_words(r)})" for r in some if deletes_most(r)]
+    return [f"not compared, since it deletes most: {', '.join(most)}"] if most else []
 
 
 def _table(results: Sequence[Result]) -> str:
-    names = ("NCP", "LM", "AvgRE", "bounds' width", "suppressed", "released", "wall s", "CPU s", "peak MiB")
+    errors = (
+        "queries, truth &ge; k",
+        "median error of them",
+        "mean",
+        "median error, all",
+        "mean",
+        "answer 0",
+        "median truth",
+    )
+    costs = ("wall s", "CPU s", "peak MiB")
+    names = (*errors, "bounds' width", "suppressed items", "of occurrences", "NCP", "LM", "released", *costs)
     head = "".join(f"<th>{name}</th>" for name in ("algorithm", "promise", *names))
     rows = []
     for r in results:
         cells = f"<td>{escape(r.run.algorithm)}</td><td>{_strength(r)}</td>"
         if r.status == "done":
-            values = [_percent(r.figures["ncp"]), _percent(r.figures["lm"])]
-            values += [_shown(r.figures[n]) for n in ("average_relative_error", "bounds_width")]
-            values += [f"{r.figures[n]:,}" for n in ("suppressed_items", "released_items")]
+            values = [f"{frequent_queries(r):,}"]
+            values += [_shown(r.figures["relative_error"][n]) for n in FIGURES if n != "width"]
+            values += [_shown(r.figures["bounds_width"]), f"{r.figures['suppressed_items']:,}"]
+            values += [_percent(share_suppressed(r)), _percent(r.figures["ncp"]), _percent(r.figures["lm"])]
+            values += [f"{r.figures['released_items']:,}"]
             values += [f"{r.seconds:.2f}", f"{r.cpu_seconds:.2f}", f"{r.peak_mib:,.0f}"]
             cells += "".join(f"<td>{value}</td>" for value in values)
         else:
@@ -173,9 +223,12 @@ def _shown(value: float | None) -> str:
     return "-" if value is None else number(value)
 
 
+ERROR = "Error of COUNT queries with a truth of k or more"
+ZERO = "answer 0"  # the baseline that errors are shown beside
 MEASURES: tuple[tuple[str, str, Value], ...] = (
     ("Information loss", "NCP, %", lambda r: None if r.figures["ncp"] is None else 100 * r.figures["ncp"]),
-    ("Error of COUNT queries", "average relative error", lambda r: r.figures["average_relative_error"]),
+    (ERROR, "median relative error", median_frequent),
+    ("Suppressed", "% of the occurrences", lambda r: 100 * share_suppressed(r)),
     ("Width of guaranteed bounds", "transactions", lambda r: r.figures["bounds_width"]),
     ("Time", "CPU seconds", lambda r: r.cpu_seconds),
     ("Memory", "peak MiB", lambda r: r.peak_mib),
@@ -216,27 +269,32 @@ def _figures(some: Sequence[Result], axis: str | None, numbers: Mapping[str, int
         drawn = [(r, v) for r in some if (v := value(r)) is not None]
         if not drawn:
             continue
+        named = [(r.run.algorithm, r, v) for r, v in drawn]
+        if title == ERROR:
+            named += [(ZERO, r, r.figures["relative_error"]["always_zero"]) for r, _ in drawn]
         if axis is None:
-            plot = bars(title, {r.run.algorithm: v for r, v in drawn}, "")
+            plot = bars(title, {name: v for name, _, v in named}, "")
         else:
-            finite = [(r, v) for r, v in drawn if r.run.parameters[axis] != "inf"]
+            finite = [
+                (name, _number(r.run.parameters[axis]), v) for name, r, v in named if r.run.parameters[axis] != "inf"
+            ]
             series = {
-                name: sorted((_number(r.run.parameters[axis]), v) for r, v in finite if r.run.algorithm == name)
-                for name in dict.fromkeys(r.run.algorithm for r, _ in finite)
+                name: sorted({(x, v) for other, x, v in finite if other == name})
+                for name in dict.fromkeys(name for name, *_ in finite)
             }
-            plot = lines(title, axis, unit, series, numbers)
+            plot = lines(title, axis, unit, series, {**numbers, ZERO: len(numbers)})
         figures.append(f"<figure><h3>{title} ({unit})</h3>{plot}</figure>")
     return f'<div class="plots">{"".join(figures)}</div>'
 
 
 def _frontier(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
-    best = frontier(done)
+    best = frontier([r for r in done if not deletes_most(r)])
     if not best:
         return ""
     figures = []
     for m in dict.fromkeys(str(r.run.parameters.get("m", "any")) for r in done):
         points = [
-            (100 * r.figures["ncp"], float(r.run.parameters["k"]), r.run.algorithm, r in best)
+            (100 * r.figures["ncp"], float(r.run.parameters["k"]), r.run.algorithm, _ring(r) if r in best else None)
             for r in done
             if r.figures["ncp"] is not None and str(r.run.parameters.get("m", m)) == m
         ]
@@ -244,13 +302,17 @@ def _frontier(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
             title = "Privacy against loss" + ("" if m == "any" else f", m = {m}")
             plot = scatter(title, "information loss, NCP %", "k", points, numbers)
             figures.append(f"<figure><h3>{title}</h3>{plot}</figure>")
-    listed = "".join(
-        f"<li>{_strength(r)} by {escape(r.run.algorithm)}: NCP {_percent(r.figures['ncp'])}</li>" for r in best
-    )
+    listed = "".join(f"<li>{_strength(r)} by {_who(r)}: NCP {_percent(r.figures['ncp'])}</li>" for r in best)
     return (
-        "<h2>Privacy against loss</h2><p>The frontier: no other run keeps a k and an m at least as large and loses less."
-        f' In the plots it has rings.</p><ul>{listed}</ul><div class="plots">{"".join(figures)}</div>'
+        "<h2>Privacy against loss</h2><p>The frontier: no other run keeps a k and an m at least as large and loses less,"
+        " runs that delete most items or occurrences left out. In the plots it has rings, with the share of the occurrences"
+        f' that are suppressed.</p><ul>{listed}</ul><div class="plots">{"".join(figures)}</div>'
     )
+
+
+def _ring(result: Result) -> str:
+    """What is written beside a run of the frontier."""
+    return f"{_percent(share_suppressed(result))} suppressed"
 
 
 def _generalized(done: Sequence[Result]) -> str:
@@ -301,10 +363,13 @@ def _measures(setting: Setting) -> str:
         "<h2>How to read the figures</h2><ul>"
         "<li>NCP and LM: from 0 % (nothing changed) to 100 % (all suppressed), averaged over the original occurrences. NCP"
         " counts how much of the domain an item was generalized to; a suppressed item counts fully.</li>"
-        f"<li>AvgRE: mean of |truth - estimate| / truth over {asked}. An error"
-        " of 1 is what the answer 0 to every query would have: a release that suppresses much comes close to it, and"
-        " its bounds tell what it is worth. Bounds' width: mean difference of the guaranteed upper"
-        " and lower bound, in transactions.</li>"
+        f"<li>Errors: |truth - estimate| / truth over {asked}. The median over the queries with truth &ge; k says what to"
+        " expect of a count that k persons or more share; the mean over all is decided by the rarest queries. Answer 0: what"
+        " answering 0 to every query scores. A release answers 0 for what it deletes, so that its error comes close to that;"
+        " a release above it answers worse than nothing does, and only its bounds are worth something. Bounds' width:"
+        " mean difference of the guaranteed upper and lower bound, in transactions.</li>"
+        "<li>Suppressed: items that are deleted everywhere, and deleted occurrences. A run that deletes more than half of"
+        " the items or occurrences is called best at nothing: deleting makes errors small, not answers good.</li>"
         "<li>Time and memory: of the whole process, from reading the source to the verified release; limits were"
         f" {setting.time_limit:g} s and {escape(str(setting.memory_limit))} for each run.</li>"
         f"</ul><p class='note'>Made by anondb {__version__}.</p>"

@@ -18,10 +18,12 @@ from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.release.ledger import LEDGER_SCHEMA
 from anondb.stored import current_catalog
+from anondb.utility.errors import FIGURES
 
 # The columns of a result beside its key; the whole of it is in ``result``, as JSON.
 COLUMNS: Mapping[str, str] = {
     **dict.fromkeys(("algorithm", "model", "parameters", "status", "message", "lm_total"), "VARCHAR"),
+    **dict.fromkeys((f"relative_error_{name}" for name in FIGURES), "DOUBLE"),
     **dict.fromkeys(("lm", "ncp", "ul_log2", "average_relative_error", "bounds_width"), "DOUBLE"),
     **dict.fromkeys(("released_items", "suppressed_items", "suppressed_occurrences", "queries", "skipped"), "BIGINT"),
     **dict.fromkeys(("seconds", "cpu_seconds", "peak_mib"), "DOUBLE"),
@@ -33,6 +35,7 @@ def row(result: Result) -> dict[str, Any]:
     """A result by column; what a run does not have is None."""
     values = result.to_json()
     values["parameters"] = ", ".join(f"{name}={value}" for name, value in result.run.parameters.items())
+    values |= {f"relative_error_{name}": value for name, value in (values.get("relative_error") or {}).items()}
     return {name: values.get(name) for name in COLUMNS}
 
 
@@ -65,6 +68,10 @@ def keep(engine: Engine, key: str, result: Result) -> None:
         ]
         made = exp.Create(this=exp.Schema(this=table.expression(), expressions=columns), kind="TABLE", exists=True)
         engine.run(made, "creating the ledger")
+        for column in columns:  # a table of an earlier version lacks some
+            column.set("exists", True)
+            added = exp.Alter(this=table.expression(), kind="TABLE", actions=[column])
+            engine.run(added, "creating the ledger")
         texts = {name: ("VARCHAR", [None if values[name] is None else str(values[name])]) for name in _TABLE}
         rows = engine.put("comparison", texts)
         casts = [exp.cast(exp.column(n, quoted=True), kind, dialect="duckdb") for n, kind in _TABLE.items()]

@@ -12,12 +12,15 @@ from typing import Any
 from sqlglot import exp
 
 from anondb import stored
+from anondb.accuracy import k_of
 from anondb.data.sources import QuerySource, reading
 from anondb.engine import Engine, Table, own
 from anondb.errors import InputError
 from anondb.query import Answer, OpenRelease
 from anondb.release import ledger
+from anondb.release.objects import read_manifest
 from anondb.statements.parser import plain_table
+from anondb.utility import RelativeError, error_figures
 
 UNANSWERED = ("unsupported_query", "query_too_complex", "ambiguous_item", "bad_sql")
 
@@ -44,35 +47,35 @@ class LogAccuracy:
 
     Attributes:
         counts: the counts that were compared, one for each group of each answered statement.
+        relative_error: the figures of the errors of those whose truth is not 0.
+        outside: counts whose truth lies outside the bounds: 0 unless the source changed or repeats rows.
         refused: for each statement that cannot be answered soundly, its number and why.
         unlisted: groups of the source that the release cannot list (items that no released item stands for).
     """
 
     counts: tuple[Logged, ...]
+    relative_error: RelativeError
+    outside: int
     refused: tuple[tuple[int, str], ...]
     unlisted: int
 
     @property
     def average_relative_error(self) -> float | None:
         """The mean error over counts whose truth is not 0; None without such."""
-        errors = [c.error for c in self.counts if c.error is not None]
-        return math.fsum(errors) / len(errors) if errors else None
+        return self.relative_error.mean
 
     @property
     def skipped(self) -> int:
         """Counts whose truth is 0."""
-        return sum(c.truth == 0 for c in self.counts)
-
-    @property
-    def outside(self) -> int:
-        """Counts whose truth lies outside the bounds: 0 unless the source changed or repeats rows."""
-        return sum(not c.lower_bound <= c.truth <= c.upper_bound for c in self.counts)
+        return len(self.counts) - self.relative_error.measured
 
     def to_json(self) -> dict[str, Any]:
         """The figures that the command line prints."""
         return {
             "queries": len(self.counts),
             "average_relative_error": self.average_relative_error,
+            "relative_error": self.relative_error.to_json(),
+            "frequent": self.relative_error.frequent_json(),
             "skipped": self.skipped,
             "outside": self.outside,
             "unlisted": self.unlisted,
@@ -115,9 +118,11 @@ def measure_log(engine: Engine, name: str, path: str | Path) -> LogAccuracy:
                 else:
                     counts += found[0]
                     unlisted += found[1]
+        answers = _answers(engine, counts)
+        errors, outside = error_figures(engine, answers, k_of(read_manifest(engine, schema)))
         if entry is not None:
-            _record(engine, catalog, entry, Path(path).name, counts)
-    return LogAccuracy(tuple(counts), tuple(refused), unlisted)
+            ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, answers, f"log {Path(path).name}")
+    return LogAccuracy(tuple(counts), errors, outside, tuple(refused), unlisted)
 
 
 def _measured(
@@ -192,7 +197,8 @@ def _compare(number: int, answer: Answer, truth: own.OwnResult) -> tuple[list[Lo
     return found, len(known)
 
 
-def _record(engine: Engine, catalog: str, entry: ledger.LedgerEntry, called: str, counts: list[Logged]) -> None:
+def _answers(engine: Engine, counts: list[Logged]) -> Table:
+    """The counts as a work table of answers."""
     columns: dict[str, tuple[str, list[Any]]] = {
         "query_id": ("VARCHAR", [c.query for c in counts]),
         "truth": ("BIGINT", [c.truth for c in counts]),
@@ -206,5 +212,4 @@ def _record(engine: Engine, catalog: str, entry: ledger.LedgerEntry, called: str
     kept = [exp.column(c) for c in columns if c != "relative_error"]
     items = exp.cast(exp.null(), "VARCHAR[]", dialect="duckdb").as_("items")
     query = exp.select(*kept, relative.as_("relative_error"), items).from_(table.expression())
-    answers = engine.create("log_answers", query)
-    ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, answers, f"log {called}")
+    return engine.create("log_answers", query)

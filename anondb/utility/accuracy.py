@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from sqlglot import exp
@@ -15,6 +15,7 @@ from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
 from anondb.utility.counting import count_sets
+from anondb.utility.errors import RelativeError, error_figures
 from anondb.utility.workload import Workload
 
 ESTIMATORS = ("joint", "product")
@@ -43,7 +44,7 @@ class Accuracy:
     Attributes:
         queries: how many queries were asked.
         size: items in each query; None where that differs.
-        average_relative_error: mean of |truth - estimate| / truth over the queries that were not skipped; None without.
+        relative_error: the figures of |truth - estimate| / truth over the queries that were not skipped.
         skipped: queries whose true count is 0, which have no relative error.
         outside: queries whose true count lies outside the bounds: 0, or the release is not one of these data.
         estimator: ``joint`` or ``product``.
@@ -53,7 +54,7 @@ class Accuracy:
 
     queries: int
     size: int | None
-    average_relative_error: float | None
+    relative_error: RelativeError
     skipped: int
     outside: int
     estimator: str
@@ -61,12 +62,19 @@ class Accuracy:
     draw: str
     answers: Table
 
-    def to_json(self) -> dict[str, int | float | str | None]:
+    @property
+    def average_relative_error(self) -> float | None:
+        """The mean error over the queries that were not skipped (AvgRE of the papers); None without such."""
+        return self.relative_error.mean
+
+    def to_json(self) -> dict[str, Any]:
         """The figures that the command line prints."""
         return {
             "queries": self.queries,
             "size": self.size,
             "average_relative_error": self.average_relative_error,
+            "relative_error": self.relative_error.to_json(),
+            "frequent": self.relative_error.frequent_json(),
             "skipped": self.skipped,
             "draw": self.draw,
             "seed": self.seed,
@@ -128,6 +136,7 @@ def measure(
     released: ReleasedData,
     workload: Workload,
     *,
+    k: int | None = None,
     estimator: str = "joint",
     sanity_bound: float = 0.0,
     target: str = "answers",
@@ -145,6 +154,7 @@ def measure(
         dataset: the original data.
         released: the published side, of the same transactions.
         workload: the queries; drawn ones are of this dataset.
+        k: the k of the model, from which truth on a query is frequent (see ``RelativeError``).
         estimator: ``joint`` or ``product``.
         sanity_bound: with a share s > 0 the error is |truth - estimate| / max(truth, s x N), and no query is skipped.
         target: name of the work table of answers.
@@ -178,7 +188,7 @@ def measure(
     )
     engine.drop(truths, images, keys, counts)
 
-    return accuracy_of(engine, workload, answers, estimator)
+    return accuracy_of(engine, workload, answers, estimator, k, sanity_bound * dataset.n_transactions)
 
 
 def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workload) -> Table:
@@ -193,16 +203,22 @@ def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workloa
     return count_sets(engine, target, dataset.transactions, asked)
 
 
-def accuracy_of(engine: Engine, workload: Workload, answers: Table, estimator: str) -> Accuracy:
-    """The figures of the answers."""
-    found = engine.query("utility/errors", {"answers": answers})
-    errors = [error for error in found["relative_error"].tolist() if error is not None]
+def accuracy_of(
+    engine: Engine,
+    workload: Workload,
+    answers: Table,
+    estimator: str,
+    k: int | None,
+    least_scale: float = 0.0,
+) -> Accuracy:
+    """The figures of the answers; ``k`` and ``least_scale`` as in ``error_figures``."""
+    errors, outside = error_figures(engine, answers, k, least_scale=least_scale)
     return Accuracy(
         queries=workload.n_queries,
         size=workload.size,
-        average_relative_error=math.fsum(errors) / len(errors) if errors else None,
-        skipped=workload.n_queries - len(errors),
-        outside=int(np.asarray(found["outside"]).sum()),
+        relative_error=errors,
+        skipped=workload.n_queries - errors.measured,
+        outside=outside,
         estimator=estimator,
         seed=workload.seed,
         draw=workload.draw,

@@ -110,7 +110,7 @@ def measure_buckets(
 
     In a bucket of s transactions, n_j values of column j hold the query's items of that column, and r columns have items of
     the query. The bucket counts at least the sum of n_j less (r - 1) s, at most the smallest n_j, and by the estimate
-    s x product of n_j / s.
+    s x product of n_j / s. An anatomy has no k, so that no query counts as frequent.
 
     Args:
         engine: the engine, inside a transaction.
@@ -130,4 +130,4 @@ def measure_buckets(
         transactions=dataset.n_transactions,
     )
     engine.drop(members, sizes, truths)
-    return accuracy_of(engine, workload, answers, "joint")
+    return accuracy_of(engine, workload, answers, "joint", None)

@@ -28,6 +28,7 @@ def measure_local(
     semantics: str,
     workload: Workload,
     *,
+    k: int | None = None,
     sanity_bound: float = 0.0,
     target: str = "answers",
 ) -> Accuracy:
@@ -45,7 +46,7 @@ def measure_local(
         released_items: ``(released_item, item)``, which original items these stand for.
         semantics: ``set`` or ``atomic``, as its manifest says.
         workload: the queries; drawn ones are of this dataset.
-        sanity_bound, target: see ``measure``.
+        k, sanity_bound, target: see ``measure``.
     """
     truths = true_counts(engine, f"{target}_truths", dataset, workload)
     tables = {"released_items": released_items, "items": items}
@@ -67,7 +68,7 @@ def measure_local(
         sanity=float(sanity_bound),
     )
     engine.drop(truths, members, counts)
-    return accuracy_of(engine, workload, answers, "joint")
+    return accuracy_of(engine, workload, answers, "joint", k, sanity_bound * dataset.n_transactions)
 
 
 def _counts(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.recoding import PublishedAttribute, RelationalRecoding
+from anondb.utility.errors import error_figures
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -157,26 +159,48 @@ def accuracy_of(
     records: Records,
     recoding: RelationalRecoding,
     *,
+    k: int | None,
     values: int,
     items: int,
     queries: int,
     seed: int,
-) -> dict[str, int | float] | None:
-    """ARE of random queries of some relational values and items, for the owner's report; None where no record has so
-    many."""
+) -> dict[str, Any] | None:
+    """ARE of random queries of some relational values and items, for the owner's report, with the figures of
+    ``RelativeError``; None where no record has so many. Bounds are not measured here, so that ``width`` is None."""
     original = Original.load(engine, dataset, records)
     try:
         asked = original.draw(values, items, queries, seed)
     except InputError:
         return None
-    error = average_relative_error(original, RtEstimator(engine, dataset, records, recoding), asked)
-    return {"queries": len(asked), "values": values, "items": items, "seed": seed, "average_relative_error": error}
+    truths, estimates = _answers(original, RtEstimator(engine, dataset, records, recoding), asked)
+    nothing = [None] * len(asked)
+    columns: dict[str, tuple[str, Any]] = {
+        "truth": ("BIGINT", truths),
+        "lower_bound": ("BIGINT", nothing),
+        "upper_bound": ("BIGINT", nothing),
+        "relative_error": ("DOUBLE", np.abs(truths - estimates) / truths),
+    }
+    answers = engine.put("values_answers", columns)
+    errors, _ = error_figures(engine, answers, k)
+    engine.drop(answers)
+    return {
+        "queries": len(asked),
+        "values": values,
+        "items": items,
+        "seed": seed,
+        "average_relative_error": errors.mean,
+        "relative_error": errors.to_json(),
+        "frequent": errors.frequent_json(),
+    }
 
 
 def average_relative_error(original: Original, estimator: RtEstimator, queries: Sequence[RtQuery]) -> float:
     """ARE: the mean of |truth - estimate| / truth; the queries of ``Original.draw`` have no answer 0."""
-    errors = []
-    for query in queries:
-        truth = original.count(query)
-        errors.append(abs(truth - estimator.estimate(query)) / truth)
-    return float(np.mean(errors))
+    truths, estimates = _answers(original, estimator, queries)
+    return float(np.mean(np.abs(truths - estimates) / truths))
+
+
+def _answers(original: Original, estimator: RtEstimator, queries: Sequence[RtQuery]) -> tuple[Ints, Floats]:
+    """Truth and estimate of each query."""
+    truths = np.array([original.count(query) for query in queries], dtype=np.int64)
+    return truths, np.array([estimator.estimate(query) for query in queries], dtype=np.float64)

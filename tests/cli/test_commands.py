@@ -134,6 +134,10 @@ def check_report(report: dict[str, Any]) -> None:
     assert accuracy["size"] is None or isinstance(accuracy["size"], int)
     error = accuracy["average_relative_error"]
     assert error is None or isinstance(error, float)
+    figures = {"mean", "median", "mean_frequent", "median_frequent", "always_zero", "median_truth", "width"}
+    assert set(accuracy["relative_error"]) == figures and accuracy["relative_error"]["mean"] == error
+    assert all(value is None or isinstance(value, float) for value in accuracy["relative_error"].values())
+    assert accuracy["frequent"]["truth_from"] == report["model"]["k"] and isinstance(report["occurrences"], int)
     assert report["seconds"].keys() >= {"load", "anonymize", "verify", "accuracy", "publish", "total"}
     assert all(isinstance(s, float) and s >= 0 for s in report["seconds"].values())
 
@@ -558,7 +562,12 @@ def test_accuracy_of_a_random_workload(run: Run, shop: Path) -> None:
     drawn = run(*words, "--draw", "generalized", "--size", 1, "--json").json["accuracy"]
     assert drawn["queries"] == 2 and drawn["average_relative_error"] == pytest.approx(1 / 3)  # c and d: 4 * 2/3 for 2
     text = run(*words)
-    assert text.code == 0 and "average relative error" in text.out and text.err == ""
+    shown = " ".join(text.out.split())
+    assert text.code == 0 and text.err == "" and "5 of 2 items; the median truth is 1" in shown
+    assert "relative error median 0, mean 0 where truth >= 2 (1 query) median 0.3333, mean 0.2667 over all" in shown
+    assert "(always answering 0: 1)" in shown and "width of bounds median 2 times the truth" in shown
+    none = " ".join(run(*words, "--draw", "generalized", "--size", 5).out.split())
+    assert "0 of 5 items" in none and "not measured: no query has a truth above 0" in none
     for bad in (("--queries", 0), ("--queries", 2**40), ("--size", 0), ("--seed", -1), ("--draw", "x")):
         assert run(*words, *bad, "--json").json["error"]["code"] == "bad_parameter"
 

@@ -19,6 +19,7 @@ from anondb.compare.plots import Scale, bars, lines, scatter
 from anondb.compare.report import page
 from anondb.compare.runs import Result, Setting, frontier, plan
 from anondb.errors import InputError
+from anondb.utility.errors import FIGURES
 
 SHOP = ("--transactions", "sales", "--taxonomy", "food", "--queries", "20", "--k", "2")
 
@@ -54,12 +55,19 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     by_name = {r["algorithm"]: r for r in found.json["runs"]}
     assert list(by_name) == ["mhghs", "apriori", "mm"]
     assert {r["status"] for r in by_name.values()} == {"done"} and all(r["verified"] for r in by_name.values())
+    for r in by_name.values():
+        assert set(r["relative_error"]) == set(FIGURES) and r["relative_error"]["always_zero"] == 1.0
+        assert r["average_relative_error"] == r["relative_error"]["mean"] and r["frequent"]["truth_from"] == 2
+        assert r["occurrences"] == found.json["occurrences"] and r["asked"] == by_name["mm"]["asked"]
     assert by_name["apriori"]["lm_total"] == "4/3" and by_name["mm"]["suppressed_items"] == 2
     assert all(r["cpu_seconds"] > 0 and r["peak_mib"] > 20 and r["bounds_width"] is not None for r in by_name.values())
     with table.open(encoding="utf-8") as file:
-        assert [(r["algorithm"], r["parameters"], r["status"]) for r in csv.DictReader(file)] == [
-            (name, "k=2, m=2", "done") for name in by_name
-        ]
+        listed = list(csv.DictReader(file))
+    assert [(r["algorithm"], r["parameters"], r["status"]) for r in listed] == [
+        (name, "k=2, m=2", "done") for name in by_name
+    ]
+    headline = "relative_error_median_frequent"
+    assert [r[headline] for r in listed] == [str(r["relative_error"]["median_frequent"]) for r in by_name.values()]
     text = report.read_text("utf-8")
     assert Page(text).open == [] and Page(text).loaded == [] and "<script" not in text
     for word in ("In short", "2<sup>2</sup>-anonymity", "apriori", "What each promise covers", "narrowest bounds"):
@@ -72,6 +80,9 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     again = run(*words)
     assert again.json["runs"] == found.json["runs"]
     assert state_of(shop) == after
+    text = run(*words[:-1]).out
+    assert "error where truth >= k" in text and "answer 0" in text and re.search(r" 2 \(\d+(\.\d)? %\)", text)
+    assert "asked different queries" not in text
     more = run(*words, "--again")
     assert [r["lm_total"] for r in more.json["runs"]] == [r["lm_total"] for r in found.json["runs"]]
     with duckdb.connect(str(shop)) as connection:
@@ -79,6 +90,27 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
         connection.execute("INSERT INTO sales VALUES (7, 'a')")
     changed = run("compare", shop, *SHOP, "--algorithms", "mm", "--json")
     assert changed.json["transactions"] == 7 and changed.json["runs"][0]["transactions"] == 7
+
+
+def test_a_ledger_of_an_earlier_version(run: Run, shop: Path) -> None:
+    """It lacks columns, which it gets; its results lack figures, so the runs are made again."""
+    words = ("compare", shop, *SHOP, "--algorithms", "mm", "--json")
+    first = run(*words)
+    with duckdb.connect(str(shop)) as connection:
+        for name in FIGURES:
+            connection.execute(f"ALTER TABLE anondb.comparisons DROP COLUMN relative_error_{name}")
+        connection.execute("UPDATE anondb.comparisons SET key = 'of another version'")
+    assert run(*words).json["runs"][0]["relative_error"] == first.json["runs"][0]["relative_error"]
+    with duckdb.connect(str(shop)) as connection:
+        found = connection.execute(
+            "SELECT relative_error_always_zero FROM anondb.comparisons ORDER BY created"
+        ).fetchall()
+    assert found == [(None,), (1.0,)]
+
+
+def test_draws_of_generalized_items_differ_between_runs(run: Run, shop: Path) -> None:
+    words = ("--algorithms", "apriori,mm", "--draw", "generalized", "--size", "1")
+    assert "asked different queries" in run("compare", shop, *SHOP, *words).out
 
 
 def test_a_failure_does_not_stop_the_rest(run: Run, shop: Path) -> None:
@@ -174,6 +206,10 @@ def test_keys() -> None:
 def result(algorithm: str, k: int, m: int | str, ncp: float, **more: Any) -> Result:
     figures = {"ncp": ncp, "lm": ncp, "average_relative_error": 1.5, "bounds_width": 3.0, "suppressed_items": 0}
     figures |= {"released_items": 4, "transactions": 9, "generalized": [{"item": "<b>&\"'", "size": 2, "support": 3}]}
+    figures |= {"items": 10, "occurrences": 200, "suppressed_occurrences": 0, "asked": "the same"}
+    figures |= {"frequent": {"truth_from": k, "queries": 6}, "queries": 9, "skipped": 0}
+    errors = {"mean": 1.5, "median": 1.0, "mean_frequent": 0.75, "always_zero": 1.0, "median_truth": 5.0, "width": 2.0}
+    figures["relative_error"] = errors | {"median_frequent": more.pop("error", 0.5)}
     made = plan([algorithm], "km", {"k": [k], "m": [m]}, {"taxonomy": "t"})[0]
     return Result(made, more.pop("status", "done"), more.pop("message", None), 1.0, 0.5, 99.0, figures | more)
 
@@ -190,6 +226,66 @@ def test_frontier() -> None:
     assert frontier([b, result("pcta", 2, 2, 0.1)]) == [b, result("pcta", 2, 2, 0.1)]
     assert frontier([result("mm", 9, 9, 0.0, status="failed"), b]) == [b]
     assert frontier([]) == []
+
+
+FACTS = {"source": "x", "transactions": 9, "items": 10, "occurrences": 200, "longest": 3}
+
+
+def in_short(*results: Result) -> str:
+    """The answer of the page, as text."""
+    found = re.search(r"<h2>In short</h2>(.*?)<h2>", page(results, setting(), FACTS), re.S)
+    assert found is not None
+    return re.sub(r"<[^>]+>", "", found[1])
+
+
+def test_nobody_is_called_best_without_what_it_suppressed() -> None:
+    some = {"suppressed_items": 4, "suppressed_occurrences": 30}
+    said = in_short(result("mm", 2, 2, 0.1, error=0.1, **some), result("coat", 2, 2, 0.3))
+    beside = "mm (suppressed: 4 of 10 items, 30 of 200 occurrences (15 %))"
+    assert f"{beside}: the least loss (NCP), 10 %, the smallest median error of COUNT queries, 0.1 over 6" in said
+    assert said.count("mm") == said.count(beside) and said.count("coat") == said.count("coat (nothing suppressed)")
+    listed = page([result("mm", 2, 2, 0.1, **some), result("mm", 5, 2, 0.2, **some)], setting(), FACTS)
+    frontier_list = re.sub(r"<[^>]+>", "", listed.split("The frontier")[1].split("</ul>")[0])
+    assert frontier_list.count("mm (suppressed: 4 of 10 items") == 2 and "15 % suppressed" in listed
+    equal = in_short(result("mm", 2, 2, 0.1, **some), result("coat", 2, 2, 0.1))
+    assert (
+        "mm (suppressed: 4 of 10 items, 30 of 200 occurrences (15 %)) and coat (nothing suppressed): the least" in equal
+    )
+
+
+@pytest.mark.parametrize("gone", [{"suppressed_items": 6}, {"suppressed_items": 1, "suppressed_occurrences": 101}])
+def test_who_deletes_most_is_best_at_nothing(gone: dict[str, int]) -> None:
+    """Not where it alone is left, either; half is not most."""
+    deleter = result("mm", 2, 2, 0.01, error=0.0, bounds_width=0.0, **gone)
+    said = in_short(deleter, result("coat", 2, 2, 0.3), result("apriori", 2, 2, 0.4, error=0.6))
+    assert "not compared, since it deletes most: mm (suppressed" in said and said.count("mm") == 1
+    assert "coat (nothing suppressed): the least loss (NCP), 30 %, the smallest median error" in said
+    assert in_short(deleter).startswith("22-anonymity: not compared")
+    text = page([deleter, result("mm", 5, 2, 0.02, **gone)], setting(), FACTS)
+    assert "The frontier" not in text
+    half = result("mm", 2, 2, 0.01, suppressed_items=5, suppressed_occurrences=100)
+    assert "mm (suppressed: 5 of 10 items, 100 of 200 occurrences (50 %)): the least loss" in in_short(
+        half, result("coat", 2, 2, 0.3)
+    )
+
+
+def test_no_error_is_called_the_smallest_that_0_matches() -> None:
+    one, other = result("mm", 2, 2, 0.1, error=1.0), result("coat", 2, 2, 0.1, error=1.5)
+    said = in_short(one, other)
+    assert (
+        "smallest median error" not in said
+        and "none answers COUNT queries with truth &ge; k better than the answer 0" in said
+    )
+    said = in_short(result("mm", 2, 2, 0.1, error=None), result("coat", 2, 2, 0.1, error=None))
+    assert "smallest median error" not in said and "no query has a truth of k or more" in said
+    text = page([one, other], setting(), FACTS)
+    assert text.count(">answer 0</text>") == 1 and "<th>queries, truth &ge; k</th><th>median error of them</th>" in text
+
+
+def test_errors_on_different_queries_are_not_compared() -> None:
+    said = in_short(result("mm", 2, 2, 0.1, asked="these"), result("coat", 2, 2, 0.2, asked="those"))
+    assert "the least loss" in said and "smallest median error" not in said and "narrowest" not in said
+    assert "asked different queries" in said
 
 
 def test_results_survive_json() -> None:
@@ -220,7 +316,10 @@ def test_series_differ_without_colour() -> None:
     assert all(f">s{i}</text>" in drawn for i in range(8)) and "#" not in drawn
     assert "logarithmic" in lines("t", "k", "y", {"s0": [(1, 0.001), (2, 50)]}, numbers)
     assert "logarithmic" not in lines("t", "k", "y", {"s0": [(1, 0), (2, 50)]}, numbers)
-    assert "0" in bars("t", {"a": 0.0}, "") and scatter("t", "x", "y", [(0, 5, "s0", True)], numbers).count("ring") == 1
+    assert (
+        "0" in bars("t", {"a": 0.0}, "")
+        and scatter("t", "x", "y", [(0, 5, "s0", "note"), (1, 5, "s0", None)], numbers).count("ring") == 1
+    )
 
 
 @pytest.mark.parametrize("values", [[0.0], [5.0], [1e-9, 1e9], [0.1, 0.2], [3, 1e7], []])
