@@ -37,7 +37,7 @@ class PublishedFile:
     Attributes:
         path, size: where it is, and its bytes.
         release_id, transactions, rows: what is in it.
-        intersections: what joining it with releases that were published before leaves.
+        intersections: what readers learn from it and each release of the same persons that was published before.
         proof: the directory of its proof pack, if one was asked for.
     """
 

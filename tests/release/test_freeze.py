@@ -14,7 +14,6 @@ from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import freeze
-from anondb.release.ledger import drop_release
 from anondb.release.objects import (
     allowed_objects,
     find_schema,
@@ -23,6 +22,7 @@ from anondb.release.objects import (
     release_schema,
     unexpected_objects,
 )
+from anondb.release.published import drop_release
 
 MANIFEST = {
     "release_id",
