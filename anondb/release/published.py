@@ -10,6 +10,8 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from sqlglot import exp
@@ -54,8 +56,8 @@ class PublishedRows:
 
     @property
     def k(self) -> int:
-        """The size of the groups that it promises: k, or l of an anatomy."""
-        return int(self.manifest.get("k") or self.manifest["l"])
+        """The size of the groups that it promises: k, or l of an anatomy, which may be a fraction."""
+        return ceil(Fraction(self.manifest.get("k") or self.manifest["l"]))
 
 
 # ---------------------------------------------------------------------- where the rows are
@@ -65,7 +67,7 @@ def find(engine: Engine, catalog: str, name: str, release_id: str) -> PublishedR
     """The rows of a release, from its schema or from what the ledger keeps; None where they are gone."""
     schema = find_schema(engine, release_schema(catalog, name))
     found = None if schema is None else of_schema(engine, schema)
-    if found is not None and found.manifest.get("release_id") == release_id:
+    if found is not None and found.manifest["release_id"] == release_id:
         return found
     return _kept(engine, catalog, release_id)
 
@@ -76,6 +78,8 @@ def of_schema(engine: Engine, schema: SchemaName) -> PublishedRows | None:
     if kind is None:
         return None
     manifest, members = read_manifest(engine, schema), schema.table("released_items")
+    if not {"release_id", "semantics", "suppression", "l" if kind is ANATOMY else "k"} <= set(manifest):
+        return None
     if kind is ANATOMY:
         return PublishedRows(manifest, False, (), members, None, schema.table("buckets"))
     ids = schema.table("transaction_ids")
@@ -134,7 +138,7 @@ def keep(engine: Engine, catalog: str, schema: SchemaName) -> None:
     there = of_schema(engine, schema)
     if there is None:
         return
-    release_id = there.manifest.get("release_id", "")
+    release_id = there.manifest["release_id"]
     gone = {p.release_id for p in publications.publications(engine, catalog)}
     if release_id not in gone or _kept(engine, catalog, release_id) is not None:
         return
