@@ -139,7 +139,8 @@ class Intersection:
         head = f"Compared with {self.other!r}, published before"
         if self.difference is None:
             return f"{head}: not measured, since {self.reason}."
-        fit = "" if self.smallest is None else f" At least {self.smallest:,} persons fit both by one or two known items"
+        fewest = "1 person fits" if self.smallest == 1 else f"{self.smallest or 0:,} persons fit"
+        fit = "" if self.smallest is None else f" At least {fewest} both by one or two known items"
         fit += f"; {self.below_k:,} such combinations fit fewer than k." if self.below_k else "." * bool(fit)
         return f"{head}: {self.difference.words}{fit}"
 
