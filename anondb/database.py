@@ -22,7 +22,7 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
 from anondb.policy import Options, Policy, Workload
-from anondb.release import ledger, publications
+from anondb.release import ledger, publications, published
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.paths import check_target
 from anondb.utility import Accuracy, Loss
@@ -130,8 +130,8 @@ class Release:
         Args:
             path: the file.
             replace: whether a file of this name gives way.
-            allow_overlap: whether persons may be in it of whom another release was published before; what joining both
-                leaves is then measured.
+            allow_overlap: whether persons may be in it of whom another release was published before; what readers of
+                both learn is then measured (``PublishedFile.intersections``).
             proof: a directory for the proof pack: SQL with which anybody checks the promise, and a page on what it shows.
             include_constraints: whether privacy constraints that the owner wrote may be in the proof.
 
@@ -447,7 +447,7 @@ class Database:
         return publications.publications(self.engine, stored.current_catalog(self.engine))
 
     def drop(self, name: str) -> None:
-        """Drop a release; its entry in the ledger stays.
+        """Drop a release; its entry in the ledger stays, and so do its rows if they were published.
 
         Raises:
             InputError: there is no such release, or the database is open read-only.
@@ -455,7 +455,7 @@ class Database:
         catalog = stored.current_catalog(self.engine)
         with self.engine.transaction():
             stored.check_writable(self.engine, catalog)
-            ledger.drop_release(self.engine, catalog, name)
+            published.drop_release(self.engine, catalog, name)
 
     def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
         """A query tree as a DuckDB relation of this connection."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,9 @@ from anondb.accuracy import AnatomyFigures, anatomy_figures, called, measure_on,
 from anondb.checks import verify_release
 from anondb.constrained import ConstraintReport, check_constraints
 from anondb.data.sensitive import load_sensitive
-from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
 from anondb.data.taxonomy import load_taxonomy
-from anondb.data.transactions import fingerprint, load_transactions
+from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
@@ -29,7 +28,9 @@ from anondb.release import ledger, publications
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
-from anondb.stored import check_writable, current_catalog, reference_of
+from anondb.release.publications import Intersection, notes
+from anondb.release.published import keep as keep_rows
+from anondb.stored import check_writable, current_catalog, read_persons, reference_of
 from anondb.utility import Accuracy, Loss, generalized_items
 from anondb.verify import Verification
 
@@ -82,6 +83,7 @@ class Report:
     anatomy: AnatomyFigures | None = None
     relational: dict[str, Any] | None = None
     constraints: ConstraintReport | None = None
+    intersections: tuple[Intersection, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``anonymize --json`` (design 2.1)."""
@@ -105,6 +107,7 @@ class Report:
             "accuracy": self.accuracy.to_json(),
             "seconds": self.seconds,
             "published": self.published,
+            "intersections": [i.to_json() for i in self.intersections],
             "warnings": list(self.warnings),
             **({} if self.anatomy is None else {"anatomy": self.anatomy.to_json()}),
         }
@@ -116,6 +119,7 @@ def anonymize(
     *,
     view: ledger.View | None = None,
     loaded: Loaded | None = None,
+    publish: Callable[[Dataset], PublishedFile] | None = None,
 ) -> Report:
     """Load, anonymize, measure the loss, freeze, verify the frozen rows, measure accuracy, write the ledger.
 
@@ -126,6 +130,7 @@ def anonymize(
         policy: what to protect and how.
         view: the anonymized view that this is the release of; it goes into the ledger.
         loaded: what ``load`` gave for this policy, inside a transaction of the caller's, which is then used.
+        publish: seals the release as the last step of the transaction: without the file there is no release either.
 
     Raises:
         InputError: bad data, taxonomy or names; a release of that name exists.
@@ -148,6 +153,9 @@ def anonymize(
             recoding = recode(engine, policy, loaded)
             model = promised(policy.model, recoding)
         with clock.step(engine, "freeze", "freezing the release"):
+            old = find_schema(engine, schema) if policy.replace and not engine.one_shot else None
+            if old is not None:
+                keep_rows(engine, catalog, old)
             frozen = freeze(engine, dataset, recoding, model, release_schema=schema, replace=policy.replace)
             loss = loss_of(engine, policy, loaded, recoding, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
@@ -185,7 +193,11 @@ def anonymize(
             if view is not None:
                 ledger.record_view(engine, catalog, frozen.release_id, view)
             ledger.record_accuracy(engine, catalog, name, frozen.release_id, accuracy.answers, called(queries))
-    return Report(
+        file = None
+        if publish is not None:
+            with clock.step(engine, "publish", "publishing"):
+                file = publish(dataset)
+    report = Report(
         release=name,
         model=model,
         algorithm=str(policy.algorithm),
@@ -202,27 +214,12 @@ def anonymize(
         constraints=constraints,
         relational=relational,
     )
+    return report if file is None else published(report, file)
 
 
 def load(engine: Engine, policy: Policy) -> Loaded:
     """Read the transactions, the taxonomy and the constraints of a policy, each source once."""
-    reference = None
-    with open_source(engine, policy.transactions, "transactions") as source:
-        if policy.records is None:
-            dataset = load_transactions(
-                engine, source, id_column=policy.id, item_column=policy.item, bags=policy.bag_input
-            )
-        else:
-            with open_source(engine, policy.records, "records") as records:
-                reference = records.reference
-                dataset = load_transactions(
-                    engine,
-                    source,
-                    id_column=policy.id,
-                    item_column=policy.item,
-                    more_ids=records,
-                    bags=policy.bag_input,
-                )
+    dataset, reference = read_persons(engine, policy)
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
     of_records = policy.model.name in RELATIONAL  # weights are those of attributes
     stated = load_stated(
@@ -337,9 +334,11 @@ def _entry(
     )
 
 
-def published(report: Report, file: PublishedFile, seconds: float, one_shot: bool = False) -> Report:
-    """The report of a release that was also published."""
+def published(report: Report, file: PublishedFile, seconds: float | None = None, one_shot: bool = False) -> Report:
+    """The report of a release that was also published, in so many seconds that it does not count yet."""
     unasked = "A run over files has no ledger: whether these persons were published before is not known."
-    warnings = (*report.warnings, *([unasked] if one_shot else ()), *(i.words for i in file.intersections))
-    steps = report.seconds | {"publish": round(seconds, 3), "total": round(report.seconds["total"] + seconds, 3)}
-    return replace(report, published=str(file.path), seconds=steps, warnings=warnings)
+    warnings = (*report.warnings, *([unasked] if one_shot else ()), *notes(file.intersections))
+    steps = report.seconds
+    if seconds is not None:
+        steps = steps | {"publish": round(seconds, 3), "total": round(steps["total"] + seconds, 3)}
+    return replace(report, published=str(file.path), seconds=steps, warnings=warnings, intersections=file.intersections)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace as replace_fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from anondb import overlap
 from anondb.accuracy import called, generalized_members, measure_on, measure_rules, queries_of
 from anondb.checks import model_of, verify_release
 from anondb.data.sources import QuerySource, open_source
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
-from anondb.engine import Engine, Table, quote_list
+from anondb.engine import Engine, Table
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.policy import Policy, Workload, from_options
 from anondb.release import ledger, publications
 from anondb.release.objects import (
     ANATOMY,
-    GLOBAL,
     Kind,
     SchemaName,
     find_schema,
@@ -91,27 +92,62 @@ def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]
     Raises:
         InputError: no such release, or its source cannot be found again (files and data frames are not kept).
     """
-    catalog = current_catalog(engine)
     find_release(engine, name)
-    entry = ledger.find(engine, catalog, name)
-    view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
-    if entry is None or (entry.source_reference is None and view is None):
-        raise InputError(f"The source of the release {name!r} is not in this database.", code="no_source")
-    given = entry.source_reference if view is None else view_policy(engine, view).transactions
-    records = records_of(engine, entry)
+    entry = ledger.find(engine, current_catalog(engine), name)
+    if entry is None:
+        raise _no_source(name)
+    return entry, load_entry(engine, entry)
+
+
+def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
+    """The source of a release of the ledger, be it dropped or replaced, as it is now.
+
+    Raises:
+        InputError: it cannot be found again (files and data frames are not kept).
+    """
+    view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
+    if entry.source_reference is None and view is None:
+        raise _no_source(entry.name)
+    given = _here(engine, entry.source_reference) if view is None else view_policy(engine, view).transactions
     bags = bool(entry.parameters.get("bag_input", False))
-    read = partial(load_transactions, engine, id_column=entry.id_column, item_column=entry.item_column, bags=bags)
-    with open_source(engine, given, "transactions") as source:
+    return _read(engine, given, records_of(engine, entry), entry.id_column, entry.item_column, bags)[0]
+
+
+def read_persons(engine: Engine, policy: Policy) -> tuple[Dataset, Table | None]:
+    """The transactions of a policy, with those of persons who are in its records alone; and the table of the records."""
+    return _read(engine, policy.transactions, policy.records, policy.id, policy.item, policy.bag_input)
+
+
+def _read(
+    engine: Engine, transactions: Any, records: Any, id_column: str, item_column: str, bags: bool
+) -> tuple[Dataset, Table | None]:
+    read = partial(load_transactions, engine, id_column=id_column, item_column=item_column, bags=bags)
+    with open_source(engine, transactions, "transactions") as source:
         if records is None:
-            return entry, read(source)
+            return read(source), None
         with open_source(engine, records, "records") as ids:
-            return entry, read(source, more_ids=ids)
+            return read(source, more_ids=ids), ids.reference
+
+
+def _no_source(name: str) -> InputError:
+    return InputError(f"The source of the release {name!r} is not in this database.", code="no_source")
+
+
+def _here(engine: Engine, reference: str | None) -> str | None:
+    """A reference of ``reference_of`` with the name that the owner's database has now; other databases may be attached
+    that have tables of the same name."""
+    if reference is None:
+        return None
+    table = exp.to_table(reference, dialect="duckdb")
+    if not table.catalog:
+        table.set("catalog", exp.to_identifier(current_catalog(engine), quoted=True))
+    return table.sql(dialect="duckdb")
 
 
 def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:
     """What finds the records of a release again; None where it has none, or they were a file or a data frame."""
     view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
-    return entry.parameters.get("records") if view is None else view_policy(engine, view).records
+    return _here(engine, entry.parameters.get("records")) if view is None else view_policy(engine, view).records
 
 
 def view_policy(engine: Engine, view: ledger.View, replace: bool = False) -> Policy:
@@ -176,14 +212,18 @@ def publish_release(
         EngineError: disk, memory, or a lock.
     """
     from anondb.release.proof import Shown, proof_directory, write_proof
-    from anondb.release.publish import publish
 
     catalog = current_catalog(engine)
-    found = [] if engine.one_shot else _overlapping(engine, name, measured=allow_overlap)
+    with engine.transaction():
+        manifest = read_manifest(engine, find_release(engine, name))
+    before = (
+        [] if engine.one_shot else overlap.earlier(engine, catalog, *_subject(engine, name, manifest["release_id"]))
+    )
+    if before and not allow_overlap:
+        raise overlap.refused(name, before)
+    found = _measured(engine, name, before)
     with engine.transaction():
         schema = find_release(engine, name)
-        manifest = read_manifest(engine, schema)
-        model = model_of(manifest)
         privacy = ledger.privacy_of(engine, catalog, manifest["release_id"])
         private = ledger.sensitive_of(engine, catalog, manifest["release_id"])
         shown = Shown(privacy, private) if include_constraints else Shown("pgen" if privacy == "pgen" else None)
@@ -191,53 +231,73 @@ def publish_release(
         if proof is not None:
             shown = replace_fields(shown, values=value_columns(engine, schema))
             place = proof_directory(proof, manifest, shown)
-        if not engine.one_shot:
-            check_writable(engine, catalog)
-            if found and not allow_overlap:
-                raise _overlap_error(name, [i.other for i in found])
-
-        def check(sealed: Engine, sealed_schema: SchemaName) -> None:
-            with sealed.transaction():
-                if not verify_release(sealed, sealed_schema, model, privacy=privacy, sensitive=private).verified:
-                    raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
-
-        file = publish(engine, schema, path, replace=replace, check=check)
-        if not engine.one_shot:
-            smallest = [i.smallest for i in found if i.smallest is not None]
-            publications.record_publication(
-                engine,
-                catalog,
-                Publication(
-                    name=name,
-                    release_id=file.release_id,
-                    file=file.path.name,
-                    transactions=file.transactions,
-                    rows=file.rows,
-                    sha256=file.sha256,
-                    content_digest=file.content_digest,
-                    allowed_overlap=allow_overlap,
-                    smallest_candidates=min(smallest) if smallest else None,
-                ),
-            )
+        file = seal(engine, name, path, found, replace=replace, allow_overlap=allow_overlap)
     if place is not None:
         write_proof(place, manifest, shown)
-    return replace_fields(file, intersections=tuple(found), proof=place)
+    return replace_fields(file, proof=place)
 
 
-def check_republication(engine: Engine, name: str) -> None:
-    """Refuse to make a release anew and publish it where it, or another one of its source, was published before.
+def seal(
+    engine: Engine,
+    name: str,
+    path: str,
+    found: Sequence[Intersection],
+    *,
+    replace: bool,
+    allow_overlap: bool,
+) -> PublishedFile:
+    """Seal a release into its file, verify the sealed rows, and note in the ledger what leaves and what was found of
+    ``found``, the earlier releases of the same persons. Call it inside ``engine.transaction()``: the file comes last.
 
     Raises:
-        InputError: ``overlap``.
+        AnondbError: as ``publish_release`` has it; nothing was written.
     """
-    mine, others = _published_before(engine, name)
-    earlier = [entry.name for entry in others if mine is not None and _same_source(mine, entry)]
-    if mine is not None and any(
-        p.release_id == mine.release_id for p in publications.publications(engine, current_catalog(engine))
-    ):
-        earlier.append(mine.name)
-    if earlier:
-        raise _overlap_error(name, earlier)
+    from anondb.release.publish import publish
+
+    catalog = current_catalog(engine)
+    schema = find_release(engine, name)
+    manifest = read_manifest(engine, schema)
+    model = model_of(manifest)
+    privacy = ledger.privacy_of(engine, catalog, manifest["release_id"])
+    private = ledger.sensitive_of(engine, catalog, manifest["release_id"])
+    if not engine.one_shot:
+        check_writable(engine, catalog)
+
+    def check(sealed: Engine, sealed_schema: SchemaName) -> None:
+        with sealed.transaction():
+            if not verify_release(sealed, sealed_schema, model, privacy=privacy, sensitive=private).verified:
+                raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
+
+    file = publish(engine, schema, path, replace=replace, check=check)
+    if not engine.one_shot:
+        smallest = [i.smallest for i in found if i.smallest is not None]
+        publications.record_publication(
+            engine,
+            catalog,
+            Publication(
+                name=name,
+                release_id=file.release_id,
+                file=file.path.name,
+                transactions=file.transactions,
+                rows=file.rows,
+                sha256=file.sha256,
+                content_digest=file.content_digest,
+                allowed_overlap=allow_overlap,
+                smallest_candidates=min(smallest) if smallest else None,
+            ),
+        )
+        publications.record_overlaps(engine, catalog, name, file.release_id, found)
+    return replace_fields(file, intersections=tuple(found))
+
+
+def view_published_before(engine: Engine, view: ledger.View, policy: Policy) -> list[overlap.Earlier]:
+    """The releases that were published before and may hold persons of a view, earlier versions of it among them."""
+    if engine.one_shot:
+        return []
+    subject = overlap.Subject(
+        view.name, overlap.query_source(view), None, None, lambda: read_persons(engine, policy)[0]
+    )
+    return overlap.earlier(engine, current_catalog(engine), subject, partial(load_entry, engine))
 
 
 def reference_of(engine: Engine, table: Table | None) -> str | None:
@@ -259,97 +319,38 @@ def check_source_not_published(engine: Engine, transactions: Any) -> None:
         InputError: ``overlap``.
     """
     catalog = current_catalog(engine)
-    earlier = publications.publications(engine, catalog)
-    if engine.one_shot or not earlier:
+    if engine.one_shot or not publications.publications(engine, catalog):
         return
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         reference = reference_of(engine, source.reference)
-    gone = {p.release_id for p in earlier}
-    same = [e.name for e in ledger.entries(engine, catalog) if e.release_id in gone and e.source_reference == reference]
+    same = [e for e in overlap.published_before(engine, catalog) if e.source_reference == reference]
     if reference is not None and same:
-        raise _overlap_error(source.table, same)
+        raise overlap.refused(source.table, same)
 
 
-def _overlap_error(name: str, earlier: list[str]) -> InputError:
-    return InputError(
-        f"Persons of {name!r} are in a release that was published before: {quote_list(sorted(set(earlier)))}. Joined, both"
-        " may single out persons whom each of them hides.",
-        code="overlap",
-        hint="Say --allow-overlap (a view: allow_overlap = true) if that is wanted; what the join leaves is then measured.",
-    )
-
-
-def _published_before(engine: Engine, name: str) -> tuple[ledger.LedgerEntry | None, list[ledger.LedgerEntry]]:
-    """The entry of a release, and those of all others that were published."""
+def _subject(
+    engine: Engine, name: str, release_id: str
+) -> tuple[overlap.Subject, Callable[[ledger.LedgerEntry], Dataset], str]:
+    """A release that is to be published, for ``overlap.earlier``."""
     catalog = current_catalog(engine)
-    mine = ledger.find(engine, catalog, name)
-    by_id = {entry.release_id: entry for entry in ledger.entries(engine, catalog)}
-    gone = dict.fromkeys(p.release_id for p in publications.publications(engine, catalog))
-    return mine, [by_id[i] for i in gone if i in by_id and (mine is None or i != mine.release_id)]
+    entry = ledger.find(engine, catalog, name)
+    subject = overlap.Subject(
+        name=name,
+        source=None if entry is None else overlap.source_of(engine, catalog, entry),
+        fingerprint=None if entry is None else entry.fingerprint,
+        transactions=None if entry is None else entry.transactions,
+        read=lambda: load_source(engine, name)[1],
+    )
+    return subject, partial(load_entry, engine), release_id
 
 
-def _same_source(mine: ledger.LedgerEntry, other: ledger.LedgerEntry) -> bool:
-    same_table = mine.source_reference is not None and mine.source_reference == other.source_reference
-    return same_table or mine.fingerprint == other.fingerprint
-
-
-def _overlapping(engine: Engine, name: str, *, measured: bool) -> list[Intersection]:
-    """The other releases that were published and may hold the same persons, each with what the join leaves if wanted.
-
-    Each is looked at in a transaction of its own: a source that cannot be read any more ends its transaction.
-    """
-    with engine.transaction():
-        find_release(engine, name)
-        mine, others = _published_before(engine, name)
-    found = []
-    for other in others:
-        overlap: Intersection | None = Intersection(other.name, other.transactions)
+def _measured(engine: Engine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
+    """What readers learn from a release and each earlier one; its source is read if that can be, in a transaction of its
+    own, which a source that cannot be read ends."""
+    catalog = current_catalog(engine)
+    if before:
         with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():
-            overlap = _overlap(engine, mine, other, measured)
-        if overlap is not None:
-            found.append(overlap)
-    return found
-
-
-def _overlap(
-    engine: Engine, mine: ledger.LedgerEntry | None, other: ledger.LedgerEntry, measured: bool
-) -> Intersection | None:
-    """None where both sources can be read and share no id; sources that cannot be compared count as overlapping.
-
-    Raises:
-        AnondbError: a source is gone: a data frame or a file, which is not kept, or that of a release that was dropped.
-    """
-    unknown = Intersection(other.name, other.transactions)
-    same = mine is not None and _same_source(mine, other)
-    if mine is None or (same and not measured):
-        return unknown
-    schema = find_release(engine, mine.name)
-    theirs = None if same else _ids_of(engine, other)
-    _, dataset = load_source(engine, mine.name)
-    persons = dataset.n_transactions
-    if theirs is not None:
-        persons = int(engine.scalar("release/shared_ids", {"ids": dataset.ids, "other_ids": theirs}))
-        engine.drop(theirs)
-    found = replace_fields(unknown, persons=persons) if persons else None
-    there = find_schema(engine, release_schema(current_catalog(engine), other.name))
-    if (
-        found
-        and measured
-        and there is not None
-        and read_manifest(engine, there)["release_id"] == other.release_id
-        and all(release_kind(engine, s) == GLOBAL for s in (schema, there))
-    ):
-        k = max(int(entry.parameters["k"]) for entry in (mine, other))
-        members = schema.table("released_items"), there.table("released_items")
-        data = (dataset.transactions, dataset.items)
-        found = publications.measure_intersection(engine, data, members, other, k, persons)
-    engine.drop(dataset.transactions, dataset.ids, dataset.items)
-    return found
-
-
-def _ids_of(engine: Engine, entry: ledger.LedgerEntry) -> Table:
-    """The ids of a release's source, in a work table of their own."""
-    _, dataset = load_source(engine, entry.name)
-    ids = engine.create("overlap_ids", exp.select("tid", "id").from_(dataset.ids.expression()))
-    engine.drop(dataset.transactions, dataset.ids, dataset.items)
-    return ids
+            _, dataset = load_source(engine, name)
+            return overlap.measure(engine, catalog, find_release(engine, name), before, dataset)
+    with engine.transaction():
+        return overlap.measure(engine, catalog, find_release(engine, name), before, None)

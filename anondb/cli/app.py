@@ -86,7 +86,8 @@ Draw = Annotated[
     str, typer.Option(help="Draw queries from all items, or from generalized ones.", metavar="all|generalized")
 ]
 AllowOverlap = Annotated[
-    bool, typer.Option("--allow-overlap", help="Persons in it may be in what was published before.")
+    bool,
+    typer.Option("--allow-overlap", help="Persons in it may be in what was published before; both are then compared."),
 ]
 Replace = Annotated[bool, typer.Option("--replace", help="Let what exists under this name give way.")]
 

@@ -78,6 +78,8 @@ def publish(
     show_sql: ShowSql = False,
 ) -> None:
     """Seal a release into a DuckDB file of its own, which holds nothing else."""
+    from anondb.release.publications import notes
+
     with opened(source, show_sql=show_sql) as database:
         file = database.release(release).publish(
             to,
@@ -94,15 +96,15 @@ def publish(
                 "transactions": file.transactions,
                 "bytes": file.size,
                 "proof": None if file.proof is None else str(file.proof),
-                "intersections": [{**vars(i), "smallest": i.smallest} for i in file.intersections],
+                "intersections": [i.to_json() for i in file.intersections],
             }
         )
         return
     typer.echo(f"{release} is sealed in {file.path} ({file.transactions} transactions, {file.size / 2**20:.1f} MiB)")
     if file.proof is not None:
         typer.echo(f"its proof is in {file.proof}")
-    for intersection in file.intersections:
-        typer.echo(f"note: {plain(intersection.words)}", err=True)
+    for note in notes(file.intersections):
+        typer.echo(f"note: {plain(note)}", err=True)
 
 
 def releases(source: Source, as_json: Json = False) -> None:

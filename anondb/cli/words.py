@@ -85,7 +85,7 @@ def print_report(report: Report, kept: bool) -> None:
         rows.append(("published", "no: a run over files keeps nothing but what --publish writes"))
     print_table(f"release {shown(report.release)}", rows)
     for warning in report.warnings:
-        typer.echo(f"note: {warning}", err=True)
+        typer.echo(plain(f"note: {warning}"), err=True)
 
 
 def accuracy_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -237,6 +237,8 @@ def print_result(result: Any) -> None:
     """The result of a statement of a script: a table, or a sentence on stderr where there is none."""
     if result.view is not None and result.kind != "show":
         typer.echo(plain(result.view.words))
+        for note in result.view.notes:
+            typer.echo(plain(f"note: {note}"), err=True)
         return
     if not result.columns:
         return

@@ -17,10 +17,8 @@ from sqlglot import exp
 
 from anondb.data.constraints import PrivacyConstraints
 from anondb.engine import Engine, Table
-from anondb.errors import InputError
 from anondb.recoding import Decision
-from anondb.release.freeze import drop_schema
-from anondb.release.objects import find_schema, release_schema, same_name
+from anondb.release.objects import same_name
 
 if TYPE_CHECKING:
     from anondb.data.stated import Stated
@@ -94,6 +92,32 @@ PUBLICATIONS = {
     "user_name": "VARCHAR",
 }
 STATEMENTS = {"release_id": "VARCHAR", "step": "BIGINT", "statement": "VARCHAR"}
+OVERLAPS = {
+    **dict.fromkeys(("name", "release_id", "other", "other_id"), "VARCHAR"),
+    "persons": "BIGINT",
+    "compared": "VARCHAR",
+    **dict.fromkeys(("only_here", "only_there", "alone", "below_k", "k", "cells", "smallest_candidates"), "BIGINT"),
+    "reason": "VARCHAR",
+    "measured": "TIMESTAMP",
+}
+KEPT = {  # of published releases that were dropped or replaced
+    "kept_facts": dict.fromkeys(("release_id", "key", "value"), "VARCHAR"),
+    "kept_items": dict.fromkeys(("release_id", "released_item", "item"), "VARCHAR"),
+    "kept_rows": {
+        "release_id": "VARCHAR",
+        "persons": "BIGINT",
+        "items": "VARCHAR[]",
+        "copies": "INTEGER[]",
+        "attribute_values": "VARCHAR[]",
+    },
+    "kept_buckets": {
+        "release_id": "VARCHAR",
+        "bucket_id": "INTEGER",
+        "column_id": "INTEGER",
+        "items": "VARCHAR[]",
+        "copies": "INTEGER",
+    },
+}
 _TAXONOMIES = {"release": "VARCHAR", "ord": "BIGINT", "node": "VARCHAR", "parent": "VARCHAR"}
 _CONSTRAINTS = {"release": "VARCHAR", "kind": "VARCHAR", "ord": "BIGINT", "set_id": "VARCHAR", "item": "VARCHAR"}
 _SENSITIVE = {"release": "VARCHAR", "item": "VARCHAR"}
@@ -111,6 +135,8 @@ _TABLES = {
     "accuracy": _ACCURACY,
     "publications": PUBLICATIONS,
     "statements": STATEMENTS,
+    "overlaps": OVERLAPS,
+    **KEPT,
 }
 
 
@@ -486,16 +512,3 @@ def mark_dropped(engine: Engine, catalog: str, name: str) -> None:
         ),
         "writing the ledger",
     )
-
-
-def drop_release(engine: Engine, catalog: str, name: str) -> None:
-    """Drop the schema of a release and note it in the ledger. Call it inside ``engine.transaction()``.
-
-    Raises:
-        InputError: there is no such release, or its schema holds objects that are not a release's.
-    """
-    schema = find_schema(engine, release_schema(catalog, name))
-    if schema is None:
-        raise InputError(f"There is no release {name!r}.", code="no_such_release", hint="List them: anondb releases.")
-    drop_schema(engine, schema)
-    mark_dropped(engine, catalog, name)

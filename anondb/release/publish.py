@@ -37,7 +37,7 @@ class PublishedFile:
         release_id, transactions, rows: what is in it.
         sha256: the SHA-256 of the file.
         content_digest: the digest of its content (``release/digest``), which a copy of it by DuckDB has, too.
-        intersections: what joining it with releases that were published before leaves.
+        intersections: what readers learn from it and each release of the same persons that was published before.
         proof: the directory of its proof pack, if one was asked for.
     """
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anondb.pipeline import Report
+from anondb.release.publications import notes
 from anondb.utility import Loss
 from anondb.verify import Verification
+
+if TYPE_CHECKING:
+    from anondb.release.publish import PublishedFile
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,11 @@ class Result(ABC):
         """A sentence for the owner."""
 
     @property
+    def notes(self) -> list[str]:
+        """Remarks for the owner, a line each."""
+        return []
+
+    @property
     def columns(self) -> list[str]:
         """The columns of the result as a table."""
         return [n for n, v in self.to_json().items() if not isinstance(v, dict | list)]
@@ -113,6 +122,11 @@ class Created(Result):
             f" {found.frozen.released_items:,} released items"
         )
 
+    @property
+    def notes(self) -> list[str]:
+        """A line on each release of the same persons that was published before."""
+        return notes(self.report.intersections)
+
     def to_json(self) -> dict[str, Any]:
         """The report of ``anonymize --json``."""
         return {"view": self.view, **self.report.to_json()}
@@ -131,7 +145,7 @@ class Refreshed(Result):
         check: whether the old recoding still holds on today's data; None for a local one, which has nothing to say of them.
         images_changed: items of today's data that are published otherwise than before; None for a local recoding.
         report: of the new release.
-        published: the sealed file that was written.
+        file: the sealed file that was written.
     """
 
     view: str
@@ -140,13 +154,23 @@ class Refreshed(Result):
     check: Check | None = None
     images_changed: int | None = None
     report: Report | None = None
-    published: str | None = None
+    file: PublishedFile | None = None
     kind = "refresh"
+
+    @property
+    def published(self) -> str | None:
+        """Where the sealed file is that was written."""
+        return None if self.file is None else str(self.file.path)
 
     @property
     def changed(self) -> bool:
         """Whether the release was made anew."""
         return bool(self.causes)
+
+    @property
+    def notes(self) -> list[str]:
+        """A line on each release of the same persons that was published before."""
+        return [] if self.file is None else notes(self.file.intersections)
 
     @property
     def words(self) -> str:
@@ -186,6 +210,7 @@ class Refreshed(Result):
             "old_recoding_holds": None if self.check is None else self.check.holds,
             "images_changed": self.images_changed,
             "published": self.published,
+            "intersections": [] if self.file is None else [i.to_json() for i in self.file.intersections],
             "before": before,
             "old_recoding": None if self.check is None else self.check.to_json(),
             "release": None if self.report is None else self.report.to_json(),

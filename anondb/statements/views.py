@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anondb import checks, pipeline, stored
+from anondb import checks, overlap, pipeline, stored
 from anondb.available import parameters_of
 from anondb.data.columns import load_columns
 from anondb.data.sources import FILE_SUFFIXES, resolve_table
@@ -23,11 +25,10 @@ from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
-from anondb.pipeline import Report
 from anondb.policy import Policy
 from anondb.recode import Loaded
 from anondb.recoding import GlobalRecoding
-from anondb.release import ledger
+from anondb.release import ledger, published
 from anondb.release.objects import RELATIONAL, SchemaName, find_schema, is_local, read_manifest, release_schema
 from anondb.release.paths import check_target
 from anondb.release.publish import PublishedFile
@@ -44,65 +45,79 @@ SOURCES = (
 )
 SOURCE_SUFFIXES = (*FILE_SUFFIXES, ".tree", ".txt")
 Images = npt.NDArray[Any]
+_ALLOW_ANEW = "If that is wanted, CREATE OR REPLACE the view, its options and allow_overlap = true in WITH (...)."
 
 
 # ---------------------------------------------------------------------- the statements
 
 
 def create(engine: Engine, statement: CreateView) -> Created:
-    """Make the release of a view and note the view in the ledger, all or nothing.
+    """Make the release of a view, publish it if that is wanted, and note the view in the ledger, all or nothing.
 
     Raises:
-        AnondbError: see ``pipeline.anonymize``; the database is as it was.
+        InputError: ``overlap``.
+        AnondbError: see ``pipeline.anonymize``; the database is as it was, and so is a file that was to be replaced.
     """
     table = _source_table(engine, statement)
     view = ledger.View(statement.name, statement.query, _anchored(statement.options), table)
     policy = stored.view_policy(engine, view, replace=statement.replace)
     path = view.options.get("publish")
+    publish = None
     if path is not None:
         check_target(engine, path, statement.replace)
-    report = pipeline.anonymize(engine, policy, view=view)
-    return Created(view.name, _published(engine, report, path, view, statement.replace))
+        before = stored.view_published_before(engine, view, policy)
+        if before and not view.options.get("allow_overlap", False):
+            raise overlap.refused(view.name, before, "Add allow_overlap = true if that is wanted.")
+        publish = partial(_sealed, engine, view, path, statement.replace, before)
+    return Created(view.name, pipeline.anonymize(engine, policy, view=view, publish=publish))
 
 
 def refresh(engine: Engine, name: str) -> Refreshed:
     """Make the release of a view anew if something that it was made from has changed (``_causes``); publish it where its
-    file is not current.
+    file is not current. All or nothing.
 
     Raises:
-        InputError: no such view, or a release that was not made as one.
-        AnondbError: see ``pipeline.anonymize``; the old release stays.
+        InputError: no such view, or a release that was not made as one; ``overlap``.
+        AnondbError: see ``pipeline.anonymize``; the old release stays, and so does its file.
     """
     with engine.transaction():
         entry, view = _stored(engine, name)
         policy = stored.view_policy(engine, view, replace=True)
+    path = view.options.get("publish")
+    before = [] if path is None else stored.view_published_before(engine, view, policy)
+    with engine.transaction():
         schema = stored.find_release(engine, name)
         loaded = pipeline.load(engine, policy)
         causes = _causes(engine, entry, loaded, policy)
-        path = view.options.get("publish")
         if path is not None and not causes and _sealed_id(path) == entry.release_id:
             path = None
+        if not causes:
+            before = [one for one in before if one.entry.release_id != entry.release_id]
         if path is not None:
             check_target(engine, path, replace=True)
-            if causes and not view.options.get("allow_overlap", False):
-                stored.check_republication(engine, name)
-        check, changed = None, None
-        if causes and _by_transaction(engine, schema):  # an item has no image of its own that could be compared
-            report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
-        elif causes:
+            if before and not view.options.get("allow_overlap", False):
+                raise overlap.refused(view.name, before, _ALLOW_ANEW)
+        check, changed, report, file, begun = None, None, None, None, 0.0
+        compared = bool(causes) and not _by_transaction(engine, schema)  # else an item has no image of its own
+        if compared:
             check = _check(engine, entry, loaded.dataset, schema, policy.model, policy.max_suppression)
             old = _images(engine, loaded.dataset, schema)
+        if causes:
             report = pipeline.anonymize(engine, policy, view=view, loaded=loaded)
+        if compared:
             changed = int((old != _images(engine, loaded.dataset, schema)).sum())
-    if not causes:
-        file = None if path is None else _sealed(engine, view, path, replace=True)
-        return Refreshed(view.name, (), published=None if file is None else str(file.path))
-    report = _published(engine, report, path, view, replacing=True)
-    return Refreshed(view.name, causes, (entry.lm, entry.ncp), check, changed, report, report.published)
+        if path is not None:
+            begun = time.perf_counter()
+            file = _sealed(engine, view, path, True, before, loaded.dataset)
+    if report is None:
+        return Refreshed(view.name, (), file=file)
+    if file is not None:
+        report = pipeline.published(report, file, time.perf_counter() - begun)
+    return Refreshed(view.name, causes, (entry.lm, entry.ncp), check, changed, report, file)
 
 
 def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
-    """Drop the release of a view; its entry in the ledger stays.
+    """Drop the release of a view; its entry in the ledger stays, and so do its rows if they were published.
 
     Raises:
         InputError: there is none, or its schema holds other objects.
@@ -111,7 +126,7 @@ def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
     with engine.transaction():
         if if_exists and find_schema(engine, release_schema(catalog, name)) is None:
             return Dropped(name, dropped=False)
-        ledger.drop_release(engine, catalog, name)
+        published.drop_release(engine, catalog, name)
     return Dropped(name, dropped=True)
 
 
@@ -281,16 +296,14 @@ def _sealed_id(path: str) -> str | None:
         return None
 
 
-def _published(engine: Engine, report: Report, path: str | None, view: ledger.View, replacing: bool) -> Report:
-    if path is None:
-        return report
-    return pipeline.published(report, _sealed(engine, view, path, replacing), 0.0)
-
-
-def _sealed(engine: Engine, view: ledger.View, path: str, replace: bool) -> PublishedFile:
-    """The release of a view in its file; the view says whether it may overlap with what was published before."""
+def _sealed(
+    engine: Engine, view: ledger.View, path: str, replace: bool, before: Sequence[overlap.Earlier], dataset: Dataset
+) -> PublishedFile:
+    """The release of a view in its file, compared with what was published before. Call it inside a transaction."""
+    catalog, schema = stored.current_catalog(engine), stored.find_release(engine, view.name)
+    found = overlap.measure(engine, catalog, schema, before, dataset)
     allowed = bool(view.options.get("allow_overlap", False))
-    return stored.publish_release(engine, view.name, path, replace=replace, allow_overlap=allowed)
+    return stored.seal(engine, view.name, path, found, replace=replace, allow_overlap=allowed)
 
 
 def _images(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:

@@ -15,8 +15,8 @@ from anondb.recoding import GlobalRecoding
 from anondb.release.catalog import listed, objects_of, unexpected_objects
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import freeze
-from anondb.release.ledger import drop_release
 from anondb.release.objects import GLOBAL, find_schema, read_manifest, release_schema
+from anondb.release.published import drop_release
 
 MANIFEST = {
     "release_id",

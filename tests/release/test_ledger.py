@@ -14,12 +14,12 @@ from anondb.recoding import Decision
 from anondb.release.ledger import (
     LedgerEntry,
     decisions_of,
-    drop_release,
     entries,
     find,
     mark_dropped,
     record,
 )
+from anondb.release.published import drop_release
 
 ENTRY = LedgerEntry(
     name="spring",

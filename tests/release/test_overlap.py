@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 import anondb
 from anondb.errors import InputError
+from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
+from anondb.models.relational import KkmAnonymity
+from anondb.models.transactional import TransactionalK
 from anondb.release import publications
+from anondb.release.publications import Difference, Intersection, notes
+from anondb.release.published import common_cells
 
 ITEMS = "abcdefgh"
 
@@ -80,7 +89,7 @@ def test_a_second_release_is_refused_or_measured(owner_file: Path, tmp_path: Pat
         (found,) = second.publish(tmp_path / "two.duckdb", allow_overlap=True).intersections
         wanted = naive(database, ("two", "one"), max(k, 3))
         assert (found.smallest_of_one, found.smallest_of_two, found.below_k) == wanted
-        assert found.other == "one" and f"{found.smallest:,}" in found.words
+        assert found.other == "one" and f"{found.smallest:,} persons fit both" in found.words
         noted = publications.publications(database.engine, "shop")
         assert [(p.name, p.file, p.allowed_overlap) for p in noted] == [
             ("one", "one.duckdb", False),
@@ -105,7 +114,140 @@ def test_what_counts_as_overlapping(owner_file: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError):
             trial.publish(tmp_path / "trial.duckdb")
         gone = trial.publish(tmp_path / "trial.duckdb", allow_overlap=True).intersections
-        assert {i.other: i.smallest for i in gone}["one"] is None and "cannot be measured" in gone[0].words
+        dropped = {i.other: i for i in gone}["one"]
+        assert dropped.difference is not None and dropped.smallest is not None  # its rows were kept
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "global": {"taxonomy": "food", "model": KmAnonymity(3, 2)},
+    "sets": {"model": KmAnonymity(3, 2)},
+    "local": {"taxonomy": "food", "model": TransactionalK(3)},
+    "bags": {"taxonomy": "food", "model": TransactionalK(3), "algorithm": "clump"},
+    "records": {
+        "taxonomy": "food",
+        "model": KkmAnonymity(3, 1),
+        "records": "persons",
+        "quasi_identifiers": "age",
+        "delta": 1,
+        "max_suppression": 100,
+    },
+    "anatomy": {"model": Anatomy(Fraction(3, 2)), "columns": "columns", "empty_values": "ignore"},
+}
+
+
+def prepare(path: Path) -> None:
+    """What the kinds of releases need beside the transactions."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE persons AS SELECT tid, 20 + tid % 3 AS age FROM range(40) r(tid)")
+        connection.execute("CREATE TABLE columns (column_id INTEGER, item VARCHAR)")
+        connection.executemany("INSERT INTO columns VALUES (?, ?)", [(n // 2, x) for n, x in enumerate(ITEMS)])
+        connection.execute("DELETE FROM sales WHERE tid >= 40")
+
+
+def as_published(path: Path) -> Counter[Any]:
+    """The rows of a sealed file as any reader sees them: of an anatomy its buckets."""
+    with duckdb.connect(str(path), read_only=True) as reader:
+        names = {n for (n,) in reader.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+        held: dict[int, list[Any]] = defaultdict(list)
+        if "buckets" in names:
+            for bucket, *value in reader.execute("FROM buckets").fetchall():
+                held[bucket].append((value[0], tuple(value[1]), value[2]))
+            return Counter(tuple(sorted(values)) for values in held.values())
+        for tid, *row in reader.execute("SELECT transaction_id, item, copies FROM transactions").fetchall():
+            held[tid].append(tuple(row))
+        records: dict[int, tuple[Any, ...]] = {}
+        if "records" in names:
+            records = {tid: tuple(row) for tid, *row in reader.execute("FROM records").fetchall()}
+        ids = [tid for (tid,) in reader.execute("SELECT transaction_id FROM transaction_ids").fetchall()]
+        return Counter((tuple(sorted(held[tid])), records.get(tid, ())) for tid in ids)
+
+
+def column_values(path: Path) -> Counter[tuple[str, ...]]:
+    """The values of the columns of a sealed anatomy without their buckets, but for empty ones."""
+    found: Counter[tuple[str, ...]] = Counter()
+    with duckdb.connect(str(path), read_only=True) as reader:
+        for items, copies in reader.execute("SELECT items, copies FROM buckets WHERE len(items) > 0").fetchall():
+            found[tuple(items)] += copies
+    return found
+
+
+def figures(first: Counter[Any], second: Counter[Any], k: int) -> tuple[int, int, int, int]:
+    """Rows of each only, alone in the difference, and in groups of fewer than k there."""
+    one, other = first - second, second - first
+    sizes = [*one.values(), *other.values()]
+    return one.total(), other.total(), sizes.count(1), sum(n for n in sizes if n < k)
+
+
+def told(found: Difference | None) -> tuple[int, int, int, int]:
+    assert found is not None
+    return found.only_here, found.only_there, found.alone, found.below_k
+
+
+def cells_of(releases: Sequence[Sequence[tuple[str, str]]], suppressed: Sequence[bool]) -> list[set[str]]:
+    """The sets of items that both releases know as unions of released items, by merging until nothing overlaps."""
+    groups = [{i for r, i in pairs if r == label} for pairs in releases for label in {r for r, _ in pairs}]
+    while True:
+        clash = next(((a, b) for a, b in combinations(range(len(groups)), 2) if groups[a] & groups[b]), None)
+        if clash is None:
+            break
+        groups[clash[0]] |= groups.pop(clash[1])
+    known = [{i for _, i in pairs} for pairs in releases]
+    return [
+        g
+        for g in groups
+        if not (suppressed[0] and g & known[1] - known[0]) and not (suppressed[1] and g & known[0] - known[1])
+    ]
+
+
+def generalized(path: Path, cells: list[set[str]], bags: bool) -> Counter[Any]:
+    """The transactions of a sealed file, each released item replaced by the cell that it lies in."""
+    with duckdb.connect(str(path), read_only=True) as reader:
+        cell = {
+            r: n for r, i in reader.execute("FROM released_items").fetchall() for n, g in enumerate(cells) if i in g
+        }
+        held: dict[int, Counter[int]] = defaultdict(Counter)
+        for tid, item, copies in reader.execute("SELECT transaction_id, item, copies FROM transactions").fetchall():
+            if item in cell:
+                held[tid][cell[item]] += copies
+        ids = [tid for (tid,) in reader.execute("SELECT transaction_id FROM transaction_ids").fetchall()]
+    return Counter(tuple(sorted(held[t].items() if bags else set(held[t]))) for t in ids)
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["present", "dropped"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_published_again_without_one_person(owner_file: Path, tmp_path: Path, kind: str, kept: bool) -> None:
+    """The report compares what readers of both sealed files can, whatever the release, also once the first is dropped."""
+    prepare(owner_file)
+    files = [tmp_path / "one.duckdb", tmp_path / "two.duckdb"]
+    options: dict[str, Any] = {"queries": 3, **KINDS[kind]}
+    k = 2 if kind == "anatomy" else 3
+    with anondb.connect(owner_file) as database:
+        database.anonymize("sales", name="one", **options).publish(files[0])
+        items = {x for (x,) in database.sql("SELECT item FROM sales WHERE tid = 7").fetchall()}  # type: ignore[union-attr]
+        basket = [tuple(x for x in pair if x in items) for pair in ("ab", "cd", "ef", "gh") if items & set(pair)]
+        database.sql("DELETE FROM sales WHERE tid = 7; DELETE FROM persons WHERE tid = 7")
+        second = database.anonymize("sales", name="two", **options)
+        if kept:
+            database.drop("one")
+        (found,) = second.publish(files[1], allow_overlap=True).intersections
+    assert told(found.whole) == figures(as_published(files[1]), as_published(files[0]), k)
+    assert found.reason is None and found.difference is not None
+    assert found.difference.size >= 1 and found.difference.alone >= 1  # who is missing is not hidden by the figures
+    assert f"{found.difference.alone:,} alone" in found.words
+    if kind == "anatomy":
+        values = [column_values(f) for f in files]
+        assert told(found.common) == figures(values[1], values[0], k)
+        assert values[0] - values[1] == Counter(basket) and found.common is not None  # the basket, column by column
+        return
+    with_pairs = []
+    for file in files:
+        with duckdb.connect(str(file), read_only=True) as reader:
+            some = reader.execute("SELECT value FROM manifest WHERE key = 'suppression'").fetchall() == [("some",)]
+            with_pairs.append((reader.execute("FROM released_items").fetchall(), some))
+    cells = cells_of([p for p, _ in with_pairs], [s for _, s in with_pairs])
+    rows = [generalized(f, cells, kind == "bags") for f in files]
+    assert told(found.common) == figures(rows[1], rows[0], k)
+    assert found.common is not None and found.common.cells == len(cells)
 
 
 def test_a_run_over_files_has_no_ledger_and_says_so(owner_file: Path, tmp_path: Path) -> None:
@@ -122,3 +264,71 @@ def test_the_ledger_keeps_the_statements(owner_file: Path) -> None:
         made = make(database, "sales", "food", "one", 2)
         texts = made.statements
         assert len(texts) > 30 and any('"release_one"."transactions"' in t for t in texts)
+
+
+def test_recodings_that_differ(owner_file: Path, tmp_path: Path) -> None:
+    """Compared in what both recodings have in common, exactly the persons show whose items are not in both."""
+    prepare(owner_file)
+    with anondb.connect(owner_file) as database:
+        database.sql("CREATE TABLE alike AS SELECT tid, item FROM sales WHERE tid <> 7 AND tid <> 11")
+        make(database, "sales", "food", "one", 2).publish(tmp_path / "one.duckdb")
+        second = make(database, "alike", "food", "two", 12)
+        (found,) = second.publish(tmp_path / "two.duckdb", allow_overlap=True).intersections
+        assert database.release("one").table("released_items").fetchall() != second.table("released_items").fetchall()
+        assert found.whole is not None and found.common is not None and found.common.cells == 3
+        assert found.whole.size > 2 and (found.common.only_here, found.common.only_there) == (0, 2)
+        assert found.difference is found.common and "3 sets of items" in found.words and found.persons == 37
+
+
+def test_suppressed_items_are_not_taken_for_missing_ones() -> None:
+    """A set of items of which one release may have suppressed a part is not compared."""
+    first, second = [("X", "a"), ("X", "b"), ("c", "c")], [("a", "a"), ("c", "c"), ("d", "d")]
+    assert common_cells(first, second, False, False) == ({"X": 0, "c": 1}, {"a": 0, "c": 1, "d": 2})
+    assert common_cells(first, second, False, True) == ({"c": 0}, {"c": 0, "d": 1})
+    assert common_cells(first, second, True, False) == ({"X": 0, "c": 1}, {"a": 0, "c": 1})
+    assert common_cells([("U", x) for x in "abc"], [*second, ("V", "c"), ("V", "d")], False, False) == (
+        {"U": 0},
+        {"a": 0, "c": 0, "V": 0, "d": 0},
+    )
+
+
+def test_what_cannot_be_compared_says_why(owner_file: Path, tmp_path: Path) -> None:
+    prepare(owner_file)
+    with anondb.connect(owner_file) as database:
+        make(database, "sales", "food", "one", 2).publish(tmp_path / "one.duckdb")
+        columns = {"columns": "columns", "empty_values": "ignore"}
+        links = database.anonymize("sales", name="links", model=Anatomy(Fraction(2)), queries=3, **columns)  # type: ignore[arg-type]
+        (found,) = links.publish(tmp_path / "links.duckdb", allow_overlap=True).intersections
+        assert found.difference is None and "an anatomy has no transactions" in found.words
+        database.sql("DROP SCHEMA release_one CASCADE")
+        second = make(database, "sales", "food", "two", 2)
+        gone, links_found = second.publish(tmp_path / "two.duckdb", allow_overlap=True).intersections
+        assert gone.difference is None and gone.reason is not None and "dropped by other means" in gone.words
+        assert links_found.reason is not None
+        kept = database.sql("SELECT other, compared, alone, reason IS NULL FROM anondb.overlaps").fetchall()  # type: ignore[union-attr]
+        assert kept == [("one", None, None, False), ("one", None, None, False), ("links", None, None, False)]
+
+
+def test_a_table_of_the_same_name_in_another_database(owner_file: Path, tmp_path: Path) -> None:
+    with anondb.connect(owner_file) as database:
+        make(database, "sales", "food", "one", 2).publish(tmp_path / "one.duckdb")
+        database.sql(
+            f"ATTACH '{tmp_path / 'other.duckdb'}' AS another; CREATE TABLE another.sales AS FROM sales LIMIT 0"
+        )
+        second = make(database, "sales", "food", "two", 2)
+        (found,) = second.publish(tmp_path / "two.duckdb", allow_overlap=True).intersections
+        assert found.smallest is not None and found.difference is not None
+        assert second.measure(queries=3).queries == 3  # the source is found again
+
+
+def test_one_line_a_release_whatever_its_versions() -> None:
+    def version(only_there: int | None, other: str = "one") -> Intersection:
+        if only_there is None:
+            return Intersection(other, 9, reason="it is gone")
+        difference = Difference("transactions", 0, only_there, only_there, only_there, 5)
+        return Intersection(other, 9, whole=difference, common=difference)
+
+    lines = notes([version(7), version(1), version(None), version(0), version(3, "two"), version(None, "three")])
+    assert [line.split("'")[1] for line in lines] == ["one", "two", "three"]
+    assert "1 transaction is in one" in lines[0] and "4 versions" in lines[0] and "1 not measured" in lines[0]
+    assert "not measured, since it is gone" in lines[2] and not any("\n" in line for line in lines)

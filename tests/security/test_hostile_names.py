@@ -19,9 +19,10 @@ from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import freeze
-from anondb.release.ledger import drop_release, entries, find, record
+from anondb.release.ledger import entries, find, record
 from anondb.release.objects import read_manifest, release_schema
 from anondb.release.publish import publish
+from anondb.release.published import drop_release
 from anondb.release.reader import read_sealed_manifest
 
 LABELS = [

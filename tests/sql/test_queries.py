@@ -351,6 +351,12 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
         return "STRUCT(item VARCHAR)[]"
     if query.name.startswith("proof/") and column in ("item", "items"):  # it reads a sealed file
         return "VARCHAR" if column == "item" else "VARCHAR[]"
+    if column == "attribute_values":
+        return "VARCHAR[]"
+    if "attribute_values" in query.reads[table] and column in ("items", "copies"):  # rows as their readers see them
+        return "VARCHAR[]" if column == "items" else "INTEGER[]"
+    if column == "items" and table.endswith("_buckets"):
+        return "VARCHAR[]"
     if column == "items":
         return "VARCHAR[]" if table in ("source", "baskets", "buckets", "vals", "reconstruction") else "INTEGER[]"
     if query.name.startswith("verify/anatomy") and column in ("bucket_id", "column_id"):
@@ -378,7 +384,7 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
 
 
 def value_of(name: str) -> Any:
-    if name in ("complete", "suppressed", "product"):
+    if name in ("bags", "complete", "suppressed", "product"):
         return False
     return VALUES.get(name, "x" if name.endswith(("_name", "_column")) else 1)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,9 @@ import duckdb
 import pytest
 
 import anondb
-from anondb.errors import AnondbError, InfeasibleError, InputError
+from anondb.errors import AnondbError, EngineError, InfeasibleError, InputError
 from anondb.statements.results import Created, Dropped, Refreshed, Shown
+from anondb.statements.views import _sealed_id
 
 OPTIONS = "WITH (k = 2, m = 2, taxonomy = 'food', queries = 5)"
 VIEW = "CREATE ANONYMIZED VIEW v AS"
@@ -240,6 +243,115 @@ def test_refresh_publishes_overlapping_releases_only_if_allowed(db: anondb.Datab
     db.sql("INSERT INTO sales VALUES (9, 'a')")
     assert failure(db, "REFRESH ANONYMIZED VIEW spring").code == "overlap"  # said before the long work
     assert release_id(db) == old and place.read_bytes() == content
+
+
+def state(db: anondb.Database, place: Path) -> tuple[Any, ...]:
+    """All that a statement may change: schemas, tables with their rows, and the directory of the sealed file."""
+    engine = db.engine
+    tables = engine.connection.execute(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT temporary ORDER BY ALL"
+    ).fetchall()
+    rows = {t: sorted(map(repr, engine.connection.execute('FROM "{}"."{}"'.format(*t)).fetchall())) for t in tables}
+    schemas = engine.connection.execute("SELECT schema_name FROM duckdb_schemas() ORDER BY ALL").fetchall()
+    return schemas, rows, {f.name: f.read_bytes() for f in place.iterdir()}
+
+
+def test_a_view_that_cannot_be_published_is_not_made(db: anondb.Database, tmp_path: Path) -> None:
+    """All or nothing; what the message says to do is then done, and works."""
+    place = tmp_path / "out"
+    place.mkdir()
+    make = CREATE.replace("queries = 5", f"queries = 5, publish = '{place / 'p.duckdb'}'")
+    db.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="old", queries=1).publish(
+        place / "old.duckdb"
+    )
+    before = state(db, place)
+    error = failure(db, make)
+    assert error.code == "overlap" and "allow_overlap = true" in str(error) and "--" not in str(error)
+    assert state(db, place) == before
+    allowed = make.replace("queries = 5", "queries = 5, allow_overlap = true")
+    found = made(db, allowed)
+    assert found.report.published == str(place / "p.duckdb") and found.report.intersections[0].other == "old"
+
+    before = state(db, place)
+    other = allowed.replace("spring", "summer")
+    assert failure(db, other).code == "target_exists" and state(db, place) == before
+    away = other.replace("p.duckdb", "nowhere/p.duckdb")
+    error = failure(db, away)
+    assert error.code == "no_such_directory" and "Make it first" in str(error) and state(db, place) == before
+    (place / "nowhere").mkdir()
+    made(db, away)
+
+
+@pytest.mark.parametrize("refreshing", [False, True], ids=["create", "refresh"])
+def test_what_fails_while_it_is_sealed_leaves_nothing(
+    db: anondb.Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refreshing: bool
+) -> None:
+    place = tmp_path / "out"
+    place.mkdir()
+    text = CREATE.replace("queries = 5", f"queries = 5, allow_overlap = true, publish = '{place / 'p.duckdb'}'")
+    if refreshing:
+        made(db, text)
+        db.sql("INSERT INTO sales VALUES (9, 'a')")
+        text = "REFRESH ANONYMIZED VIEW spring"
+    before = state(db, place)
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("anondb.release.publish.os.replace", full)
+        with pytest.raises(EngineError):
+            db.sql(text)
+    assert state(db, place) == before
+    db.sql(text)
+    assert _sealed_id(str(place / "p.duckdb")) == release_id(db)
+
+
+def test_a_refused_refresh_leaves_everything_and_says_what_works(db: anondb.Database, tmp_path: Path) -> None:
+    place = tmp_path / "out"
+    place.mkdir()
+    make = CREATE.replace("queries = 5", f"queries = 5, publish = '{place / 'p.duckdb'}'")
+    made(db, make)
+    db.sql("INSERT INTO sales VALUES (9, 'a')")
+    before = state(db, place)
+    error = failure(db, "REFRESH ANONYMIZED VIEW spring")
+    assert error.code == "overlap" and "CREATE OR REPLACE" in str(error) and state(db, place) == before
+    allowed = make.replace("CREATE", "CREATE OR REPLACE").replace("queries = 5", "queries = 5, allow_overlap = true")
+    assert len(made(db, allowed).report.intersections) == 1
+    db.sql("INSERT INTO sales VALUES (10, 'a')")
+    found = refreshed(db)
+    assert [i.other for i in found.report.intersections] == ["spring", "spring"]  # type: ignore[union-attr]
+
+
+def test_a_replaced_version_is_compared_too(db: anondb.Database, tmp_path: Path) -> None:
+    """Readers keep the old file: what it and the new one tell together is measured on what was published."""
+    place = tmp_path / "p.duckdb"
+    text = CREATE.replace("queries = 5", f"queries = 5, allow_overlap = true, publish = '{place}'")
+    assert made(db, text).report.intersections == ()
+    db.sql(f"ATTACH '{tmp_path / 'more.duckdb'}' AS more; CREATE TABLE more.sales AS FROM sales LIMIT 0")
+    rows = []
+    for change in ("DELETE FROM sales WHERE tid = 1", "INSERT INTO sales VALUES (9, 'a'), (10, 'b')"):
+        old = place.with_name(f"old{len(rows)}.duckdb")
+        old.write_bytes(place.read_bytes())
+        rows.append(old)
+        db.sql(change)
+        found = refreshed(db)
+        assert found.report is not None and len(found.report.intersections) == len(rows)
+        for one, file in zip(found.report.intersections, rows, strict=True):
+            baskets = []
+            for path in (place, file):
+                with duckdb.connect(str(path), read_only=True) as reader:
+                    baskets.append(Counter(str(r) for r in reader.execute("SELECT items FROM baskets").fetchall()))
+            assert one.whole is not None and one.other == "spring" and one.reason is None
+            assert one.whole.only_here == (baskets[0] - baskets[1]).total()
+            assert one.whole.only_there == (baskets[1] - baskets[0]).total()
+        assert len(found.notes) == 1 and "Compared with 'spring'" in found.notes[0]
+        assert len(found.to_json()["intersections"]) == len(rows)
+        assert found.to_json()["release"]["intersections"] == found.to_json()["intersections"]
+    db.sql("DROP ANONYMIZED VIEW spring")
+    again = made(db, text.replace("CREATE", "CREATE OR REPLACE"))
+    assert len(again.report.intersections) == 3 and all(i.whole is not None for i in again.report.intersections)
+    assert len(again.notes) == 1 and "Of its 3 versions" in again.notes[0]
 
 
 def test_paths_of_a_view_are_absolute(db: anondb.Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

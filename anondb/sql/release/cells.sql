@@ -1,0 +1,6 @@
+-- reads: cells(cell)
+-- params: none
+-- returns: cells
+-- grain: one row
+-- How many parts two anatomies have in common.
+SELECT count(DISTINCT cell) AS cells FROM cells

@@ -1,0 +1,20 @@
+-- reads: buckets(bucket_id, column_id, items, copies), cells(released_item, cell)
+-- params: none
+-- returns: persons, items, copies, attribute_values
+-- grain: value of buckets, cell
+-- The values of an anatomy without their buckets, cut into parts that two anatomies have in common. Empty parts are left
+-- out: they are what the others leave of all persons.
+WITH numbered AS (
+    SELECT row_number() OVER (ORDER BY bucket_id ASC, column_id ASC, items ASC) AS row_id, items, copies FROM buckets
+),
+listed AS (
+    SELECT row_id, copies, unnest(items) AS item FROM numbered
+)
+SELECT
+    listed.copies AS persons,
+    list(listed.item ORDER BY listed.item ASC) AS items,
+    CAST([] AS INTEGER[]) AS copies,
+    CAST([] AS TEXT[]) AS attribute_values
+FROM listed
+JOIN cells ON listed.item = cells.released_item
+GROUP BY listed.row_id, listed.copies, cells.cell

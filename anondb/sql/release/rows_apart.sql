@@ -1,0 +1,21 @@
+-- reads: firsts(persons, items, copies, attribute_values), seconds(persons, items, copies, attribute_values)
+-- params: k
+-- returns: only_first, only_second, alone, below_k
+-- grain: one row
+-- The multiset difference of the rows of two releases: how many are in one of them only, how many of those have no equal
+-- in the difference, and how many have fewer than k - 1 equals there.
+WITH counted AS (
+    SELECT sum(here) - sum(there) AS surplus
+    FROM (
+        SELECT persons AS here, 0 AS there, items, copies, attribute_values FROM firsts
+        UNION ALL
+        SELECT 0 AS here, persons AS there, items, copies, attribute_values FROM seconds
+    ) AS both_releases
+    GROUP BY items, copies, attribute_values
+)
+SELECT
+    CAST(coalesce(sum(surplus) FILTER (WHERE surplus > 0), 0) AS BIGINT) AS only_first,
+    CAST(coalesce(-sum(surplus) FILTER (WHERE surplus < 0), 0) AS BIGINT) AS only_second,
+    count(*) FILTER (WHERE abs(surplus) = 1) AS alone,
+    CAST(coalesce(sum(abs(surplus)) FILTER (WHERE abs(surplus) < getvariable('k')), 0) AS BIGINT) AS below_k
+FROM counted
