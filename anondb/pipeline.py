@@ -80,6 +80,8 @@ class Report:
     warnings: tuple[str, ...]
     seconds: dict[str, float]
     published: str | None = None
+    sha256: str | None = None
+    content_digest: str | None = None
     anatomy: AnatomyFigures | None = None
     relational: dict[str, Any] | None = None
     constraints: ConstraintReport | None = None
@@ -107,6 +109,8 @@ class Report:
             "accuracy": self.accuracy.to_json(),
             "seconds": self.seconds,
             "published": self.published,
+            "sha256": self.sha256,
+            "content_digest": self.content_digest,
             "intersections": [i.to_json() for i in self.intersections],
             "warnings": list(self.warnings),
             **({} if self.anatomy is None else {"anatomy": self.anatomy.to_json()}),
@@ -341,4 +345,12 @@ def published(report: Report, file: PublishedFile, seconds: float | None = None,
     steps = report.seconds
     if seconds is not None:
         steps = steps | {"publish": round(seconds, 3), "total": round(steps["total"] + seconds, 3)}
-    return replace(report, published=str(file.path), seconds=steps, warnings=warnings, intersections=file.intersections)
+    return replace(
+        report,
+        published=str(file.path),
+        sha256=file.sha256,
+        content_digest=file.content_digest,
+        seconds=steps,
+        warnings=warnings,
+        intersections=file.intersections,
+    )

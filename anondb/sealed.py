@@ -100,7 +100,7 @@ def verify_file(
     known = None if published_in is None else _published(published_in)
     with sealed_release(
         path,
-        files=_files(privacy_constraints, sensitive),
+        files=files_among(privacy_constraints, sensitive),
         threads=threads,
         memory_limit=memory_limit,
         on_statement=on_statement,
@@ -112,7 +112,7 @@ def verify_file(
         return _identified(sealed, found, expect, known)
 
 
-def _files(*sources: Any) -> list[str]:
+def files_among(*sources: Any) -> list[str]:
     """Those sources that are files, which a locked connection must be allowed to read."""
     return [os.fspath(s) for s in sources if isinstance(s, os.PathLike) or (isinstance(s, str) and is_file(s))]
 

@@ -59,9 +59,10 @@ def check_writable(engine: Engine, catalog: str) -> None:
         )
 
 
-def tables_with(engine: Engine, id_column: str, item_column: str) -> list[Table]:
-    """The tables and views of the current database that have both columns."""
-    found = engine.query("transactions/tables_with", id_column=id_column.lower(), item_column=item_column.lower())
+def tables_with(engine: Engine, catalog: str, id_column: str, item_column: str) -> list[Table]:
+    """The tables and views of a database that have both columns."""
+    columns = {"id_column": id_column.lower(), "item_column": item_column.lower()}
+    found = engine.query("transactions/tables_with", None, catalog_name=catalog, **columns)
     return [Table(*names) for names in zip(*(column.tolist() for column in found.values()), strict=True)]
 
 
@@ -233,7 +234,7 @@ def publish_release(
             place = proof_directory(proof, manifest, shown)
         file = seal(engine, name, path, found, replace=replace, allow_overlap=allow_overlap)
     if place is not None:
-        write_proof(place, manifest, shown)
+        write_proof(place, manifest, (file.sha256, file.content_digest), shown)
     return replace_fields(file, proof=place)
 
 

@@ -189,9 +189,9 @@ def progress() -> Iterator[Callable[[str], None] | None]:
 
 def only_table(database: Database, id_column: str, item_column: str) -> str:
     """The one table that has both columns, where the user named none."""
-    from anondb.stored import tables_with
+    from anondb.stored import current_catalog, tables_with
 
-    found = tables_with(database.engine, id_column, item_column)
+    found = tables_with(database.engine, current_catalog(database.engine), id_column, item_column)
     if len(found) != 1:
         raise InputError(
             f"{len(found)} tables have the columns {id_column!r} and {item_column!r}.",
@@ -214,7 +214,7 @@ def table_to_check(source: str, id_column: str, item_column: str) -> str:
 
     engine, schema, _ = locked_engine(source)
     try:
-        found = tables_with(engine, id_column, item_column)
+        found = tables_with(engine, schema.catalog, id_column, item_column)
         there = listed(engine, schema.catalog)
     finally:
         engine.close()
@@ -246,13 +246,13 @@ def transactions_of(database: Database, source: str, table: str | None, id_colum
 def buckets_of(database: Database, source: str, table: str | None) -> Any:
     """The buckets to check: the data file, the table or file named, or the only table that has their columns."""
     from anondb.data.sources import is_file
-    from anondb.stored import tables_with
+    from anondb.stored import current_catalog, tables_with
 
     if table is not None:
         return Path(table) if is_file(table) else table
     if is_file(source):
         return Path(source)
-    found = tables_with(database.engine, "bucket_id", "column_id")
+    found = tables_with(database.engine, current_catalog(database.engine), "bucket_id", "column_id")
     if len(found) != 1:
         raise InputError(
             f"{len(found)} tables have the columns 'bucket_id' and 'column_id'.",

@@ -129,8 +129,9 @@ def query(
         with sealed_release(file, on_statement=on_statement) as sealed:
             answer = answer_from(sealed.engine, sealed.schema, sql)
     else:
-        engine, _, _ = locked_engine(file, on_statement=on_statement)
+        engine, schema, _ = locked_engine(file, on_statement=on_statement)
         try:
+            engine.use(schema.catalog)
             answer = answer_from(engine, stored.find_release(engine, release), sql)
         finally:
             engine.close()

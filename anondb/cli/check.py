@@ -91,7 +91,6 @@ def verify(
     show_sql: ShowSql = False,
 ) -> None:
     """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
-    from anondb import checks
     from anondb.data.sources import is_file as is_data_file
     from anondb.release.reader import is_sealed
     from anondb.sealed import verify_file
@@ -130,11 +129,11 @@ def verify(
             transactions = table_to_check(source, id, item)
     if expect is not None or published_in is not None:
         raise InputError("--expect and --published-in go with a sealed file.", code="bad_usage")
+    if release is not None:
+        _print(_verify_release(source, release, promised, witnesses, stated, show_sql, limits), witnesses, as_json)
+        return
     with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
-        if release is not None:
-            own = checks.model_of(database.release(release).manifest)
-            found = database.verify(release=release, model=promised(own), witnesses=witnesses, **stated)
-        elif default.name == "anatomy":
+        if default.name == "anatomy":
             where = buckets_of(database, source, buckets)
             found = database.verify(transactions, buckets=where, model=default, id=id, item=item, witnesses=witnesses)
         else:
@@ -177,6 +176,29 @@ def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -
         print_witnesses(found)
     if not (found.verified if sealed is None else sealed.holds):
         raise typer.Exit(VerificationFailed.exit_code)
+
+
+def _verify_release(
+    source: str,
+    release: str,
+    promised: Callable[[Model], Model],
+    witnesses: int,
+    stated: dict[str, Any],
+    show_sql: bool,
+    limits: dict[str, Any],
+) -> Verification:
+    """``verify --release``, on a locked connection: the file may be anybody's."""
+    from anondb import checks
+    from anondb.database import Database
+    from anondb.release.reader import locked_engine
+    from anondb.sealed import files_among
+
+    files = files_among(*stated.values())
+    engine, schema, _ = locked_engine(source, files=files, on_statement=shown_statements(show_sql), **limits)
+    with Database(engine) as database:
+        engine.use(schema.catalog)
+        own = checks.model_of(database.release(release).manifest)
+        return database.verify(release=release, model=promised(own), witnesses=witnesses, **stated)
 
 
 def _print_identity(sealed: SealedCheck) -> None:

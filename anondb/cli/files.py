@@ -95,12 +95,16 @@ def publish(
                 "published": str(file.path),
                 "transactions": file.transactions,
                 "bytes": file.size,
+                "sha256": file.sha256,
+                "content_digest": file.content_digest,
                 "proof": None if file.proof is None else str(file.proof),
                 "intersections": [i.to_json() for i in file.intersections],
             }
         )
         return
     typer.echo(f"{release} is sealed in {file.path} ({file.transactions} transactions, {file.size / 2**20:.1f} MiB)")
+    typer.echo(f"sha256 {file.sha256}")
+    typer.echo(file.content_digest)
     if file.proof is not None:
         typer.echo(f"its proof is in {file.proof}")
     for note in notes(file.intersections):

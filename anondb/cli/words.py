@@ -80,7 +80,7 @@ def print_report(report: Report, kept: bool) -> None:
     if report.anatomy is not None:
         rows[-1:-1] = _anatomy_rows(report.anatomy)
     if report.published:
-        rows.append(("published", report.published))
+        rows += [("published", report.published), ("sha256", report.sha256), ("content", report.content_digest)]
     elif not kept:
         rows.append(("published", "no: a run over files keeps nothing but what --publish writes"))
     print_table(f"release {shown(report.release)}", rows)

@@ -252,6 +252,10 @@ class Engine:
         """Run a statement tree that returns nothing of interest (DDL, INSERT)."""
         self._execute(statement, what)
 
+    def use(self, catalog: str) -> None:
+        """Make a database the current one."""
+        self.run(exp.Use(this=exp.Table(this=exp.to_identifier(catalog, quoted=True))), "choosing a database")
+
     def run_all(self, statements: Iterable[exp.Expr], what: str) -> None:
         """Run statements that return nothing of interest, in one go."""
         texts = [_text(statement) for statement in statements]

@@ -31,11 +31,12 @@ def open_locked(
     spill: Path | None = None,
     files: Sequence[str] = (),
 ) -> duckdb.DuckDBPyConnection:
-    """A connection whose current database is the file, attached read-only under the name ``release``.
+    """A connection to which the file is attached read-only, under the name ``release``.
 
     Other files and databases, extensions and settings are out of reach. With ``spill`` they are before the file is
-    attached, so that nothing in a stranger's file can use them; DuckDB then leaves the file itself within reach of SQL, so
-    that only anondb's statements may run there. Without ``spill`` the connection is for analysts.
+    attached, so that nothing in a stranger's file can use them, and the file is not the current database, so that macros in
+    it do not hide DuckDB's functions; it stays within reach of SQL itself, so that only anondb's statements may run there.
+    Without ``spill`` the connection is for analysts, and the file is the current database.
 
     The file is attached to a database in memory: opened by its own name, DuckDB would hand out an instance that this
     process has open already, with the file as it was then.
@@ -85,7 +86,7 @@ def _locking(path: Path, spill: Path | None, files: Sequence[str]) -> list[exp.E
     if spill is None:
         return [*attached, *lock]
     allowed = {"allowed_paths": [place, f"{place}.wal", *files], "allowed_directories": [str(spill)]}
-    return [*(_setting(name, exp.convert(paths)) for name, paths in allowed.items()), *lock, *attached]
+    return [*(_setting(name, exp.convert(paths)) for name, paths in allowed.items()), *lock, attached[0]]
 
 
 def _setting(name: str, value: exp.Expr) -> exp.Set:

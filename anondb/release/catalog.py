@@ -103,7 +103,8 @@ def sealed_catalog(engine: Engine, schema: SchemaName) -> SealedCatalog:
     """Compare the catalog of a sealed file with what anondb writes.
 
     Args:
-        engine: on a locked connection (``engine.strangers``).
+        engine: on a locked connection (``engine.strangers``) whose current database is another, since the file's own
+            macros would hide DuckDB's functions.
         schema: the schema ``main`` of the file.
     """
     there = listed(engine, schema.catalog)
@@ -133,6 +134,7 @@ def sealed_catalog(engine: Engine, schema: SchemaName) -> SealedCatalog:
         if not findings:
             findings = _column_comments(engine, twin, schema)
         if not findings and kind.attributes:
+            engine.use(schema.catalog)
             findings = _defaults(engine, schema, kind)
     finally:
         reference.close()

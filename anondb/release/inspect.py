@@ -85,6 +85,7 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
         if kind is None or not catalog.is_release:  # what is called like our table may be anything
             found += catalog.findings
             return Inspection(place, {}, {**figures, "bytes": f"{size}, not compared"}, tuple(found))
+        engine.use(schema.catalog)
         found += storage_findings(engine, kind) + content_findings(engine, schema, kind)
         counts = table_counts(engine, schema, kind)
         figures["rows"] = ", ".join(f"{name} {count:,}" for name, count in counts.items())
@@ -116,8 +117,9 @@ def _rebuild(engine: Engine, schema: SchemaName, kind: Kind, place: Path, releas
             )
             return words, [Finding("bytes", words)]
         found = []
-        reader, _, _ = locked_engine(twin)
+        reader, twin_schema, _ = locked_engine(twin)
         try:
+            reader.use(twin_schema.catalog)
             if stored_statistics(reader, kind) != stored_statistics(engine, kind):
                 found.append(Finding("statistics", "the stored statistics are not those of the rows"))
         finally:

@@ -29,6 +29,7 @@ _IDS = Table("", SEALED_SCHEMA, "transaction_ids")
 _MEMBERS = Table("", SEALED_SCHEMA, "released_items")
 _RECORDS = Table("", SEALED_SCHEMA, "records")
 _BUCKETS = Table("", SEALED_SCHEMA, "buckets")
+_FOUND = exp.to_table("violations_of_the_promise")
 
 
 @dataclass(frozen=True)
@@ -278,11 +279,23 @@ _PAGE = """\
 # Checking a sealed release without anondb
 
 `verify_{model}.sql` is plain DuckDB SQL. It reads the sealed file and returns the violations of the promise: **no row
-means that the promise holds**. A row "this is another release" means that script and file do not belong together.
+means that the promise holds**. The last line is PASS, or an error that says FAIL, and then the shell ends with an exit code
+that is not 0. A row "this is another release" means that script and file do not belong together.
 
     duckdb -readonly RELEASE.duckdb < verify_{model}.sql
 
 The file was made by {model} with {parameters}, and its release_id is `{release_id}`.
+
+## Is it the file that was published?
+
+Rows that were changed, and written anew so that the promise still holds, cannot be told from the file alone. Compare it
+with what its publisher says, over another way than the file came:
+
+    {sha256}   SHA-256 of the file (sha256sum RELEASE.duckdb)
+    {content_digest}   its content
+
+`anondb verify RELEASE.duckdb --expect DIGEST` compares either. A copy made by DuckDB has another SHA-256, and the same
+content.
 
 ## What is shown, and from what
 
@@ -314,8 +327,31 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
         node.comments = None
         if isinstance(node, exp.Table):
             node.set("catalog", None)  # the file may be attached under any name
-    head = f"-- Violations of the promise of release {manifest['release_id']} ({_words(manifest)}). No row: it holds.\n"
-    return head + union.sql(dialect="duckdb", pretty=True) + "\nORDER BY ALL;\n"
+    about = f"-- Violations of the promise of release {manifest['release_id']} ({_words(manifest)})."
+    head = f"{about} No row, and PASS at the end: it holds.\n"
+    made = exp.Create(
+        this=_FOUND,
+        kind="TABLE",
+        replace=True,
+        expression=union,
+        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+    )
+    listed = exp.select("*").from_(_FOUND.copy()).order_by(exp.var("ALL"))
+    texts = (tree.sql(dialect="duckdb", pretty=True) + ";\n" for tree in (made, listed, _verdict(manifest)))
+    return head + "".join(texts)
+
+
+def _verdict(manifest: Manifest) -> exp.Select:
+    """The last statement: PASS, or an error that says FAIL, with which a shell ends with a non-zero exit code."""
+    number = exp.Count(this=exp.Star())
+    parts = ("FAIL: ", exp.cast(number, "VARCHAR"), f" violations of the promise of release {manifest['release_id']}.")
+    words: exp.Expr = exp.Literal.string("")
+    for part in parts:
+        words = exp.DPipe(this=words, expression=exp.Literal.string(part) if isinstance(part, str) else part)
+    failed = exp.Anonymous(this="error", expressions=[words])
+    passed = exp.Literal.string(f"PASS: the promise of release {manifest['release_id']} holds.")
+    verdict = exp.Case(ifs=[exp.If(this=number.eq(exp.convert(0)), true=passed)], default=failed)
+    return exp.select(verdict.as_("verdict")).from_(_FOUND.copy())
 
 
 def _words(manifest: Manifest) -> str:
@@ -338,8 +374,10 @@ def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, shown
     return place
 
 
-def write_proof(directory: Path, manifest: Manifest, shown: Shown = Shown()) -> list[Path]:
+def write_proof(directory: Path, manifest: Manifest, digests: tuple[str, str], shown: Shown = Shown()) -> list[Path]:
     """Write ``verify_<model>.sql`` and its page into a directory, which is made if need be; files of those names give way.
+
+    ``digests`` are the SHA-256 of the file and the digest of its content.
 
     Raises:
         InputError: no proof for the model.
@@ -351,6 +389,8 @@ def write_proof(directory: Path, manifest: Manifest, shown: Shown = Shown()) -> 
         parameters=_words(manifest).partition(", ")[2],
         release_id=manifest["release_id"],
         claims=CLAIMS[model],
+        sha256=digests[0],
+        content_digest=digests[1],
     )
     files = {directory / f"verify_{model}.sql": script(manifest, shown), directory / PAGE: page}
     try:

@@ -185,6 +185,7 @@ def _check_sealed(
         catalog = sealed_catalog(reader, schema)
         if not catalog.is_release:
             raise InternalError(f"The sealed file has {len(catalog.findings)} objects or texts too many or too few.")
+        reader.use(schema.catalog)
         if storage_findings(reader, kind):
             raise InternalError("The sealed file is not stored as it should be.")
         if table_counts(reader, schema, kind) != counts or catalog.manifest != manifest:

@@ -12,12 +12,14 @@ from pathlib import Path
 import duckdb
 import pytest
 from reference import constraint_satisfied, count_rare_transactions, threats
+from release.proofs import proven
 
 from anondb.data.constraints import PrivacyConstraints
 from anondb.errors import InputError
 from anondb.release.proof import Shown, proof_directory, script, write_proof
 
 BASE = {"release_id": "r1", "transactions": "9"}
+DIGESTS = ("0" * 64, "content:" + "1" * 64)
 
 
 def violations(
@@ -34,7 +36,7 @@ def violations(
         ):
             if values:
                 file.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values[0]))})", values)
-        return [(tuple(items), support) for _, items, support in file.execute(text).fetchall()]
+        return [(tuple(items), support) for _, items, support in proven(file, text)]
 
 
 def random_rows(seed: int) -> list[list[str]]:
@@ -130,12 +132,12 @@ def test_an_unknown_model_has_no_proof() -> None:
 def test_the_pack(tmp_path: Path) -> None:
     manifest = {**BASE, "model": "km", "k": "2", "m": "2"}
     place = proof_directory(tmp_path / "proof", manifest)
-    files = write_proof(place, manifest)
+    files = write_proof(place, manifest, DIGESTS)
     assert sorted(p.name for p in files) == ["README.md", "verify_km.sql"]
     page = (place / "README.md").read_text()
-    for words in ("no row", "taxonomy", "Truthfulness", "Coverage", "r1", "k = 2, m = 2"):
+    for words in ("no row", "taxonomy", "Truthfulness", "Coverage", "r1", "k = 2, m = 2", *DIGESTS):
         assert words in " ".join(page.split())
-    assert write_proof(place, manifest) == files
+    assert write_proof(place, manifest, DIGESTS) == files
     (tmp_path / "file").write_text("")
     for wrong in (tmp_path / "file", tmp_path / "none" / "proof"):
         with pytest.raises(InputError):

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from release.proofs import proven
 from rt_reference import class_support, kkm_violations, klm_violations
 
 import anondb
@@ -61,7 +62,7 @@ def proof_of_records(
                 file.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", values)
         for change in changes:
             file.execute(change)
-        return [(words, tuple(items), support) for words, items, support in file.execute(text).fetchall()]
+        return [(words, tuple(items), support) for words, items, support in proven(file, text)]
 
 
 def records_script(model: str, **parameters: Any) -> str:
@@ -208,7 +209,7 @@ def proof_of_buckets(rows: Sequence[Any], text: str) -> Found:
         file.execute("CREATE TABLE manifest AS SELECT 'release_id' AS key, 'r1' AS value")
         file.execute("CREATE TABLE buckets (bucket_id INTEGER, column_id INTEGER, items VARCHAR[], copies INTEGER)")
         file.executemany("INSERT INTO buckets VALUES (?, ?, ?, ?)", [(b, c, list(i), n) for b, c, i, n in rows])
-        return Counter((words, tuple(items), support) for words, items, support in file.execute(text).fetchall())
+        return Counter((words, tuple(items), support) for words, items, support in proven(file, text))
 
 
 def anatomy_script(l: Fraction, columns: int, empty_values: str, transactions: int) -> str:
@@ -290,21 +291,18 @@ def test_no_row_on_a_sealed_release(tmp_path: Path, model: Any, options: dict[st
     page = (tmp_path / "proof" / "README.md").read_text()
     assert "Needs only the release" in page or model.name == "hkp"
     with duckdb.connect(str(tmp_path / "one.duckdb")) as file:
-        assert file.execute(text).fetchall() == []
+        assert proven(file, text) == []
         if model.name == "anatomy":
             file.execute("DELETE FROM buckets WHERE rowid = 0")
         elif model.name in ("kkm", "klm"):
             file.execute("DELETE FROM records WHERE transaction_id = 1")
         elif options.get("privacy_constraints") == "stated":
-            few = "SELECT min(transaction_id) FROM transactions WHERE item = (SELECT min(item) FROM transactions)"
-            file.execute(
-                f"DELETE FROM transactions WHERE item = (SELECT min(item) FROM transactions) AND transaction_id > ({few})"
-            )
+            few = "SELECT min(transaction_id) FROM transaction_items WHERE item_id = 1"
+            file.execute(f"DELETE FROM transaction_items WHERE item_id = 1 AND transaction_id > ({few})")
         else:
-            file.execute("INSERT INTO transactions SELECT 1, 'new', 1")
-            if model.name == "k":
-                file.execute("INSERT INTO transactions SELECT 1, 'newer', 1")
-        assert file.execute(text).fetchall()
+            file.execute("INSERT INTO labels VALUES (1001, 'new'), (1002, 'newer')")
+            file.execute("INSERT INTO transaction_items VALUES (1, 1001, 1), (1, 1002, 1)")
+        assert proven(file, text)
 
 
 def test_every_model_has_a_proof() -> None:

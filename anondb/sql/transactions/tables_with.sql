@@ -1,12 +1,12 @@
 -- reads: none
--- params: id_column, item_column
+-- params: catalog_name, id_column, item_column
 -- returns: table_catalog, table_schema, table_name
 -- grain: table_catalog, table_schema, table_name
--- The tables and views of the current database that have both columns, releases and the ledger aside.
+-- The tables and views of a database that have both columns, releases and the ledger aside.
 SELECT table_catalog, table_schema, table_name
 FROM information_schema.columns
 WHERE
-    table_catalog = current_database()
+    table_catalog = getvariable('catalog_name')
     AND NOT starts_with(table_schema, 'release_')
     AND table_schema NOT IN ('anondb', 'information_schema', 'pg_catalog')
 GROUP BY table_catalog, table_schema, table_name
