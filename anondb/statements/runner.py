@@ -136,6 +136,8 @@ def sql(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | Result | None:
                 found = own.relation(engine, step.statement.text)
             except own.OwnError as refused:
                 raise _own_error(text, step, step.statement.start, refused) from None
+            finally:
+                engine.names.may_have_changed()
         else:
             found = run_step(engine, text, step).view
     return found
@@ -149,6 +151,8 @@ def run_step(engine: Engine, text: str, step: Step) -> StatementResult:
             result = own.run(engine, statement.text)
         except own.OwnError as refused:
             raise _own_error(text, step, statement.start, refused) from None
+        finally:
+            engine.names.may_have_changed()
         columns, rows = result.columns, result.rows
         changed = int(rows[0][0]) if step.returns != "rows" and columns == ["Count"] and rows else None
         if step.returns == "nothing" or (step.returns == "either" and columns == ["Count"]):
