@@ -135,6 +135,8 @@ def anonymize(
     catalog = current_catalog(engine)
     with engine.recording() as statements, engine.transaction() if loaded is None else contextlib.nullcontext():
         check_writable(engine, catalog)
+        if not engine.transient:
+            ledger.check_names(engine, catalog)
         with clock.step(engine, "load", "loading transactions"):
             loaded = load(engine, policy) if loaded is None else loaded
             dataset = loaded.dataset

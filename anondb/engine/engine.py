@@ -201,7 +201,9 @@ class Engine:
         text = load(name).bind({}, {}).sql(dialect="duckdb")
         if self._on_statement is not None:
             self._on_statement(text)
-        return self.guarded(lambda: dict(self._connection.execute(text).fetchnumpy()), lambda e: wrap(e, f"query {name}"))
+        return self.guarded(
+            lambda: dict(self._connection.execute(text).fetchnumpy()), lambda e: wrap(e, f"query {name}")
+        )
 
     def guarded(self, work: Callable[[], _T], describe: Callable[[duckdb.Error], Exception]) -> _T:
         """Run ``work`` in the worker thread; an error of DuckDB's becomes one without its text, in its chain too."""
@@ -347,6 +349,7 @@ class Engine:
         self.begin()
         try:
             with self.names.steady():
+                self.names.check_work(self._work)
                 yield
                 self.drop(*(self.work_table(n.removeprefix(_WORK_PREFIX)) for n in sorted(self._work)))
                 self._execute("COMMIT", "commit")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from anondb.errors import InputError
@@ -63,6 +63,22 @@ class NameCheck:
             yield
         finally:
             self._hold = before
+
+    def check_work(self, made: Collection[str]) -> None:
+        """Refuse temporary tables and views of the user's that begin as work tables do; ``made`` are the engine's own.
+
+        Raises:
+            InputError: ``reserved_name``.
+        """
+        found = self._look_up("statements/temporary_names")
+        taken = [name for name in (found["name"].tolist() if found else []) if name not in made]
+        if taken:
+            raise InputError(
+                f"There is a temporary table or view {taken[0]!r}: names that begin with '_anondb_' are those of anondb's"
+                " work tables.",
+                code="reserved_name",
+                hint="Rename it, or drop it.",
+            )
 
     def may_have_changed(self) -> None:
         """SQL of the user's own ran, which may have made macros."""
