@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from anondb.data.sources import QuerySource
+from anondb.data.taxonomy import LIST_THEM
 from anondb.engine import Engine, own
 from anondb.errors import AnondbError, InputError
 from anondb.statements import views
@@ -229,6 +230,9 @@ def _in_sql(error: AnondbError) -> AnondbError:
         said = str(error).removesuffix(error.hint)
         if error.code == "release_exists":
             error.hint = "Choose another, or CREATE OR REPLACE it."
+        elif LIST_THEM in error.hint:
+            listed = "To list them: the items of the view's query EXCEPT the nodes of the taxonomy that have no child."
+            error.hint = error.hint.replace(LIST_THEM, listed)
         else:
             error.hint = _FLAG.sub(lambda m: "the option " + m[1].replace("-", "_"), error.hint)
         error.args = (said + error.hint,)
