@@ -382,4 +382,5 @@ def _from_source(engine: Engine, source: Source) -> Taxonomy:
         ) from None
     finest = list(source.columns.values())[-1 if _root_to_leaf(levels) else 0]
     kind = kind_of(finest) if source.typed else None
-    return replace(tree, name=f"{called}, which was read as one column a level", kind=kind)
+    how = "one column a level" if source.typed else "one column a level (its first line is its header)"
+    return replace(tree, name=f"{called}, which was read as {how}", kind=kind)

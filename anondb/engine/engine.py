@@ -198,12 +198,10 @@ class Engine:
         """The macros of the user's, of which a transient database has none; no part of what made a release."""
         if self.transient:
             return {}
-        text = load(name).bind({}, {}).sql(dialect="duckdb")
+        text, what = load(name).bind({}, {}).sql(dialect="duckdb"), f"query {name}"
         if self._on_statement is not None:
             self._on_statement(text)
-        return self.guarded(
-            lambda: dict(self._connection.execute(text).fetchnumpy()), lambda e: wrap(e, f"query {name}")
-        )
+        return self.guarded(lambda: dict(self._connection.execute(text).fetchnumpy()), lambda e: wrap(e, what))
 
     def guarded(self, work: Callable[[], _T], describe: Callable[[duckdb.Error], Exception]) -> _T:
         """Run ``work`` in the worker thread; an error of DuckDB's becomes one without its text, in its chain too."""
