@@ -15,6 +15,7 @@ from anondb.data.constraints import PrivacyConstraints
 from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import put_sets, read_privacy
+from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
@@ -217,6 +218,14 @@ def verify_source(
         found = verify_kkm(engine, dataset.transactions, classes, dataset.items, hidden, model, witnesses=witnesses)
         engine.drop(classes, hidden)
         return found
+
+
+def unknown_items(engine: Engine, transactions: Any, taxonomy: Any, *, id: str, item: str) -> tuple[str, ...]:
+    """The items that are no leaves of a taxonomy, by label; what they are asked from as in ``pipeline.anonymize``."""
+    with engine.transaction():
+        with open_source(engine, transactions, "transactions") as source:
+            dataset = load_transactions(engine, source, id_column=id, item_column=item)
+        return load_taxonomy(engine, taxonomy).not_leaves(dataset)
 
 
 def verify_dataset(engine: Engine, dataset: Dataset, model: Model, witnesses: int = 0, **about: Any) -> Verification:

@@ -388,6 +388,15 @@ class Database:
             quasi_identifiers=quasi_identifiers,
         )
 
+    def unknown_items(
+        self, transactions: Any, taxonomy: Any, *, id: str = "tid", item: str = "item"
+    ) -> tuple[str, ...]:
+        """The items that are no leaves of a taxonomy, for which ``anonymize`` is refused; sorted.
+
+        Errors never hold an item; this is how an owner finds those that one counts (``unknown_item``, ``internal_item``).
+        """
+        return checks.unknown_items(self.engine, transactions, taxonomy, id=id, item=item)
+
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:
         """Run SQL: ordinary statements as they are, mixed with those of anonymized views (``anondb.statements``).
 

@@ -146,6 +146,8 @@ def anonymize(
     catalog = current_catalog(engine)
     with engine.recording() as statements, engine.transaction() if loaded is None else contextlib.nullcontext():
         check_writable(engine, catalog)
+        if not engine.transient:
+            ledger.check_names(engine, catalog)
         with clock.step(engine, "load", "loading transactions"):
             loaded = load(engine, policy) if loaded is None else loaded
             dataset = loaded.dataset
@@ -225,6 +227,8 @@ def load(engine: Engine, policy: Policy) -> Loaded:
     """Read the transactions, the taxonomy and the constraints of a policy, each source once."""
     dataset, reference = read_persons(engine, policy)
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
+    if taxonomy is not None:
+        taxonomy.leaf_nodes(dataset)  # each item has its leaf, also for algorithms that would not look
     of_records = policy.model.name in RELATIONAL  # weights are those of attributes
     stated = load_stated(
         engine,
@@ -236,6 +240,13 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         countable=policy.countable,
     )
     sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
+    if policy.model.name == "hkp" and dataset.labels and set(dataset.labels) <= set(sensitive or ()):
+        raise InputError(
+            f"All {dataset.n_items} items of {dataset.source} are private: there is none that an attacker is taken to know,"
+            " so that nothing is protected.",
+            code="all_sensitive",
+            hint="Name only the items that are to stay unknown with --sensitive.",
+        )
     if not of_records:
         return Loaded(dataset, taxonomy, stated, sensitive, records_reference=reference)
     from anondb.data.records import load_records

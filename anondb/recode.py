@@ -277,9 +277,4 @@ def _on_sensitive(loaded: Loaded) -> list[str]:
         return []
     occurring = set(loaded.dataset.labels)
     absent = sum(label not in occurring for label in loaded.sensitive)
-    remarks = [f"{absent} of {len(loaded.sensitive)} sensitive items do not occur in the data."] if absent else []
-    if occurring and occurring <= set(loaded.sensitive):
-        remarks.append(
-            "Every item is sensitive: there is none that an attacker is taken to know, so nothing is protected."
-        )
-    return remarks
+    return [f"{absent} of {len(loaded.sensitive)} sensitive items do not occur in the data."] if absent else []

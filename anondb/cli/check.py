@@ -33,7 +33,7 @@ from anondb.cli.app import (
     table_to_check,
     transactions_of,
 )
-from anondb.cli.words import figure, print_json, print_table, print_witnesses, shown
+from anondb.cli.words import figure, print_items, print_json, print_table, print_witnesses, shown
 from anondb.errors import InputError, VerificationFailed
 
 if TYPE_CHECKING:
@@ -249,5 +249,6 @@ def _verify_source(
         ]
         print_table(f"{shown(release)} on its source as it is now", rows)
         print_witnesses(checked)
+        print_items("without a released item", found.not_covered)
     if not found.holds:
         raise typer.Exit(VerificationFailed.exit_code)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,7 +40,25 @@ from anondb.cli.app import (
     progress,
     transactions_of,
 )
-from anondb.cli.words import print_answers, print_json, print_report, sql_list
+from anondb.cli.words import print_answers, print_items, print_json, print_report, sql_list
+from anondb.errors import InputError
+
+if TYPE_CHECKING:
+    from anondb.database import Database
+
+
+@contextlib.contextmanager
+def _listing(
+    database: Database, witnesses: int, transactions: Any, taxonomy: str | None, id: str, item: str
+) -> Iterator[None]:
+    """If items are no leaves of the taxonomy, show as many of them as the owner asked for beside the error."""
+    try:
+        yield
+    except InputError as error:
+        if witnesses and taxonomy is not None and error.code in ("unknown_item", "internal_item"):
+            items = database.unknown_items(transactions, taxonomy, id=id, item=item)
+            print_items("not a leaf of the taxonomy", items[:witnesses], err=True)
+        raise
 
 
 def anonymize(
@@ -158,15 +178,23 @@ def anonymize(
     seed: Seed = 0,
     draw: Draw = "all",
     workload: Annotated[str | None, typer.Option(help="Your own queries.", metavar="TABLE|FILE")] = None,
+    witnesses: Annotated[
+        int, typer.Option(help="Show up to this many items that the taxonomy lacks, on stderr.", min=0)
+    ] = 0,
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
     """Load, anonymize, verify, measure and freeze a release; --publish also seals it into a file."""
-    with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, last=True) as database:
+    with (
+        opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, last=True) as database,
+        contextlib.ExitStack() as listing,
+    ):
+        rows = transactions_of(database, source, transactions, id, item)
+        listing.enter_context(_listing(database, witnesses, rows, taxonomy, id, item))
         made = database.anonymize(
-            transactions_of(database, source, transactions, id, item),
+            rows,
             model=model_from(model, k=k, m=m, l=l, h=h, p=p),
             name=release,
             queries=queries,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -256,6 +257,12 @@ def print_result(result: Any) -> None:
 def sql_list(items: tuple[str, ...]) -> str:
     """Items as a list in SQL, to be copied into a shell."""
     return "[" + ", ".join("'" + i.replace("'", "''") + "'" for i in items) + "]"
+
+
+def print_items(words: str, items: Sequence[str], *, err: bool = False) -> None:
+    """Items that were asked for, as JSON texts, a line each."""
+    for item in items:
+        typer.echo(f"  {words}\t{json.dumps(item, ensure_ascii=False)}", err=err)
 
 
 def print_witnesses(found: Verification) -> None:

@@ -16,7 +16,7 @@ from anondb.compare.runs import Result
 from anondb.data.sources import open_source, reading
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
-from anondb.release.ledger import LEDGER_SCHEMA
+from anondb.release.ledger import LEDGER_SCHEMA, present
 from anondb.stored import current_catalog
 from anondb.utility.errors import FIGURES
 
@@ -46,7 +46,7 @@ def _table(engine: Engine) -> Table:
 def known(engine: Engine) -> dict[str, Result]:
     """The latest result of every run that was ever made here, by key."""
     table = _table(engine)
-    if not engine.exists(table):
+    if not present(engine, table, _TABLE):
         return {}
     found = engine.query("release/comparisons", {"comparisons": table})
     return {str(k): Result.of(json.loads(r)) for k, r in zip(found["key"], found["result"], strict=True)}

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from anondb.data.constraints import load_weights
 from anondb.data.sources import Source, open_source, reading
-from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
+from anondb.data.taxonomy import Taxonomy, edge_columns, from_edges, load_taxonomy
 from anondb.engine import Engine
 from anondb.errors import InputError
 
@@ -146,7 +146,9 @@ def _of(attributes: Collection[str], given: Mapping[str, _Given], what: str) -> 
 
 def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Taxonomy]:
     """Edge lists (attribute, node, parent[, ord]) of several hierarchies."""
-    columns = [source.column(c, "--hierarchies") for c in ("attribute", "node", "parent")]
+    columns = [
+        source.column(c, "--hierarchies") for c in ("attribute", *(edge_columns(source.columns) or ("node", "parent")))
+    ]
     order = [c for c in source.columns if c.lower() == "ord"]
     inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     texts = [exp.cast(exp.column(c, quoted=True), "VARCHAR").as_(f"c{i}") for i, c in enumerate(columns)]

@@ -29,6 +29,7 @@ class Source:
         table: the plain name that a release's manifest gives to its source, for analysts.
         reference: the table or view itself; None for files and data frames.
         lines: selects the lines of a ``.dat`` file, ``(id, line)``: the long form comes sooner from these than from lists.
+        typed: whether the columns have types that somebody chose; in a ``.dat`` or CSV file all is text.
     """
 
     query: exp.Query
@@ -37,6 +38,7 @@ class Source:
     table: str = "transactions"
     reference: Table | None = None
     lines: exp.Query | None = None
+    typed: bool = True
 
     def column(self, wanted: str, parameter: str) -> str:
         """The exact name of a column, found as DuckDB finds it (case does not matter)."""
@@ -80,13 +82,19 @@ def is_frame(source: Any) -> bool:
 
 
 def describe(
-    engine: Engine, query: exp.Query, name: str, table: str = "transactions", reference: Table | None = None
+    engine: Engine,
+    query: exp.Query,
+    name: str,
+    table: str = "transactions",
+    reference: Table | None = None,
+    *,
+    typed: bool = True,
 ) -> Source:
     """Look the columns of a query up; the query is bound, not run."""
     with reading(name):
         found = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
     columns = dict(zip(found["column_name"].tolist(), found["column_type"].tolist(), strict=True))
-    return Source(query, name, columns, table, reference)
+    return Source(query, name, columns, table, reference, typed=typed)
 
 
 @contextlib.contextmanager
@@ -236,7 +244,8 @@ def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
         if path.suffix.lower() == ".dat":
             yield dat_source(path, what)
         else:
-            yield describe(engine, file_query(path, what), f"file {path.name!r}", path.stem)
+            typed = path.suffix.lower() == ".parquet"
+            yield describe(engine, file_query(path, what), f"file {path.name!r}", path.stem, typed=typed)
     elif isinstance(given, str):
         table = resolve_table(engine, given, what)
         yield describe(engine, all_columns(table), f"table {given!r}", table.name, table)
@@ -259,4 +268,6 @@ def dat_source(path: Path, what: str) -> Source:
     lines = load("transactions/dat_lines").bind({"file": content}, {})
     lists = load("transactions/dat_lists").bind({"lines": lines}, {})
     query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lists.subquery("lists"))
-    return Source(query, f"file {path.name!r}", {"tid": "BIGINT", "item": "VARCHAR[]"}, path.stem, lines=lines)
+    return Source(
+        query, f"file {path.name!r}", {"tid": "BIGINT", "item": "VARCHAR[]"}, path.stem, lines=lines, typed=False
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.data.sources import Source, open_source, reading
-from anondb.data.transactions import MAX_LABEL_BYTES, Dataset
-from anondb.engine import Engine
+from anondb.data.transactions import MAX_LABEL_BYTES, Dataset, kind_of
+from anondb.engine import Engine, quote_list
 from anondb.errors import InputError
 
 Ints = npt.NDArray[np.int64]
+LIST_THEM = "To list them: anondb anonymize --witnesses N, or Database.unknown_items in Python."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,6 +34,8 @@ class Taxonomy:
         depth: distance from the root.
         leaf_count: number of leaves below or equal to each node.
         rank: position of each node in breadth-first order, the tie rule for nodes.
+        name: what messages call it.
+        kind: the type of its leaves, as ``transactions.kind_of`` has it; None where all is text, as in a CSV file.
     """
 
     labels: tuple[str, ...]
@@ -41,6 +44,8 @@ class Taxonomy:
     depth: Ints
     leaf_count: Ints
     rank: Ints
+    name: str = "the taxonomy"
+    kind: str | None = None
 
     @property
     def size(self) -> int:
@@ -87,24 +92,41 @@ class Taxonomy:
         """The leaf of each item of the data, by item number.
 
         Raises:
-            InputError: ``unknown_item`` or ``internal_item``, with how many.
+            InputError: ``unknown_item`` or ``internal_item``, with how many; ``bad_type``: the items and the nodes are
+                columns of different types.
         """
-        nodes = np.fromiter((self.node_of.get(label, -1) for label in dataset.labels), dtype=np.int64)
+        if None not in (self.kind, dataset.item_kind) and self.kind != dataset.item_kind:
+            raise InputError(
+                f"The items of {dataset.source} have the type {dataset.item_kind}, the leaves of {self.name} {self.kind}.",
+                code="bad_type",
+                hint="Cast one of them in a view, as in CAST(item AS VARCHAR): items are never converted silently.",
+            )
+        nodes = self._nodes(dataset)
         unknown = int((nodes < 0).sum())
         if unknown:
             raise InputError(
-                f"{unknown} of {len(nodes)} items are not in the taxonomy.",
+                f"{unknown} of {len(nodes)} items of {dataset.source} are not in {self.name}.",
                 code="unknown_item",
-                hint="Add them as leaves, or filter them out.",
+                hint=f"Add them as leaves, or filter them out. {LIST_THEM}",
             )
         internal = int((~self.is_leaf[nodes]).sum()) if len(nodes) else 0
         if internal:
             raise InputError(
-                f"{internal} of {len(nodes)} items are inner nodes of the taxonomy, not leaves.",
+                f"{internal} of {len(nodes)} items of {dataset.source} are inner nodes of {self.name}, not leaves.",
                 code="internal_item",
-                hint="Give each a leaf of its own below that node.",
+                hint=f"Give each a leaf of its own below that node. {LIST_THEM}",
             )
         return nodes
+
+    def not_leaves(self, dataset: Dataset) -> tuple[str, ...]:
+        """The items of the data that are no leaves, by label: for the owner alone."""
+        nodes = self._nodes(dataset)
+        fits = (nodes >= 0) & self.is_leaf[nodes]
+        return tuple(label for label, fit in zip(dataset.labels, fits.tolist(), strict=True) if not fit)
+
+    def _nodes(self, dataset: Dataset) -> Ints:
+        """The node of each item of the data, -1 where there is none."""
+        return np.fromiter((self.node_of.get(label, -1) for label in dataset.labels), dtype=np.int64)
 
 
 def _not_a_tree(message: str, hint: str | None = None) -> InputError:
@@ -188,7 +210,8 @@ def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
         rank[node] = position
         position += 1
         queue.extend(below[node])
-    return Taxonomy(tuple(labels), *(np.asarray(a, dtype=np.int64) for a in (parent, last, depth, leaf_count, rank)))
+    arrays = (np.asarray(a, dtype=np.int64) for a in (parent, last, depth, leaf_count, rank))
+    return Taxonomy(tuple(labels), next(arrays), next(arrays), next(arrays), next(arrays), next(arrays))
 
 
 def from_paths(paths: Sequence[Sequence[str]]) -> Taxonomy:
@@ -226,7 +249,7 @@ def _read_paths(path: Path) -> Taxonomy:
     limit = csv.field_size_limit(MAX_LABEL_BYTES)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return from_paths([row for row in csv.reader(file, delimiter=";", strict=True) if row])
+            return _of_paths([row for row in csv.reader(file, delimiter=";", strict=True) if row])
     except UnicodeDecodeError:
         raise InputError(f"The taxonomy file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
     except csv.Error:
@@ -237,6 +260,22 @@ def _read_paths(path: Path) -> Taxonomy:
         ) from None
     finally:
         csv.field_size_limit(limit)
+
+
+def _of_paths(paths: list[list[str]]) -> Taxonomy:
+    """The taxonomy of a ``;``-separated file: paths, or (node, parent) where the first line says so."""
+    columns = edge_columns(paths[0]) if paths else None
+    if columns is None or any(len(path) != len(paths[0]) for path in paths):
+        return from_paths(paths)
+    node, parent = (paths[0].index(name) for name in columns)
+    return from_edges((path[node], path[parent] or None) for path in paths[1:])
+
+
+def edge_columns(columns: Iterable[str]) -> tuple[str, str] | None:
+    """The columns of an edge list: ``node``, or ``child``, and ``parent``; None if they are not there."""
+    names = {column.lower(): column for column in columns}
+    node = names.get("node", names.get("child"))
+    return None if node is None or "parent" not in names else (node, names["parent"])
 
 
 def _is_path_file(path: Path) -> bool:
@@ -251,8 +290,9 @@ def _is_path_file(path: Path) -> bool:
 def load_taxonomy(engine: Engine, given: Any) -> Taxonomy:
     """Read a taxonomy from a table, a view, a data frame or a file, in the formats of the module's functions.
 
-    A table with the columns ``node`` and ``parent`` is an edge list (a column ``ord`` orders siblings; tie: their labels);
-    any other table is wide, one column a level. ``.tree`` files and ``;``-separated CSV files hold leaf-to-root paths.
+    A table with the columns ``node`` (or ``child``) and ``parent`` is an edge list (a column ``ord`` orders siblings; tie:
+    their labels); any other table is wide, one column a level. ``.tree`` files and ``;``-separated CSV files hold
+    leaf-to-root paths.
 
     Raises:
         InputError: what is given is no tree, or has NULL nodes.
@@ -265,7 +305,7 @@ def load_taxonomy(engine: Engine, given: Any) -> Taxonomy:
             raise InputError(f"The taxonomy file {path.name!r} does not exist.", code="no_such_file")
         try:
             if _is_path_file(path):
-                return _read_paths(path)
+                return replace(_read_paths(path), name=f"the taxonomy in file {path.name!r}")
         except OSError:
             raise InputError(
                 f"The taxonomy file {path.name!r} cannot be read.",
@@ -300,18 +340,25 @@ def _with_none(column: npt.NDArray[Any]) -> list[str | None]:
 
 def _from_source(engine: Engine, source: Source) -> Taxonomy:
     names = {c.lower(): c for c in source.columns}
-    if {"node", "parent"} <= set(names):
-        rows = _texts(engine, source, [names["node"], names["parent"]], names.get("ord"))
+    edges = edge_columns(source.columns)
+    called = source.name if "taxonomy" in source.name else f"the taxonomy in {source.name}"
+    if edges is not None:
+        rows = _texts(engine, source, edges, names.get("ord"))
         nulls = sum(node is None for node, _ in rows)
         if nulls:
             raise InputError(f"{nulls} rows of the taxonomy have a NULL node.", code="null_node")
         declared = sum(parent is None for _, parent in dict.fromkeys(rows))
         if declared > 1:
             raise _not_a_tree(f"{declared} nodes have a NULL parent.", "Only the root may have none.")
-        return from_edges((str(node), parent) for node, parent in rows)
+        tree = from_edges((str(node), parent) for node, parent in rows)
+        return replace(tree, name=called, kind=kind_of(source.columns[edges[0]]) if source.typed else None)
+    shown = (
+        f"; its columns are {quote_list(list(source.columns))}" if source.typed else ""
+    )  # else perhaps its first row
     if len(names) < 2:
         raise InputError(
-            f"{source.name} is no taxonomy: it has neither the columns node and parent nor one column a level.",
+            f"{source.name} is no taxonomy: it has neither the columns node (or child) and parent nor one column a level"
+            f"{shown}.",
             code="bad_taxonomy",
         )
     rows = _texts(engine, source, list(source.columns), None)
@@ -322,4 +369,18 @@ def _from_source(engine: Engine, source: Source) -> Taxonomy:
             code="null_node",
             hint="Repeat the value of the finer level.",
         )
-    return from_wide([tuple(str(v) for v in row) for row in rows])
+    levels = [tuple(str(v) for v in row) for row in rows]
+    try:
+        tree = from_wide(levels)
+    except InputError as error:
+        if error.code != "not_a_tree":
+            raise
+        raise InputError(
+            f"{error} {source.name} was read as one column a level, since it has no columns node (or child) and parent"
+            f"{shown}.",
+            code=error.code,
+        ) from None
+    finest = list(source.columns.values())[-1 if _root_to_leaf(levels) else 0]
+    kind = kind_of(finest) if source.typed else None
+    how = "one column a level" if source.typed else "one column a level (its first line is its header)"
+    return replace(tree, name=f"{called}, which was read as {how}", kind=kind)

@@ -41,6 +41,8 @@ class Dataset:
         warnings: remarks for the owner.
         bags: work table ``(tid, item, copies)``: how often each transaction has each item, where repeated rows count.
         n_bag_occurrences: the sum of these copies.
+        source: what messages call the source.
+        item_kind: the type of its items, as ``kind_of`` has it; None where all is text, as in a CSV file.
     """
 
     transactions: Table
@@ -58,6 +60,8 @@ class Dataset:
     warnings: tuple[str, ...] = field(default=())
     bags: Table | None = None
     n_bag_occurrences: int = 0
+    source: str = "the transactions"
+    item_kind: str | None = None
 
     @property
     def n_items(self) -> int:
@@ -129,8 +133,8 @@ def _check_id_type(source: Source, column: str) -> None:
         )
 
 
-def _kind_of_id(kind: str) -> str:
-    """What two id columns must have in common to be compared: integers of any width, text with enums, else the type."""
+def kind_of(kind: str) -> str:
+    """What two columns must have in common to be compared: integers of any width, text with enums, else the type."""
     if kind.startswith(("VARCHAR", "ENUM")):
         return "VARCHAR"
     return "INTEGER" if "INT" in kind else kind
@@ -244,6 +248,8 @@ def load_transactions(
         item_column=stated if "," in stated and item_column == FOLDED else item_column,
         bags=counted,
         n_bag_occurrences=total if bags else 0,
+        source=source.name,
+        item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
     )
     duplicates = total - dataset.n_occurrences
     if duplicates:
@@ -297,7 +303,7 @@ def folded(source: Source, item_columns: str) -> tuple[Source, str]:
     inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     query = exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in others), items.as_(FOLDED)).from_(inner)
     columns = {c: source.columns[c] for c in others} | {FOLDED: "VARCHAR[]"}
-    return Source(query, source.name, columns, source.table, source.reference), FOLDED
+    return Source(query, source.name, columns, source.table, source.reference, typed=source.typed), FOLDED
 
 
 def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.Select:
@@ -305,7 +311,7 @@ def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.
     column = source.column(wanted, "--id")
     _check_id_type(source, column)
     found = source.columns[column]
-    if _kind_of_id(found) != _kind_of_id(id_type):
+    if kind_of(found) != kind_of(id_type):
         raise InputError(
             f"The id column {column!r} of {source.name} has the type {_short(found)}, that of the transactions"
             f" {_short(id_type)}.",

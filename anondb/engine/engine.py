@@ -18,6 +18,7 @@ from sqlglot import exp
 from anondb.engine.failures import bad_unicode, open_error, transaction_open, wrap
 from anondb.engine.private import private_directory
 from anondb.engine.queries import Value, load
+from anondb.engine.shadowed import NameCheck
 from anondb.engine.tables import Table
 from anondb.errors import AnondbError, InputError
 
@@ -43,6 +44,7 @@ class Engine:
     Attributes:
         transient: whether the database was made for one command over a file, which alone sees it: it has no settings of a
             user's, and nobody asks it anything. It may be left to the end of the process.
+        names: refuses macros of the user's that hide functions of DuckDB's own, before anything else runs.
     """
 
     transient = False
@@ -65,6 +67,7 @@ class Engine:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb")
         self._work: set[str] = set()
         self._recorded: list[str] | None = None
+        self.names = NameCheck(self._look_up, owned)
 
     @classmethod
     def open(
@@ -181,6 +184,7 @@ class Engine:
             text.encode("utf-8")
         except UnicodeEncodeError:
             raise bad_unicode() from None
+        self.names.check()
         self.say(text)
 
         def work() -> Columns:
@@ -191,6 +195,15 @@ class Engine:
             return {}
 
         return self.guarded(work, lambda error: wrap(error, what))
+
+    def _look_up(self, name: str) -> Columns:
+        """The macros of the user's, of which a transient database has none; no part of what made a release."""
+        if self.transient:
+            return {}
+        text, what = load(name).bind({}, {}).sql(dialect="duckdb"), f"query {name}"
+        if self._on_statement is not None:
+            self._on_statement(text)
+        return self.guarded(lambda: dict(self._connection.execute(text).fetchnumpy()), lambda e: wrap(e, what))
 
     def guarded(self, work: Callable[[], _T], describe: Callable[[duckdb.Error], Exception]) -> _T:
         """Run ``work`` in the worker thread; an error of DuckDB's becomes one without its text, in its chain too."""
@@ -279,6 +292,7 @@ class Engine:
     def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
         """A tree as a relation of the connection, for the user."""
         text = query.sql(dialect="duckdb")
+        self.names.check()
         return self.guarded(lambda: self._connection.sql(text), lambda error: wrap(error, "reading a release"))
 
     @contextlib.contextmanager
@@ -342,9 +356,11 @@ class Engine:
         """
         self.begin()
         try:
-            yield
-            self.drop(*(self.work_table(n.removeprefix(_WORK_PREFIX)) for n in sorted(self._work)))
-            self._execute("COMMIT", "commit")
+            with self.names.steady():
+                self.names.check_work(self._work)
+                yield
+                self.drop(*(self.work_table(n.removeprefix(_WORK_PREFIX)) for n in sorted(self._work)))
+                self._execute("COMMIT", "commit")
         except BaseException:
             self._work.clear()
             with contextlib.suppress(duckdb.Error):
@@ -362,7 +378,7 @@ class Engine:
             return transaction_open() if isinstance(error, duckdb.TransactionException) else wrap(error, "begin")
 
         def number() -> int:
-            return int(self._connection.execute("SELECT txid_current()").fetchall()[0][0])
+            return int(self._connection.execute("SELECT system.main.txid_current()").fetchall()[0][0])
 
         if self.guarded(number, describe) == self.guarded(number, describe):
             raise transaction_open()

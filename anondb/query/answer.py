@@ -167,7 +167,8 @@ class OpenRelease:
     """
 
     def __init__(self, engine: Engine, schema: SchemaName) -> None:
-        self._opened = Opened(engine, schema)
+        with engine.names.steady():
+            self._opened = Opened(engine, schema)
 
     def answer(self, sql: str) -> Answer:
         """Answer a COUNT query, written for the original table.
@@ -183,17 +184,18 @@ class OpenRelease:
                 ``not_a_release`` where it is gone.
             EngineError: the database failed.
         """
-        while True:
-            opened = self._opened
-            try:
-                found = _answer(opened, sql)
-            except Exception:  # whatever a release that changed meanwhile leads to
-                if opened.is_current():
-                    raise
-            else:
-                if opened.is_current():
-                    return found
-            self._opened = Opened(opened.engine, opened.schema)
+        with self._opened.engine.names.steady():
+            while True:
+                opened = self._opened
+                try:
+                    found = _answer(opened, sql)
+                except Exception:  # whatever a release that changed meanwhile leads to
+                    if opened.is_current():
+                        raise
+                else:
+                    if opened.is_current():
+                        return found
+                self._opened = Opened(opened.engine, opened.schema)
 
 
 def run(engine: Engine, schema: SchemaName, sql: str) -> Answer:

@@ -233,8 +233,45 @@ def ledger_table(catalog: str, name: str) -> Table:
     return Table(catalog, LEDGER_SCHEMA, name)
 
 
+def present(engine: Engine, table: Table, columns: Mapping[str, str]) -> bool:
+    """Whether a table of the ledger exists.
+
+    Raises:
+        InputError: ``ledger_name``: something of the user's has its name.
+    """
+    return table.name in _stored(engine, table.catalog, {table.name: columns})
+
+
+def check_names(engine: Engine, catalog: str) -> None:
+    """Refuse tables and views of the user's that have the names of the ledger's, before the long work.
+
+    Raises:
+        InputError: ``ledger_name``.
+    """
+    _stored(engine, catalog, _TABLES)
+
+
+def _stored(engine: Engine, catalog: str, wanted: Mapping[str, Mapping[str, str]]) -> set[str]:
+    """Which of the wanted tables exist in the ledger's schema."""
+    found = engine.query("release/stored_columns", catalog_name=catalog, schema=LEDGER_SCHEMA)
+    kinds: dict[str, dict[str, str]] = {}
+    tables: dict[str, bool] = {}
+    for name, column, kind, is_table in zip(*(c.tolist() for c in found.values()), strict=True):
+        kinds.setdefault(name.lower(), {})[column.lower()] = kind
+        tables[name.lower()] = is_table
+    for name in kinds.keys() & wanted.keys():
+        if not tables[name] or not wanted[name].items() <= kinds[name].items():
+            raise InputError(
+                f"{name!r} in the schema {LEDGER_SCHEMA!r} is not the table of that name in which anondb keeps its ledger.",
+                code="ledger_name",
+                hint=f"Rename it, or move it into another schema: {LEDGER_SCHEMA!r} is the schema of anondb's ledger.",
+            )
+    return kinds.keys() & wanted.keys()
+
+
 def ensure(engine: Engine, catalog: str) -> None:
     """Create the ledger's schema and tables where they are absent."""
+    check_names(engine, catalog)
     schema = exp.Table(
         db=exp.to_identifier(LEDGER_SCHEMA, quoted=True), catalog=exp.to_identifier(catalog, quoted=True)
     )
@@ -318,7 +355,7 @@ def _insert(engine: Engine, target: Table, columns: dict[str, tuple[str, Iterabl
 def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str, str | None]]:
     """The (node, parent) pairs of the taxonomy that a release was made with, in preorder; none if it had none."""
     table = ledger_table(catalog, "taxonomies")
-    if not engine.exists(table):
+    if not present(engine, table, _TABLES[table.name]):
         return []
     found = engine.query("release/taxonomy_of", {"taxonomies": table}, release_id=release_id)
     return [(str(n), plain(p)) for n, p in zip(found["node"], found["parent"], strict=True)]
@@ -355,7 +392,7 @@ def record_constraints(engine: Engine, catalog: str, release_id: str, stated: St
 def constraints_of(engine: Engine, catalog: str, release_id: str) -> list[ConstraintRow]:
     """What was stated for a release, as ``constraint_rows`` has it."""
     table = ledger_table(catalog, "constraints")
-    if not engine.exists(table):
+    if not present(engine, table, _TABLES[table.name]):
         return []
     found = engine.query("release/constraints_of", {"constraints": table}, release_id=release_id)
     columns = [[plain(v) for v in found[name]] for name in ("kind", "ord", "set_id", "item")]
@@ -383,7 +420,7 @@ def record_sensitive(engine: Engine, catalog: str, release_id: str, sensitive: S
 def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
     """The private items that a release was made with; none where it has none."""
     table = ledger_table(catalog, "sensitive_items")
-    if not engine.exists(table):
+    if not present(engine, table, _TABLES[table.name]):
         return ()
     found = engine.query("release/sensitive_of", {"sensitive_items": table}, release_id=release_id)
     return tuple(found["item"].tolist())
@@ -399,7 +436,7 @@ def record_records(engine: Engine, catalog: str, release_id: str, fingerprint: s
 def records_of(engine: Engine, catalog: str, release_id: str) -> str | None:
     """The digest of the records that a release was made with; None where it had none."""
     table = ledger_table(catalog, "record_digests")
-    if not engine.exists(table):
+    if not present(engine, table, _TABLES[table.name]):
         return None
     found = engine.query("release/records_of", {"record_digests": table}, release_id=release_id)["fingerprint"]
     return str(found[0]) if len(found) else None
@@ -421,7 +458,7 @@ def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> No
 def view_of(engine: Engine, catalog: str, release_id: str) -> View | None:
     """The anonymized view that a release belongs to, or None."""
     table = ledger_table(catalog, "views")
-    if not engine.exists(table):
+    if not present(engine, table, _TABLES[table.name]):
         return None
     found = engine.query("release/view_of", {"views": table}, release_id=release_id)
     if not len(found["name"]):
@@ -469,7 +506,7 @@ def plain(value: Any) -> Any:
 def entries(engine: Engine, catalog: str) -> list[LedgerEntry]:
     """All releases that the ledger knows, dropped ones too, the oldest first; none where there is no ledger."""
     table = ledger_table(catalog, "releases")
-    if not engine.exists(table):
+    if not present(engine, table, _TABLES[table.name]):
         return []
     found = engine.query("release/ledger_entries", {"releases": table})
     names = [f.name for f in fields(LedgerEntry)]
@@ -493,7 +530,7 @@ def decisions_of(engine: Engine, catalog: str, release_id: str) -> list[dict[str
     Each has step, round, action, subject, support (None where none forced it) and cost (the text of a fraction).
     """
     table = ledger_table(catalog, "decisions")
-    if not engine.exists(table):
+    if not present(engine, table, _TABLES[table.name]):
         return []
     found = engine.query("release/decisions", {"decisions": table}, release_id=release_id)
     return [{c: plain(column[i]) for c, column in found.items()} for i in range(len(found["step"]))]

@@ -19,6 +19,7 @@ from anondb.release.ledger import (
     ledger_table,
     now,
     plain,
+    present,
     system_user,
 )
 
@@ -181,7 +182,7 @@ def record_publication(engine: Engine, catalog: str, publication: Publication) -
 def publications(engine: Engine, catalog: str) -> list[Publication]:
     """All that was published, the oldest first."""
     table = ledger_table(catalog, "publications")
-    if not engine.exists(table):
+    if not present(engine, table, PUBLICATIONS):
         return []
     found = engine.query("release/publications", {"publications": table})
     names = [f.name for f in fields(Publication)]
@@ -199,7 +200,7 @@ def record_statements(engine: Engine, catalog: str, release_id: str, statements:
 def statements_of(engine: Engine, catalog: str, release_id: str) -> list[str]:
     """The statements that made a release, in order."""
     table = ledger_table(catalog, "statements")
-    if not engine.exists(table):
+    if not present(engine, table, STATEMENTS):
         return []
     return [
         str(s)

@@ -29,6 +29,7 @@ class Check:
             suppressed, or are new.
         limit: the policy's bound on suppressed items in percent; None where it states none.
         loss: of the release's recoding on today's data.
+        not_covered: the first of these items by label, as many as witnesses were asked for.
     """
 
     release: str
@@ -40,6 +41,7 @@ class Check:
     not_covered_occurrences: int
     limit: Fraction | None
     loss: Loss
+    not_covered: tuple[str, ...] = ()
 
     @property
     def within_limit(self) -> bool:
@@ -69,6 +71,7 @@ class Check:
             "not_covered_items": self.not_covered_items,
             "not_covered_occurrences": self.not_covered_occurrences,
             "loss": self.loss.to_json(),
+            **({"not_covered": list(self.not_covered)} if witnesses else {}),
         }
 
 

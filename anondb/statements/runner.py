@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from anondb.data.sources import QuerySource
+from anondb.data.taxonomy import LIST_THEM
 from anondb.engine import Engine, own
 from anondb.errors import AnondbError, InputError
 from anondb.statements import views
@@ -136,6 +137,8 @@ def sql(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | Result | None:
                 found = own.relation(engine, step.statement.text)
             except own.OwnError as refused:
                 raise _own_error(text, step, step.statement.start, refused) from None
+            finally:
+                engine.names.may_have_changed()
         else:
             found = run_step(engine, text, step).view
     return found
@@ -149,6 +152,8 @@ def run_step(engine: Engine, text: str, step: Step) -> StatementResult:
             result = own.run(engine, statement.text)
         except own.OwnError as refused:
             raise _own_error(text, step, statement.start, refused) from None
+        finally:
+            engine.names.may_have_changed()
         columns, rows = result.columns, result.rows
         changed = int(rows[0][0]) if step.returns != "rows" and columns == ["Count"] and rows else None
         if step.returns == "nothing" or (step.returns == "either" and columns == ["Count"]):
@@ -225,6 +230,9 @@ def _in_sql(error: AnondbError) -> AnondbError:
         said = str(error).removesuffix(error.hint)
         if error.code == "release_exists":
             error.hint = "Choose another, or CREATE OR REPLACE it."
+        elif LIST_THEM in error.hint:
+            listed = "To list them: the items of the view's query EXCEPT the nodes of the taxonomy that have no child."
+            error.hint = error.hint.replace(LIST_THEM, listed)
         else:
             error.hint = _FLAG.sub(lambda m: "the option " + m[1].replace("-", "_"), error.hint)
         error.args = (said + error.hint,)

@@ -345,6 +345,7 @@ def _check(
         items=dataset.n_items,
         not_covered_items=int(missing.sum()),
         not_covered_occurrences=int(dataset.supports[missing].sum()),
+        not_covered=tuple(dataset.labels[i] for i in np.flatnonzero(missing)[:witnesses].tolist()),
         limit=limit,
         loss=Loss() if isinstance(model, Anatomy) else _loss(engine, entry, dataset, schema, published),
     )

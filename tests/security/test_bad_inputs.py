@@ -82,6 +82,7 @@ FLAT = (
     "CREATE TABLE tax AS SELECT DISTINCT item::VARCHAR AS node, 'ROOT' AS parent FROM t WHERE item IS NOT NULL"
     " UNION ALL SELECT 'ROOT', NULL"
 )
+SAME_TYPE = "CREATE TABLE tax AS SELECT DISTINCT item AS node, 'ROOT' AS parent FROM t"
 NO_TREE = "CREATE TABLE tax (node VARCHAR, parent VARCHAR)"
 ITEMS = f"(1, '{C}a'), (1, '{C}b'), (2, '{C}a'), (2, '{C}b'), (3, '{C}c'), (4, '{C}c')"
 
@@ -125,7 +126,7 @@ def items(id: str, kind: str, values: Sequence[str], shown: Sequence[str]) -> Ca
     wanted = sorted([s] for s in (*shown, *shown))
     return Case(
         id,
-        [t(rows), FLAT],
+        [t(rows), SAME_TYPE],
         holds=lambda d: (
             d.baskets == wanted
             and [str(x) for x in d.release.table("transactions").project("item").types] == ["VARCHAR"]
@@ -265,6 +266,14 @@ CASES = [
     Case("58-rooted", [t(ITEMS), "CREATE TABLE tax AS SELECT parent AS node, node AS parent FROM (VALUES "
                        f"('{C}a', 'R'), ('{C}b', 'R'), ('{C}c', 'R')) v(node, parent)"],
          codes=("not_a_tree",), says="swapped"),
+    *[Case(f"60-{kind}", [t(f"(1, {value}::{kind}), (2, {value}::{kind})"), FLAT], codes=("bad_type",), says="have the type")
+      for kind, value in (("INTEGER", "1"), ("UHUGEINT", "1"), ("DATE", "'2020-01-31'"), ("BOOLEAN", "true"))],
+    Case("60-text", [t("(1, '01'), (2, '01')"), "CREATE TABLE tax AS SELECT 1 AS node, 'ROOT' AS parent"],
+         codes=("bad_type",), says="type VARCHAR"),
+    Case("60-list", [t("(1, [1]), (2, [1])"), under_any_tree()], codes=("bad_type",), says="type INTEGER"),
+    Case("60-width", [t("(1, 1::TINYINT), (2, 1::TINYINT)"),
+                      "CREATE TABLE tax AS SELECT 1::BIGINT AS node, 'ROOT' AS parent"],
+         holds=lambda d: len(d.baskets) == 2),
     # -------------------------------------------------------------- parameters
     Case("64", [t(f"(1, '{C}a'), (2, '{C}b')"), FLAT], options=model(1),
          holds=lambda d: d.baskets == [[f"{C}a"], [f"{C}b"]] and "promises nothing" in d.warned),
