@@ -268,6 +268,7 @@ class Engine:
     def use(self, catalog: str) -> None:
         """Make a database the current one."""
         self.run(exp.Use(this=exp.Table(this=exp.to_identifier(catalog, quoted=True))), "choosing a database")
+        self.names.may_have_changed()
 
     def run_all(self, statements: Iterable[exp.Expr], what: str) -> None:
         """Run statements that return nothing of interest, in one go."""

@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from anondb.data.constraints import PrivacyConstraints
 from anondb.engine import Engine, Table
+from anondb.errors import InputError
 from anondb.recoding import Decision
 from anondb.release.objects import same_name
 
