@@ -22,7 +22,10 @@ def inspect(
         print_json(found.to_json())
     else:
         state = "holds the release and nothing else" if found.clean else f"{len(found.findings)} findings"
-        print_table(f"{found.path.name}: {state}", list(found.figures.items()))
+        figures = {name: value for name, value in found.figures.items() if name != "digest"}
+        print_table(f"{found.path.name}: {state}", list(figures.items()))
+        if "digest" in found.figures:
+            typer.echo(found.figures["digest"])
         for finding in found.findings:
             typer.echo(f"{finding.check}: {finding.what}")
     if not found.clean:

@@ -33,7 +33,7 @@ from anondb.cli.app import (
     table_to_check,
     transactions_of,
 )
-from anondb.cli.words import figure, print_items, print_json, print_table, print_witnesses, shown
+from anondb.cli.words import figure, print_digests, print_items, print_json, print_table, print_witnesses, shown
 from anondb.errors import InputError, VerificationFailed
 
 if TYPE_CHECKING:
@@ -203,8 +203,7 @@ def _verify_release(
 
 def _print_identity(sealed: SealedCheck) -> None:
     """The digests of a sealed file, and whether they are those asked for."""
-    typer.echo(f"sha256 {sealed.sha256}")
-    typer.echo(sealed.content_digest)
+    print_digests(sealed.sha256, sealed.content_digest)
     if sealed.expected is not None:
         typer.echo(f"expected digest: {'the same' if sealed.expected else 'ANOTHER: this is not the file you expect'}")
     if sealed.asked:

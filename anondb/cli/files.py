@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from anondb.cli.app import AllowOverlap, Json, Replace, ShowSql, Source, opened
-from anondb.cli.words import figure, plain, print_json, shown
+from anondb.cli.words import figure, plain, print_digests, print_json, shown
 from anondb.errors import InputError
 
 
@@ -103,8 +103,7 @@ def publish(
         )
         return
     typer.echo(f"{release} is sealed in {file.path} ({file.transactions} transactions, {file.size / 2**20:.1f} MiB)")
-    typer.echo(f"sha256 {file.sha256}")
-    typer.echo(file.content_digest)
+    print_digests(file.sha256, file.content_digest)
     if file.proof is not None:
         typer.echo(f"its proof is in {file.proof}")
     for note in notes(file.intersections):

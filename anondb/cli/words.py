@@ -61,6 +61,12 @@ def print_table(title: str, rows: list[tuple[str, Any]]) -> None:
     Console().print(table)
 
 
+def print_digests(sha256: str, content_digest: str) -> None:
+    """The digests of a sealed file, a line each: a table would cut them."""
+    typer.echo(f"sha256 {sha256}")
+    typer.echo(content_digest)
+
+
 def print_report(report: Report, kept: bool) -> None:
     """What a release is and what it cost, for the owner."""
     rows: list[tuple[str, Any]] = [
@@ -81,10 +87,12 @@ def print_report(report: Report, kept: bool) -> None:
     if report.anatomy is not None:
         rows[-1:-1] = _anatomy_rows(report.anatomy)
     if report.published:
-        rows += [("published", report.published), ("sha256", report.sha256), ("content", report.content_digest)]
+        rows.append(("published", report.published))
     elif not kept:
         rows.append(("published", "no: a run over files keeps nothing but what --publish writes"))
     print_table(f"release {shown(report.release)}", rows)
+    if report.sha256 is not None and report.content_digest is not None:
+        print_digests(report.sha256, report.content_digest)
     for warning in report.warnings:
         typer.echo(plain(f"note: {warning}"), err=True)
 

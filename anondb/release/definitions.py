@@ -151,8 +151,29 @@ def _checked(schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
     return {"checked": _body("release/checked_items", schema, _ITEMS, placed)}
 
 
+def _without_ctes(query: exp.Query) -> exp.Query:
+    """The query with its CTEs as subqueries where they are read: DuckDB 1.4.0 and 1.4.1 find no CTE of a stored macro."""
+    query = query.copy()
+    made: dict[str, exp.Query] = {}
+    for cte in query.ctes:
+        made[cte.alias] = _placed(cte.this, made)
+    query.set("with_", None)
+    return _placed(query, made)
+
+
+def _placed(query: exp.Query, made: Mapping[str, exp.Query]) -> exp.Query:
+    """The query with those of ``made`` in place of their names."""
+    for table in list(query.find_all(exp.Table)):
+        if isinstance(table.this, exp.Identifier) and not table.db and table.name in made:
+            subquery = made[table.name].copy().subquery(table.alias or table.name)
+            subquery.set("joins", table.args.get("joins"))
+            table.replace(subquery)
+    return query
+
+
 def _macro(schema: SchemaName, name: str, parameters: list[exp.Expr], body: exp.Query) -> exp.Create:
     """The statement that creates a table macro."""
+    body = _without_ctes(body)
     return exp.Create(
         this=exp.UserDefinedFunction(this=schema.table(name).expression(), expressions=parameters, wrapped=True),
         kind="MACRO",

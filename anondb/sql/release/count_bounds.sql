@@ -39,30 +39,36 @@ blocks AS (
 query AS (
     SELECT
         count(*) AS n_blocks,
-        coalesce(sum(queried), 0) < (SELECT count(*) FROM wanted) AS has_unknown,
-        coalesce(max(size), 1) AS largest,
+        coalesce(sum(blocks.queried), 0) AS n_known,
+        coalesce(max(blocks.size), 1) AS largest,
         coalesce(
-            product(pow(CAST(2 AS DOUBLE), -queried) / (1 - pow(CAST(2 AS DOUBLE), -size)) ORDER BY size ASC, queried ASC), 1
+            product(
+                pow(CAST(2 AS DOUBLE), -blocks.queried) / (1 - pow(CAST(2 AS DOUBLE), -blocks.size))
+                ORDER BY blocks.size ASC, blocks.queried ASC
+            ), 1
         ) AS probability
     FROM blocks
 ),
 holding AS (
-    SELECT count(*) AS n FROM (
-        SELECT transaction_items.transaction_id
+    SELECT held.n_blocks, count(*) AS n
+    FROM (
+        SELECT transaction_items.transaction_id, count(*) AS n_blocks
         FROM transaction_items
         JOIN blocks ON transaction_items.item_id = blocks.item_id
         GROUP BY transaction_items.transaction_id
-        HAVING count(*) = (SELECT count(*) FROM blocks)
-    ) AS full_rows
+    ) AS held
+    GROUP BY held.n_blocks
 ),
 counted AS (
     SELECT
-        query.has_unknown,
+        query.n_known < len(list_distinct(asked.labels)) AS has_unknown,
         query.largest,
         query.probability,
-        CASE WHEN query.n_blocks = 0 THEN (SELECT count(*) FROM transaction_ids) ELSE holding.n END AS n,
+        CASE WHEN query.n_blocks = 0 THEN (SELECT count(*) FROM transaction_ids) ELSE coalesce(holding.n, 0) END AS n,
         (SELECT max(value) FROM manifest WHERE key = 'suppression') = 'none' AS nothing_suppressed
-    FROM query CROSS JOIN holding
+    FROM query
+    CROSS JOIN asked
+    LEFT JOIN holding ON query.n_blocks = holding.n_blocks
 )
 SELECT
     CAST(CASE WHEN counted.has_unknown OR counted.largest > 1 THEN 0 ELSE counted.n END AS BIGINT) AS lower_bound,

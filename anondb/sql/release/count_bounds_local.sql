@@ -72,9 +72,9 @@ contents AS (
 ),
 nodes AS (
     SELECT
-        listed.number, covers.released_item, covers.size, covers.queried,
+        listed.number, listed.weight, listed.complete, covers.released_item, covers.size, covers.queried,
         listed.cell - covers.number * 4294967296 AS copies
-    FROM (SELECT number, unnest(content) AS cell FROM contents) AS listed
+    FROM (SELECT number, weight, complete, unnest(content) AS cell FROM contents) AS listed
     JOIN covers ON listed.cell // 4294967296 = covers.number
 ),
 by_item AS (
@@ -102,26 +102,27 @@ items_held AS (
 nodes_held AS (
     SELECT
         number,
+        weight,
+        complete,
         CAST(sum(copies) AS BIGINT) AS copies,
         product(
             pow(CAST(2 AS DOUBLE), -queried) / (1 - pow(CAST(2 AS DOUBLE), -size))
             ORDER BY size ASC, queried ASC
         ) AS chance
     FROM nodes
-    GROUP BY number
+    GROUP BY number, weight, complete
 ),
 judged AS (
     SELECT
-        contents.weight,
-        contents.complete,
+        nodes_held.weight,
+        nodes_held.complete,
         items_held.certain = settings.n_items AS must,
         items_held.covered = settings.n_items
         AND (NOT settings.atomic OR nodes_held.copies >= settings.n_items) AS may,
-        contents.weight * CASE WHEN settings.atomic THEN items_held.chance ELSE nodes_held.chance END AS expected
-    FROM contents
+        nodes_held.weight * CASE WHEN settings.atomic THEN items_held.chance ELSE nodes_held.chance END AS expected
+    FROM nodes_held
+    JOIN items_held ON nodes_held.number = items_held.number
     CROSS JOIN settings
-    JOIN items_held ON contents.number = items_held.number
-    JOIN nodes_held ON contents.number = nodes_held.number
 ),
 counted AS (
     SELECT
