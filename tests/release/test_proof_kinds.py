@@ -307,6 +307,6 @@ def test_no_row_on_a_sealed_release(tmp_path: Path, model: Any, options: dict[st
 
 def test_every_model_has_a_proof() -> None:
     from anondb.release.objects import KINDS, RELATIONAL
-    from anondb.release.proof import CLAIMS
+    from anondb.release.proof_page import CLAIMS
 
     assert set(PROOFS) == set(CLAIMS) == {*KINDS, *RELATIONAL}

@@ -112,7 +112,9 @@ EXAMPLES = [
     Example("transactions/null_counts", [(0, 0, 0, 0)], {"source": ("id VARCHAR, item VARCHAR", [])}),
     Example("transactions/row_count", [(5,)], {"source": SOURCE}),
     Example("transactions/supports", [(0, 2), (1, 3), (2, 1)], {"transactions": TRANSACTIONS}, ordered=True),
-    Example("transactions/tables_with", [], values={"id_column": "no", "item_column": "none"}),
+    Example(
+        "transactions/tables_with", [], values={"catalog_name": "memory", "id_column": "no", "item_column": "none"}
+    ),
     # two items x and y under the leaves 2 and 4; inner nodes 0 and 1; the transaction of one item is left out
     Example(
         "itemsets/extended",
@@ -294,7 +296,7 @@ def test_catalog(engine: Engine) -> None:
         ("temp", "main", "sales"),
     ]
     assert [r[3] for r in rows][:2] == [True, False]
-    with_both = engine.query("transactions/tables_with", id_column="tid", item_column="item")
+    with_both = engine.query("transactions/tables_with", catalog_name="memory", id_column="tid", item_column="item")
     assert list(zip(*(c.tolist() for c in with_both.values()), strict=True)) == [("memory", "main", "Sales")]
     run("DROP TABLE temp.main.sales")
 
