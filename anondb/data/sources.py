@@ -12,7 +12,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, load, quote_list
+from anondb.engine import Engine, Table, is_binary, load, quote_list
 from anondb.errors import EngineError, InputError, InternalError
 
 FILE_SUFFIXES = (".dat", ".csv", ".parquet")
@@ -29,6 +29,7 @@ class Source:
         table: the plain name that a release's manifest gives to its source, for analysts.
         reference: the table or view itself; None for files and data frames.
         lines: selects the lines of a ``.dat`` file, ``(id, line)``: the long form comes sooner from these than from lists.
+        collated: the columns by which DuckDB compares texts otherwise than by code points.
     """
 
     query: exp.Query
@@ -37,20 +38,34 @@ class Source:
     table: str = "transactions"
     reference: Table | None = None
     lines: exp.Query | None = None
+    collated: frozenset[str] = frozenset()
 
     def column(self, wanted: str, parameter: str) -> str:
-        """The exact name of a column, found as DuckDB finds it (case does not matter)."""
-        if wanted in self.columns:
-            return wanted
-        for name in self.columns:
-            if name.lower() == wanted.lower():
-                return name
+        """The exact name of a column, found as DuckDB finds it (case does not matter).
+
+        Raises:
+            InputError: ``no_such_column``; ``collation`` where DuckDB takes different texts of the column for equal.
+        """
+        names = [wanted] if wanted in self.columns else [n for n in self.columns if n.lower() == wanted.lower()]
+        if names:
+            self._check_collation(names[0])
+            return names[0]
         known = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
         raise InputError(
             f"{self.name} has no column {wanted!r}{known}.",  # what stands for columns in a file may be its first row
             code="no_such_column",
             hint=f"Name the column with {parameter}.",
         )
+
+    def _check_collation(self, column: str) -> None:
+        if column in self.collated:
+            raise InputError(
+                f"The column {column!r} of {self.name} has a collation: DuckDB compares its texts otherwise than by code"
+                " points, so counts of the original would differ from those of a release.",
+                code="collation",
+                hint=f'Select {exp.to_identifier(column, quoted=True).sql("duckdb")} COLLATE "binary" in a view or in the'
+                " query of an anonymized view, and use that.",
+            )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,13 +95,44 @@ def is_frame(source: Any) -> bool:
 
 
 def describe(
-    engine: Engine, query: exp.Query, name: str, table: str = "transactions", reference: Table | None = None
+    engine: Engine,
+    query: exp.Query,
+    name: str,
+    table: str = "transactions",
+    reference: Table | None = None,
+    *,
+    is_file: bool = False,
 ) -> Source:
     """Look the columns of a query up; the query is bound, not run."""
     with reading(name):
         found = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
-    columns = dict(zip(found["column_name"].tolist(), found["column_type"].tolist(), strict=True))
-    return Source(query, name, columns, table, reference)
+        columns = dict(zip(found["column_name"].tolist(), found["column_type"].tolist(), strict=True))
+        collated = frozenset[str]() if is_file else _collated(engine, query, columns)  # files have no collations
+    return Source(query, name, columns, table, reference, collated=collated)
+
+
+def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> frozenset[str]:
+    """The columns of text, or of lists of texts, whose collation is not binary.
+
+    A type's name does not say it, but the definition of a table that is made from the query does.
+    """
+    texts = [name for name, kind in columns.items() if re.fullmatch(r"VARCHAR(\[\d*\])?", kind)]
+    if not texts:
+        return frozenset()
+    nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in texts]
+    probes = [
+        node
+        if columns[name] == "VARCHAR"
+        else exp.Anonymous(this="array_extract", expressions=[node, exp.Literal.number(1)])
+        for name, node in zip(texts, nodes, strict=True)
+    ]
+    inner = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    empty = exp.select(*(probe.as_(f"c{n}") for n, probe in enumerate(probes))).from_(inner).limit(0)
+    table = engine.create("collations", empty)
+    definition = str(engine.scalar("transactions/collations", wanted=table.name))
+    engine.drop(table)
+    found = re.findall(r"\bc(\d+) VARCHAR COLLATE \"?([^\s,;)\"]+)", definition)
+    return frozenset(texts[int(n)] for n, collation in found if not is_binary(collation))
 
 
 @contextlib.contextmanager
@@ -236,7 +282,7 @@ def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
         if path.suffix.lower() == ".dat":
             yield dat_source(path, what)
         else:
-            yield describe(engine, file_query(path, what), f"file {path.name!r}", path.stem)
+            yield describe(engine, file_query(path, what), f"file {path.name!r}", path.stem, is_file=True)
     elif isinstance(given, str):
         table = resolve_table(engine, given, what)
         yield describe(engine, all_columns(table), f"table {given!r}", table.name, table)

@@ -297,7 +297,9 @@ def folded(source: Source, item_columns: str) -> tuple[Source, str]:
     inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     query = exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in others), items.as_(FOLDED)).from_(inner)
     columns = {c: source.columns[c] for c in others} | {FOLDED: "VARCHAR[]"}
-    return Source(query, source.name, columns, source.table, source.reference), FOLDED
+    return Source(
+        query, source.name, columns, source.table, source.reference, collated=source.collated - {FOLDED}
+    ), FOLDED
 
 
 def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.Select:

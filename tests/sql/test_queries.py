@@ -57,6 +57,7 @@ ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
     Example("transactions/collation", [("",)]),
+    Example("transactions/collations", [], values={"wanted": "nothing"}),
     Example("transactions/catalog", [], values={"wanted": "nothing"}),
     Example(
         "transactions/coded",
