@@ -17,7 +17,7 @@ from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.stated import load_stated
 from anondb.data.taxonomy import load_taxonomy
-from anondb.data.transactions import fingerprint, load_transactions
+from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
@@ -29,7 +29,7 @@ from anondb.release import ledger, publications
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
-from anondb.stored import check_writable, current_catalog, reference_of
+from anondb.stored import asked_table, check_writable, current_catalog, reference_of
 from anondb.utility import Accuracy, Loss, generalized_items
 from anondb.verify import Verification
 
@@ -145,8 +145,10 @@ def anonymize(
         with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
             recoding = recode(engine, policy, loaded)
             model = promised(policy.model, recoding)
+        asked = asked_table(dataset, name)
         with clock.step(engine, "freeze", "freezing the release"):
-            frozen = freeze(engine, dataset, recoding, model, release_schema=schema, replace=policy.replace)
+            named = replace(dataset, table=asked)
+            frozen = freeze(engine, named, recoding, model, release_schema=schema, replace=policy.replace)
             loss = loss_of(engine, policy, loaded, recoding, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
             about: dict[str, Any] = {"privacy": loaded.stated.privacy, "sensitive": loaded.sensitive}
@@ -193,7 +195,12 @@ def anonymize(
         frozen=frozen,
         loss=loss,
         accuracy=accuracy,
-        warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, recoding, frozen)),
+        warnings=(
+            *dataset.warnings,
+            *_other_table(dataset, asked),
+            *loaded.stated.warnings,
+            *remarks(policy, loaded, recoding, frozen),
+        ),
         seconds=clock.report(),
         anatomy=anatomy,
         constraints=constraints,
@@ -255,6 +262,16 @@ def load(engine: Engine, policy: Policy) -> Loaded:
 
 
 # ---------------------------------------------------------------------- parts of the steps
+
+
+def _other_table(dataset: Dataset, asked: str) -> tuple[str, ...]:
+    """What the owner should know where analysts may not ask about the source by its name."""
+    if asked == dataset.table:
+        return ()
+    return (
+        f"Counts over {dataset.table!r} as it is are not those of the release, where each transaction has an item once:"
+        f" analysts ask the table {asked!r}.",
+    )
 
 
 def _relational(engine: Engine, loaded: Loaded, recoding: Recoding, policy: Policy) -> dict[str, Any] | None:

@@ -102,6 +102,17 @@ def _found(engine: Engine, name: str) -> tuple[SchemaName, Kind]:
     return schema, kind
 
 
+def asked_table(dataset: Dataset, name: str) -> str:
+    """What analysts call the original of the release ``name``: its source, where the release has the rows of that.
+
+    Where rows were merged, counts over the source are others: then the release's own name, or ``release_<name>`` where the
+    source is called so.
+    """
+    if dataset.is_table:
+        return dataset.table
+    return name if name.lower() != dataset.table.lower() else f"release_{name}"
+
+
 def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
     """The source of a release as it is now: the query of a view, else the table that it was made from.
 
@@ -112,9 +123,9 @@ def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]
     find_release(engine, name)
     entry = ledger.find(engine, catalog, name)
     view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
-    if entry is None or (entry.source_reference is None and view is None):
-        raise InputError(f"The source of the release {name!r} is not in this database.", code="no_source")
-    given = entry.source_reference if view is None else view_policy(engine, view).transactions
+    if entry is None:
+        raise _no_source(name)
+    given = source_of(engine, entry, view)
     records = records_of(engine, entry)
     bags = bool(entry.parameters.get("bag_input", False))
     read = partial(load_transactions, engine, id_column=entry.id_column, item_column=entry.item_column, bags=bags)
@@ -123,6 +134,23 @@ def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]
             return entry, read(source)
         with open_source(engine, records, "records") as ids:
             return entry, read(source, more_ids=ids)
+
+
+def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None) -> Any:
+    """What finds the source of a release again: the query of its view, or the name of a table.
+
+    Raises:
+        InputError: ``no_source``: files and data frames are not kept.
+    """
+    if view is not None:
+        return view_policy(engine, view).transactions
+    if entry.source_reference is None:
+        raise _no_source(entry.name)
+    return entry.source_reference
+
+
+def _no_source(name: str) -> InputError:
+    return InputError(f"The source of the release {name!r} is not in this database.", code="no_source")
 
 
 def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:

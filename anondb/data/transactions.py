@@ -38,6 +38,7 @@ class Dataset:
         table, id_column, item_column: what the source was called.
         reference: the source's table or view; None for files and data frames.
         duplicates: source rows that repeated another.
+        is_table: whether the rows of the source are those that the release is of, so that they count the same.
         warnings: remarks for the owner.
         bags: work table ``(tid, item, copies)``: how often each transaction has each item, where repeated rows count.
         n_bag_occurrences: the sum of these copies.
@@ -55,6 +56,7 @@ class Dataset:
     item_column: str
     reference: Table | None = None
     duplicates: int = 0
+    is_table: bool = True
     warnings: tuple[str, ...] = field(default=())
     bags: Table | None = None
     n_bag_occurrences: int = 0
@@ -155,7 +157,9 @@ def load_transactions(
     Args:
         engine: the engine, inside a transaction.
         source: the table, view, file or data frame.
-        id_column, item_column: its columns; the item column may be a LIST. Several columns, separated by commas, are
+        id_column, item_column: its columns; the item column may be a LIST. Rows that repeat an id with another list, and
+            rows that repeat an item (unless ``bags``) are counted: then the source is not the table that questions are
+            answered for (``Dataset.is_table``). Several columns, separated by commas, are
             several transaction attributes: they become one, every item with the name of its column before it.
         more_ids: a second source with the same id column; ids that only it has are empty transactions.
         bags: whether rows that repeat an item of the same transaction count (``Dataset.bags``).
@@ -169,6 +173,7 @@ def load_transactions(
     stated = item_column
     source, item_column = folded(source, item_column)
     item_column = source.column(item_column, "--item")
+    folds = "," in stated and item_column == FOLDED
     element = _check_types(source, id_column, item_column)
     id_type = source.columns[id_column]
     id_node = _id(id_column, id_type)
@@ -207,6 +212,7 @@ def load_transactions(
     if longest > MAX_LABEL_BYTES:
         raise InputError(f"An item is longer than {MAX_LABEL_BYTES} bytes.", code="item_too_long")
 
+    merged = int(engine.scalar("transactions/merged_lists", {"source": with_ids})) if with_ids is not long_form else 0
     if more_ids is not None:
         first = with_ids if isinstance(with_ids, exp.Query) else exp.select("id", "item").from_(with_ids.expression())
         with_ids = exp.union(first, _more_ids(engine, more_ids, id_column, id_type), distinct=False)
@@ -241,7 +247,7 @@ def load_transactions(
         table=source.table,
         reference=source.reference,
         id_column=id_column,
-        item_column=stated if "," in stated and item_column == FOLDED else item_column,
+        item_column=stated if folds else item_column,
         bags=counted,
         n_bag_occurrences=total if bags else 0,
     )
@@ -249,9 +255,12 @@ def load_transactions(
     if duplicates:
         how = "count as further occurrences" if bags else "count once"
         warnings.append(f"{duplicates} rows repeated an item of the same transaction and {how}.")
+    if merged and not folds:
+        warnings.append(f"{merged} rows repeated the id of another; the lists of an id are read as one.")
+    is_table = not merged and not folds and (bags or not duplicates or element is not None)
     if not n_transactions:
         warnings.append("The source is empty: so is the release.")
-    return replace(dataset, duplicates=duplicates, warnings=tuple(warnings))
+    return replace(dataset, duplicates=duplicates, is_table=is_table, warnings=tuple(warnings))
 
 
 def lengths_of(engine: Engine, transactions: Table) -> dict[int, int]:

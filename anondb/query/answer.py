@@ -169,6 +169,11 @@ class OpenRelease:
     def __init__(self, engine: Engine, schema: SchemaName) -> None:
         self._opened = Opened(engine, schema)
 
+    @property
+    def manifest(self) -> Mapping[str, str]:
+        """What the release says about itself."""
+        return self._opened.manifest
+
     def answer(self, sql: str) -> Answer:
         """Answer a COUNT query, written for the original table.
 
