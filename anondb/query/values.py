@@ -113,6 +113,8 @@ class OnValue:
         """The condition in words close to SQL, with the analyst's own literals."""
         if self.attribute == ROW.name:
             return f"{'NO ' if self.negated else ''}LIST WITHOUT ITEMS"
+        if self.attribute == LISTS.name:
+            return "NULL FOR A LIST" if self.holds("null") or self.holds(None) else "NO NULL FOR A LIST"
         name = exp.to_identifier(self.attribute, quoted=True).sql("duckdb")
         if self.test is None:
             return f"{name} = its group"
@@ -148,6 +150,13 @@ def _passes(test: Span | OneOf, value: Value) -> bool:
 ROW = Attribute("", None, False, frozenset({("", "listed"), ("", "missing")}))
 LISTED = OnValue(ROW.name, OneOf(frozenset({"listed"})), null=False)
 """Whether the original has a row for a person without items, where it has one list for each id; no record tells."""
+
+LISTS = Attribute("\0", None, False, frozenset({("", "list"), ("", "null")}))
+"""Whether the original has a list for a person without items, or NULL; no release tells."""
+NULL_LIST = OnValue(LISTS.name, OneOf(frozenset()), null=True)
+UNKNOWN_LIST = OnValue(LISTS.name, OneOf(frozenset()))
+"""Never true; unknown where the original has NULL for the list."""
+HAS_LIST = OnValue(LISTS.name, OneOf(frozenset({"list"})), null=False)
 
 
 def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue:
