@@ -210,7 +210,12 @@ def run(engine: Engine, schema: SchemaName, sql: str) -> Answer:
 
 def _answer(release: Opened, sql: str) -> Answer:
     plan = rewrite(sql, release.manifest, release.attributes)
-    release.check_numbers(plan.numbers)
+    forms = release.original.accepted(sql)
+    if len(forms) < 2:
+        plan = rewrite(sql, release.manifest, release.attributes, forms)
+    for reading in (plan, *plan.others()):
+        release.unknown(reading.labels)
+        release.original.check_numbers(reading.numbers, suppressed=release.suppressed)
     anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None
     if plan.counts == ITEMS:
         if any(isinstance(leaf, OnValue) for leaf in leaves(plan.condition)):

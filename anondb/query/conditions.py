@@ -73,6 +73,7 @@ class ConditionReader(ABC):
     ) -> None:
         self.table, self.id_column, self.item_column = lowered(table), lowered(id_column), lowered(item_column)
         self.form, self.attributes = form, attributes
+        self.labels: set[str] = set()
         self.numbers: set[str] = set()
         self.counts_rows = False
         self._fresh = count(1)
@@ -347,7 +348,7 @@ class ConditionReader(ABC):
             raise unsupported(f"{kind.upper()} with other operands than the item column and a text")
         test: ItemTest = Pattern(kind, right.label)
         if kind == "like" and not set(right.label) & set("%_\\"):
-            test = Labels(frozenset({right.label}))
+            test = Labels(frozenset({self._label(right)}))
         return on_item(left.row, item_not(test) if negated else test)
 
     def _lists(self, node: exp.Expr, scope: Scope) -> Condition | None:
@@ -409,9 +410,11 @@ class ConditionReader(ABC):
 
     def _label(self, term: Term) -> str:
         if isinstance(term, TextTerm):
+            self.labels.add(term.label)
             return term.label
         if isinstance(term, IntegerTerm):
             self.numbers.add(str(term.value))
+            self.labels.add(str(term.value))
             return str(term.value)
         raise unsupported("something else than a literal for an item")
 

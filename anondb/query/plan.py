@@ -23,7 +23,8 @@ class Plan:
         name: what the answer's number is called (the alias, or ``count``).
         columns: what the group column is called, empty without GROUP BY.
         descending: whether the groups are wanted in descending order.
-        numbers: items that the query writes as numbers instead of texts.
+        labels: all items that the query names.
+        numbers: those that it writes as numbers instead of texts.
         notes: what the analyst should know about the reading.
         grouped: the relational attribute for each of whose values ids or rows are counted.
         other: another reading of the same query, where the query does not show which kind of table the original is (a row
@@ -36,6 +37,7 @@ class Plan:
     name: str = "count"
     columns: tuple[str, ...] = ()
     descending: bool = False
+    labels: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     grouped: Attribute | None = None

@@ -8,7 +8,7 @@ is refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -597,7 +597,12 @@ def _optional(present: Condition, column: Column) -> OptionalTerm:
     return OptionalTerm(both(present, negate(NULL_LIST)) if nullable else present)
 
 
-def rewrite(sql: str, manifest: Mapping[str, str], attributes: Sequence[Attribute] | None = None) -> Plan:
+def rewrite(
+    sql: str,
+    manifest: Mapping[str, str],
+    attributes: Sequence[Attribute] | None = None,
+    forms: Collection[str] = (LONG, LIST),
+) -> Plan:
     """Read a COUNT query written for the original table that a release is of.
 
     Shapes: ``count(DISTINCT id)``, and ``count(*)`` over ids or over rows of one item each; conditions on the item
@@ -617,6 +622,7 @@ def rewrite(sql: str, manifest: Mapping[str, str], attributes: Sequence[Attribut
         sql: one SELECT in DuckDB's dialect.
         manifest: the release's manifest: ``table``, ``id_column`` and ``item_column``.
         attributes: the relational attributes, None where the release has no records.
+        forms: those of the table for which DuckDB takes the query.
 
     Raises:
         InputError: ``unsupported_query`` with the construct's name, ``bad_sql``, or ``query_too_complex``.
@@ -625,7 +631,13 @@ def rewrite(sql: str, manifest: Mapping[str, str], attributes: Sequence[Attribut
     names = tuple(manifest[k] for k in ("table", "id_column", "item_column"))
     plans: list[Plan] = []
     refused: InputError | None = None
-    for form in (LONG, LIST):
+    if not forms:
+        raise InputError(
+            "DuckDB does not take this query for the original table.",
+            code="bad_sql",
+            hint="Try it on a table of your own.",
+        )
+    for form in (f for f in (LONG, LIST) if f in forms):
         reader = Reader(names[0], names[1], names[2], form, attributes)
         try:
             plan = reader.plan(tree)
@@ -637,8 +649,8 @@ def rewrite(sql: str, manifest: Mapping[str, str], attributes: Sequence[Attribut
                     "a number of rows, which a bag may repeat", "Use count(DISTINCT id) or count(DISTINCT item)."
                 )
             notes += (NUMBER_NOTE,) if reader.numbers else ()
-            numbers = frozenset(reader.numbers)
-            plans += readings(replace(plan, numbers=numbers, notes=notes), relational=attributes is not None)
+            plan = replace(plan, labels=frozenset(reader.labels), numbers=frozenset(reader.numbers), notes=notes)
+            plans += readings(plan, relational=attributes is not None)
         except WrongForm:
             continue
         except InputError as error:

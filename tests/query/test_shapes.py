@@ -502,10 +502,15 @@ def test_json(engine: Engine, schemas: dict[tuple[str, str], SchemaName]) -> Non
 def test_numbers_and_other_writings(engine: Engine) -> None:
     numbers = release(engine, [["5"], ["5", "6"], ["17"]], {"5": ["5"], "6+": ["6", "7"]}, "numbers")
     codes = release(engine, [["05"], ["5"]], {"05": ["05"], "5": ["5"]}, "codes")
-    assert run(engine, numbers, "SELECT count(*) FROM t WHERE item = 5").bounds == (2, 2.0, 2)
-    assert "numbers" in " ".join(run(engine, numbers, "SELECT count(*) FROM t WHERE item = 5").notes)
+    whole = release(engine, [["5"], ["5", "6"], ["17"]], {"5": ["5"], "6+": ["6", "7"], "17": ["17"]}, "whole")
+    assert run(engine, whole, "SELECT count(*) FROM t WHERE item = 5").bounds == (2, 2.0, 2)
+    assert "numbers" in " ".join(run(engine, whole, "SELECT count(*) FROM t WHERE item = 5").notes)
+    assert run(engine, numbers, "SELECT count(*) FROM t WHERE item = '5'").bounds == (2, 2.0, 2)
     assert run(engine, numbers, "SELECT count(*) FROM t WHERE item = '17'").bounds == (0, 0.0, 3)
-    for sql in ("item = '05'", "item = ' 5'", "item IN ('6', '+7')"):
+    for sql in (
+        "item = 5", "item = '05'", "item = ' 5'", "item IN ('6', '+7')", "item = '1.4'", "item = 'milk'",
+        "item = '05' AND item = '5'",
+    ):  # fmt: skip
         with pytest.raises(InputError) as error:
             run(engine, numbers, f"SELECT count(*) FROM t WHERE {sql}")
         assert error.value.code == "ambiguous_item"
