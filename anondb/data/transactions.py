@@ -115,7 +115,7 @@ def _check_types(source: Source, id_column: str, item_column: str) -> str | None
     inner = element[1] if element else item_type
     if not ID_TYPES.match(inner) or "ZONE" in inner.partition("(")[0]:  # the text of those depends on a setting
         raise InputError(
-            f"The item column {item_column!r} has the type {_short(item_type)}.",
+            f"The item column {item_column!r} has the type {short(item_type)}.",
             code="bad_type",
             hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
         )
@@ -125,7 +125,7 @@ def _check_types(source: Source, id_column: str, item_column: str) -> str | None
 def _check_id_type(source: Source, column: str) -> None:
     if not ID_TYPES.match(source.columns[column]):
         raise InputError(
-            f"The id column {column!r} of {source.name} has the type {_short(source.columns[column])}.",
+            f"The id column {column!r} of {source.name} has the type {short(source.columns[column])}.",
             code="bad_type",
             hint="Cast it to an integer or text first: equal ids must be equal exactly.",
         )
@@ -138,7 +138,7 @@ def _kind_of_id(kind: str) -> str:
     return "INTEGER" if "INT" in kind else kind
 
 
-def _short(kind: str) -> str:
+def short(kind: str) -> str:
     """A type's name without the values that an ENUM or STRUCT type carries."""
     return re.sub(r"\(.*", "", kind, flags=re.S)
 
@@ -286,7 +286,7 @@ def folded(source: Source, item_columns: str) -> tuple[Source, str]:
         element = re.match(r"(.*)\[\d*\]$", kind, re.S)
         if not ID_TYPES.match(element[1] if element else kind):
             raise InputError(
-                f"The item column {column!r} has the type {_short(kind)}.",
+                f"The item column {column!r} has the type {short(kind)}.",
                 code="bad_type",
                 hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
             )
@@ -318,8 +318,8 @@ def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.
     found = source.columns[column]
     if _kind_of_id(found) != _kind_of_id(id_type):
         raise InputError(
-            f"The id column {column!r} of {source.name} has the type {_short(found)}, that of the transactions"
-            f" {_short(id_type)}.",
+            f"The id column {column!r} of {source.name} has the type {short(found)}, that of the transactions"
+            f" {short(id_type)}.",
             code="bad_type",
             hint="Cast one of them: ids are never converted silently.",
         )

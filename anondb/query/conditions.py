@@ -214,7 +214,7 @@ class ConditionReader(ABC):
         if field_node is not None:
             lists = self._term(field_node, scope)
             if isinstance(left, TextTerm | IntegerTerm) and isinstance(lists, ItemsTerm):
-                return self._of_list(lists, self._has(lists, self._label(left)))
+                return self._contains(lists, left)
             if isinstance(left, TextTerm) and isinstance(lists, ItemTerm):
                 return on_item(lists.row, Pattern("contains", left.label))  # so does DuckDB read it on a text
             raise unsupported("IN with a column")
@@ -342,7 +342,7 @@ class ConditionReader(ABC):
         left, right = self._term(sides[0], scope), self._term(sides[1], scope)
         if isinstance(left, ItemsTerm):
             if kind == "contains" and isinstance(right, TextTerm | IntegerTerm):
-                return self._of_list(left, self._has(left, self._label(right)))
+                return self._contains(left, right)
             raise WrongForm
         if not isinstance(left, ItemTerm) or not isinstance(right, TextTerm):
             raise unsupported(f"{kind.upper()} with other operands than the item column and a text")
@@ -394,6 +394,12 @@ class ConditionReader(ABC):
         if not items.nullable:
             return condition
         return both(either(condition, UNKNOWN_LIST), negate(UNKNOWN_LIST))
+
+    def _contains(self, items: ItemsTerm, term: TextTerm | IntegerTerm) -> Condition:
+        """A list contains an item."""
+        if term == TextTerm(""):  # DuckDB takes the rule for texts: true of every list
+            raise unsupported("contains, or IN, of a list and an empty text", "Use list_contains.")
+        return self._of_list(items, self._has(items, self._label(term)))
 
     def _no_value(self, terms: Sequence[Term]) -> Exception:
         """Why a list is not compared with these values: DuckDB does so with texts that it reads as lists alone."""

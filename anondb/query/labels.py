@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _FRACTION = r"(\.[0-9]{0,8}[1-9])?"
 _DAY = r"[0-9]{4,}-[0-9]{2}-[0-9]{2}"
@@ -19,10 +19,13 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.([0-9]+)")
 
 @dataclass(frozen=True)
 class Kind:
-    """A type other than text: its name in DuckDB, and how it writes its values."""
+    """A type other than text: its name in DuckDB, how it writes its values, and for whole numbers which all types have that
+    hold the labels."""
 
     sql: str
     form: re.Pattern[str]
+    low: int = 0
+    high: int = 0
 
     @property
     def whole(self) -> bool:
@@ -31,6 +34,7 @@ class Kind:
 
 
 WHOLE = "BIGINT"
+_WIDTHS = (8, 16, 32, 64, 128)
 _KINDS = (
     Kind(WHOLE, re.compile(r"0|-?[1-9][0-9]*")),
     Kind("BOOLEAN", re.compile(r"true|false")),
@@ -50,10 +54,16 @@ def kinds_of(labels: Sequence[str]) -> tuple[Kind, ...]:
         decimals = len(first[1])
         kinds = [Kind(f"DECIMAL(38, {decimals})", re.compile(rf"-?(0|[1-9][0-9]*)\.[0-9]{{{decimals}}}"))]
     found = [kind for kind in kinds if all(map(kind.form.fullmatch, labels))]
-    return tuple(Kind(_finest(kind.sql, labels), kind.form) for kind in found)
+    return tuple(_fitted(kind, labels) for kind in found)
 
 
-def _finest(sql: str, labels: Sequence[str]) -> str:
-    """The type, of the precision that the labels need."""
-    nanoseconds = sql == "TIMESTAMP" and any(re.search(r"\.[0-9]{7,}", label) for label in labels)
-    return "TIMESTAMP_NS" if nanoseconds else sql
+def _fitted(kind: Kind, labels: Sequence[str]) -> Kind:
+    """The type, of the width or precision that the labels need."""
+    if kind.whole:
+        least, most = min(map(int, labels)), max(map(int, labels))
+        bits = [b for b in _WIDTHS if -(1 << (b - 1)) <= least and most < 1 << (b if least >= 0 else b - 1)]
+        width = bits[0] if bits else _WIDTHS[-1]
+        signed = (1 << (width - 1)) - 1
+        return replace(kind, low=0 if least >= 0 else -signed - 1, high=signed if most <= signed else 2 * signed + 1)
+    nanoseconds = kind.sql == "TIMESTAMP" and any(re.search(r"\.[0-9]{7,}", label) for label in labels)
+    return replace(kind, sql="TIMESTAMP_NS") if nanoseconds else kind

@@ -99,8 +99,8 @@ class Original:
 
     def _rewritten(self, labels: frozenset[str], kind: Kind) -> bool:
         """Whether DuckDB writes one of these labels otherwise, or does not take it, as a value of a type."""
-        if kind.whole:  # of any width: the form says all
-            return False
+        if kind.whole:
+            return not all(kind.low <= int(label) <= kind.high for label in labels)
         read: exp.Expr = exp.TryCast(this=exp.column("label"), to=exp.DataType.build(kind.sql, dialect="duckdb"))
         other = exp.NullSafeNEQ(this=exp.cast(read, "VARCHAR"), expression=exp.column("label"))
         tree = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(listed(labels).subquery("asked")).where(other)

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from anondb.query.labels import kinds_of
 from anondb.query.refusals import name_of, only, unsupported
 
 Value = Fraction | str
@@ -187,7 +188,7 @@ def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
             listed = field.expressions
         if not listed or not left or node.args.get("query") is not None:
             raise unsupported("IN on a relational attribute without a list of literals")
-        return OnValue(name, OneOf(frozenset(_literal(x, attribute) for x in listed)))
+        return OnValue(name, OneOf(frozenset(_same(x, attribute) for x in listed)))
     if isinstance(node, exp.Between):
         only(node, "this", "low", "high")
         low, high = (_number(node.args[end], attribute, "BETWEEN") for end in ("low", "high"))
@@ -196,12 +197,12 @@ def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
     other = node.args["expression" if left else "this"]
     if isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ):
         null = isinstance(_bare(other), exp.Null)
-        values = frozenset() if null else frozenset({_literal(other, attribute)})
+        values = frozenset() if null else frozenset({_same(other, attribute)})
         return OnValue(
             name, OneOf(values), isinstance(node, exp.NullSafeNEQ), null != isinstance(node, exp.NullSafeNEQ)
         )
     if isinstance(node, exp.EQ | exp.NEQ):
-        return OnValue(name, OneOf(frozenset({_literal(other, attribute)})), isinstance(node, exp.NEQ))
+        return OnValue(name, OneOf(frozenset({_same(other, attribute)})), isinstance(node, exp.NEQ))
     end = _number(other, attribute, "an order")
     above = isinstance(node, exp.GT | exp.GTE) == left
     return OnValue(name, Span(end if above else None, None if above else end, isinstance(node, exp.GT | exp.LT)))
@@ -218,6 +219,18 @@ def _number(node: exp.Expr, attribute: Attribute, what: str) -> Fraction:
         raise unsupported(f"{what} on the categorical attribute {attribute.name!r}", "List its values with IN.")
     found = _literal(node, attribute)
     assert isinstance(found, Fraction)
+    return found
+
+
+def _same(node: exp.Expr, attribute: Attribute) -> Value:
+    """A literal that a value is equal to; of texts, DuckDB makes numbers of as many decimals as the literal has."""
+    found, literal = _literal(node, attribute), node.find(exp.Literal)
+    decimals = re.fullmatch(r"DECIMAL\(\d+, ?(\d+)\)", attribute.ends or "")
+    if decimals and literal is not None and len(literal.name.partition(".")[2]) < int(decimals[1]):
+        raise unsupported(
+            f"the attribute {attribute.name!r} compared with a number of fewer than {decimals[1]} decimals",
+            "Write all decimals, such as 1.50.",
+        )
     return found
 
 
@@ -242,7 +255,8 @@ def _literal(node: exp.Expr, attribute: Attribute) -> Value:
         return sign * Fraction(node.name)
     if not node.is_string or sign < 0:
         raise unsupported(f"the attribute {attribute.name!r} compared with a number", "Write its value as a text.")
-    if _CASTABLE.search(node.name) and all(node.name != value for _, value in attribute.values):
+    known = [value for _, value in attribute.values if value is not None]
+    if node.name not in known and (_CASTABLE.search(node.name) or kinds_of(known)):
         raise unsupported(
             f"a text that may be another writing of a value of {attribute.name!r}", "Write values as the release does."
         )
@@ -256,6 +270,10 @@ def _time(node: exp.Expr, attribute: Attribute) -> Fraction:
     if isinstance(node, exp.Cast) and node.to.sql("duckdb") in ("DATE", "TIMESTAMP"):
         only(node, "this", "to")
         text, form = node.this, _DATE if node.to.sql("duckdb") == "DATE" else _TIME
+    elif isinstance(node, exp.Literal) and "." in node.name:  # of coarser points in time DuckDB would cut it off
+        raise unsupported(
+            f"the attribute {attribute.name!r} compared with decimals of seconds", "Write TIMESTAMP '...'."
+        )
     written = text.name if isinstance(text, exp.Literal) and text.is_string else ""
     try:
         if not form.fullmatch(written) and not (form is _TIME and _DATE.fullmatch(written)):
