@@ -39,13 +39,25 @@ class Original:
 
     def accepted(self, sql: str) -> frozenset[str]:
         """The forms of the table for which DuckDB takes a query: with items as texts, or as whole numbers where all may be
-        such, and with items of each other type that they may have."""
+        such.
+
+        Raises:
+            InputError: ``ambiguous_item``: it takes the query for texts and not for another type that the items may have,
+                such as dates, or the other way round.
+        """
         return frozenset(form for form in (LONG, LIST) if self._takes(sql, form))
 
     def _takes(self, sql: str, form: str) -> bool:
         whole = any(kind.whole for kind in self.kinds)
         taken = self._binder.accepts(sql, form) or (whole and self._binder.accepts(sql, f"{form} {WHOLE}"))
-        return taken and all(self._binder.accepts(sql, f"{form} {kind.sql}") for kind in self.kinds if not kind.whole)
+        if any(self._binder.accepts(sql, f"{form} {kind.sql}") != taken for kind in self.kinds if not kind.whole):
+            raise InputError(
+                f"The items of the release may be texts or of the type {self.kinds[0].sql}, and DuckDB takes the query for"
+                " one of both only.",
+                code="ambiguous_item",
+                hint="Compare items by = and IN with texts.",
+            )
+        return taken
 
     @cached_property
     def _binder(self) -> Binder:

@@ -188,6 +188,10 @@ def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
             listed = field.expressions
         if not listed or not left or node.args.get("query") is not None:
             raise unsupported("IN on a relational attribute without a list of literals")
+        if (
+            attribute.ends == "TIMESTAMP" and len({_typed(x) for x in listed}) > 1
+        ):  # DuckDB makes one type of all, which may cut some off
+            raise unsupported("IN on a relational attribute with literals of several types", "Write all as one type.")
         return OnValue(name, OneOf(frozenset(_same(x, attribute) for x in listed)))
     if isinstance(node, exp.Between):
         only(node, "this", "low", "high")
@@ -206,6 +210,12 @@ def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
     end = _number(other, attribute, "an order")
     above = isinstance(node, exp.GT | exp.GTE) == left
     return OnValue(name, Span(end if above else None, None if above else end, isinstance(node, exp.GT | exp.LT)))
+
+
+def _typed(node: exp.Expr) -> str:
+    """The type that a literal is written with, if any."""
+    node = _bare(node)
+    return node.to.sql("duckdb") if isinstance(node, exp.Cast) else ""
 
 
 def _bare(node: exp.Expr) -> exp.Expr:

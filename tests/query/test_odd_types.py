@@ -226,6 +226,8 @@ def twins(connection: duckdb.DuckDBPyConnection, role: str) -> list[duckdb.DuckD
                 twin.execute(f"CREATE TABLE t AS {form if role != 'attribute' else 'SELECT tid, x AS item FROM rows'}")
                 column, table = ("v", "people_given") if role == "attribute" else ("x", "rows_given")
                 other = f"SELECT count(*) FROM {table} WHERE CAST(CAST({column} AS {kind}) AS VARCHAR) <> {column}"
+                if role == "attribute" and kind == "VARCHAR":  # texts are read as dates only where they are written so
+                    other = "SELECT count(*) FROM people_given WHERE regexp_matches(v, '^[0-9]{4}-.*:')"
                 if role == "attribute" and kind.startswith(("DECIMAL", "DOUBLE")):  # as numbers, if they are plain ones
                     other = f"SELECT count(*) FROM people_given WHERE NOT regexp_full_match({column}, '-?(0|[1-9][0-9]*)(\\.[0-9]{{1,2}})?')"
                 if twin.execute(other).fetchall() != [(0,)]:

@@ -183,7 +183,7 @@ def test_shapes(engine: Engine, k: int) -> None:
         assert ages == sorted(ages, reverse=True) and answer.columns == ("years",) and answer.name == "n"
         assert answer.rows[-1][0] is None
         dated = release.answer(
-            "SELECT count(*) FROM records WHERE born > '2001-02-03' AND place IN ('a') AND size <> 1.5"
+            "SELECT count(*) FROM records WHERE born > '2001-02-03' AND place IN ('a') AND size <> 1.50"
         )
         assert dated.predicate == '("born" > \'2001-02-03\' AND "place" IN (\'a\') AND NOT ("size" IN (1.5)))'
     finally:
@@ -222,7 +222,7 @@ def condition(rng: random.Random, depth: int, names: list[str]) -> str:
     column = '"col\'or"' if name == "col'or" else name
     literals = {
         "age": ["19", "20", "20.5", "25", "30", "44", "50"],
-        "size": ["-3", "0", "1.5", "2", "2.25"],
+        "size": ["-3.00", "0.00", "1.50", "2.00", "2.25"],
         "born": ["'2000-01-01'", "DATE '2001-02-03'", "'2001-02-04'"],
         "place": ["'a'", "'b'", "'c'", "'nowhere'"],
         "col'or": ["'red'", "'NULL'", "'blue'"],
