@@ -367,6 +367,8 @@ class Reader(ConditionReader):
             only(group, "expressions", "all")
             grouped = set(self._group_columns(node, group, scope))
             ids = {c for c in grouped if isinstance(c, IdTerm)}
+            if not all(self._is_own(c, scope) for c in ids):
+                raise unsupported("GROUP BY a column of the outer query")
             if not ids or not grouped <= ids | {ItemTerm(r) for r in rows}:
                 raise unsupported("GROUP BY something else than the id in a subquery")
             if grouped == ids:
@@ -429,8 +431,14 @@ class Reader(ConditionReader):
                 column, IdTerm | ItemTerm | ItemsTerm | NumberTerm | FlagTerm | TruthTerm | AttributeTerm
             ):
                 raise unsupported("a column of the right side of a LEFT JOIN in SELECT")
+            if isinstance(column, IdTerm) and not self._is_own(column, scope):
+                raise unsupported(f"the column {inner.name!r} of the outer query in the SELECT of a subquery")
             columns.append((lowered(alias or inner.name), column))
         return columns
+
+    def _is_own(self, column: IdTerm, scope: Scope) -> bool:
+        """Whether an id is that of the rows of a scope, not of an outer query alone."""
+        return any(self._root(column.person) == self._root(person) for person in scope.people)
 
     # ---------------------------------------------------------------- FROM
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 from query.small import release, untouched
-from query.test_differential import TRANSACTIONS, Analyst
+from query.test_differential import COMPARED, TRANSACTIONS, Analyst
 from sqlglot.dialects.duckdb import DuckDB
 
 from anondb.engine import Engine
@@ -104,6 +104,8 @@ def test_what_duckdb_refuses_is_refused(
             except duckdb.Error:
                 continue
             took += 1
+            if original is originals[1] and COMPARED.search(sql.replace(" NOT NULL", "")):
+                continue  # with a list DuckDB refuses that only where a row is reached
             if not answer.columns and truth[0][0] is not None:
                 assert answer.bounds[0] <= truth[0][0] <= answer.bounds[2], sql
         assert took, f"DuckDB refuses what was answered: {sql}"

@@ -196,6 +196,8 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT count(*) FROM l a JOIN l b USING (tid) WHERE list_contains(a.items, 'milk') AND list_contains(b.items, 'wine')", EXACT),
     ("SELECT count(*) FROM l WHERE contains(items, 'milk') AND list_contains(items, 'wine')", EXACT),
     ("SELECT count(DISTINCT tid) FROM t WHERE 'il' IN item", BOTH),
+    ("SELECT count(*) FROM t a WHERE item = 'milk' AND tid NOT IN (SELECT tid FROM (SELECT tid AS p FROM t WHERE item = 'wine') b)", "of the outer query"),
+    ("SELECT count(*) FROM t a WHERE item = 'milk' AND tid IN (SELECT b.p FROM (SELECT tid AS p FROM t WHERE item = 'wine') b GROUP BY p, tid)", "of the outer query"),
     # lists that may be NULL
     ("SELECT count(*) FROM l WHERE NOT list_contains(items, 'milk')", BOTH),
     ("SELECT count(*) FROM l WHERE 'milk' NOT IN items AND 'milk' <> ALL(items)", BOTH),
