@@ -58,14 +58,18 @@ class Source:
         )
 
     def _check_collation(self, column: str) -> None:
-        if column in self.collated:
-            raise InputError(
-                f"The column {column!r} of {self.name} has a collation: DuckDB compares its texts otherwise than by code"
-                " points, so counts of the original would differ from those of a release.",
-                code="collation",
-                hint=f'Select {exp.to_identifier(column, quoted=True).sql("duckdb")} COLLATE "binary" in a view or in the'
-                " query of an anonymized view, and use that.",
-            )
+        if column not in self.collated:
+            return
+        name = exp.to_identifier(column, quoted=True).sql("duckdb")
+        plain = f'{name} COLLATE "binary"'
+        if self.columns[column] != "VARCHAR":
+            plain = f"list_transform({name}, lambda x: decode(encode(x)))"
+        raise InputError(
+            f"The column {column!r} of {self.name} has a collation: DuckDB compares its texts otherwise than by code"
+            " points, so counts of the original would differ from those of a release.",
+            code="collation",
+            hint=f"Select {plain} in a view or in the query of an anonymized view, and use that.",
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

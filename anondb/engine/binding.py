@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 
 import duckdb
@@ -24,26 +23,26 @@ Shape = Sequence[tuple[str, Mapping[str, str]]]
 
 
 class Binder:
-    """Databases in memory with empty tables, one for each shape, that cannot be configured and see no file."""
+    """A database in memory that cannot be configured and sees no file, with the empty tables of each shape in a schema."""
 
     def __init__(self, shapes: Mapping[str, Shape]) -> None:
-        self._databases: dict[str, duckdb.DuckDBPyConnection | None] = {}
-        for name, tables in shapes.items():
-            self._databases[name] = _database(tables)
+        base = duckdb.connect(":memory:", config=_CONFIG)
+        self._places = {name: _place(base, name, tables) for name, tables in shapes.items()}
+        base.execute("SET lock_configuration = true")
 
     def accepts(self, sql: str, shape: str) -> bool:
         """Whether DuckDB binds the text, as one SELECT; true also where the shape itself cannot be made in DuckDB.
 
         The query is planned and never run.
         """
-        database = self._databases[shape]
-        if database is None:
+        place = self._places[shape]
+        if place is None:
             return True
         try:
-            statements = database.extract_statements(sql)
+            statements = place.extract_statements(sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 return False
-            database.execute(f"EXPLAIN {statements[0].query}").fetchall()
+            place.execute(f"EXPLAIN {statements[0].query}").fetchall()
         except duckdb.InternalException:  # a bug of DuckDB's is no refusal
             return True
         except (duckdb.Error, UnicodeError, RuntimeError):
@@ -51,26 +50,23 @@ class Binder:
         return True
 
 
-def _database(tables: Shape) -> duckdb.DuckDBPyConnection | None:
-    connection = duckdb.connect(":memory:", config=_CONFIG)
+def _place(base: duckdb.DuckDBPyConnection, name: str, tables: Shape) -> duckdb.DuckDBPyConnection | None:
+    """A connection whose current schema has the tables."""
+    schema = exp.Table(db=exp.to_identifier(name, quoted=True))
+    connection = base.cursor()
+    connection.execute(
+        "PRAGMA disable_optimizer"
+    )  # binding alone is asked for, and empty tables have bugs of their own
+    connection.execute(exp.Create(this=schema, kind="SCHEMA").sql(dialect="duckdb"))
+    connection.execute(exp.Use(this=schema.copy()).sql(dialect="duckdb"))
     try:
-        for name, columns in tables:
+        for table, columns in tables:
             nulls = [
                 exp.cast(exp.null(), kind, dialect="duckdb").as_(column, quoted=True)
                 for column, kind in columns.items()
             ]
-            made = exp.Create(
-                this=exp.Table(this=exp.to_identifier(name, quoted=True)),
-                kind="TABLE",
-                expression=exp.select(*nulls).limit(0),
-            )
-            connection.execute(made.sql(dialect="duckdb"))
-        connection.execute(
-            "PRAGMA disable_optimizer"
-        )  # binding alone is asked for, and empty tables have bugs of their own
-        connection.execute("SET lock_configuration = true")
+            named, empty = exp.Table(this=exp.to_identifier(table, quoted=True)), exp.select(*nulls).limit(0)
+            connection.execute(exp.Create(this=named, kind="TABLE", expression=empty).sql(dialect="duckdb"))
     except duckdb.Error:  # such as two columns of one name
-        with contextlib.suppress(duckdb.Error):
-            connection.close()
         return None
     return connection

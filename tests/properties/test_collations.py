@@ -84,6 +84,15 @@ def test_anonymized_views(collation: str) -> None:
         collated.sql(make.format(item="CAST(item AS VARCHAR)"))
     assert error.value.hint is not None and '"item" COLLATE "binary"' in error.value.hint
     collated.sql(make.format(item='"item" COLLATE "binary"'))
+    with pytest.raises(InputError) as error:
+        collated.sql(make.replace("r AS", "s AS").replace("sales", "baskets").format(item="item"))
+    assert (
+        error.value.hint is not None
+        and (plain := 'list_transform("item", lambda x: decode(encode(x)))') in error.value.hint
+    )
+    collated.sql(make.replace("r AS", "s AS").replace("sales", "baskets").format(item=plain))
+    listed = "SELECT count(*) FROM s WHERE list_contains(item, 'A')"
+    assert collated.release("s").query(listed).bounds == (4, 4.0, 4)
     assert collated.release("r").query("SELECT count(DISTINCT tid) FROM r WHERE item = 'A'").bounds == (4, 4.0, 4)
     with pytest.raises(InputError, match="the table 'sales'"):
         collated.release("r").query("SELECT count(DISTINCT tid) FROM sales WHERE item = 'A'")
