@@ -86,10 +86,8 @@ def test_anonymized_views(collation: str) -> None:
     collated.sql(make.format(item='"item" COLLATE "binary"'))
     with pytest.raises(InputError) as error:
         collated.sql(make.replace("r AS", "s AS").replace("sales", "baskets").format(item="item"))
-    assert (
-        error.value.hint is not None
-        and (plain := 'list_transform("item", lambda x: decode(encode(x)))') in error.value.hint
-    )
+    plain = 'list_transform("item", lambda x: decode(encode(x)))'
+    assert error.value.hint is not None and plain in error.value.hint
     collated.sql(make.replace("r AS", "s AS").replace("sales", "baskets").format(item=plain))
     listed = "SELECT count(*) FROM s WHERE list_contains(item, 'A')"
     assert collated.release("s").query(listed).bounds == (4, 4.0, 4)
