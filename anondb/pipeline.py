@@ -30,7 +30,7 @@ from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
 from anondb.release.publications import Intersection, notes
 from anondb.release.published import keep as keep_rows
-from anondb.stored import check_writable, current_catalog, read_persons, reference_of
+from anondb.stored import asked_table, check_writable, current_catalog, read_persons, reference_of
 from anondb.utility import Accuracy, Loss, generalized_items
 from anondb.verify import Verification
 
@@ -158,11 +158,13 @@ def anonymize(
         with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
             recoding = recode(engine, policy, loaded)
             model = promised(policy.model, recoding)
+        asked = asked_table(dataset, name)
         with clock.step(engine, "freeze", "freezing the release"):
             old = find_schema(engine, schema) if policy.replace and not engine.one_shot else None
             if old is not None:
                 keep_rows(engine, catalog, old)
-            frozen = freeze(engine, dataset, recoding, model, release_schema=schema, replace=policy.replace)
+            named = replace(dataset, table=asked)
+            frozen = freeze(engine, named, recoding, model, release_schema=schema, replace=policy.replace)
             loss = loss_of(engine, policy, loaded, recoding, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
             about: dict[str, Any] = {"privacy": loaded.stated.privacy, "sensitive": loaded.sensitive}
@@ -214,7 +216,12 @@ def anonymize(
         frozen=frozen,
         loss=loss,
         accuracy=accuracy,
-        warnings=(*dataset.warnings, *loaded.stated.warnings, *remarks(policy, loaded, recoding, frozen)),
+        warnings=(
+            *dataset.warnings,
+            *_other_table(dataset, asked),
+            *loaded.stated.warnings,
+            *remarks(policy, loaded, recoding, frozen),
+        ),
         seconds=clock.report(),
         anatomy=anatomy,
         constraints=constraints,
@@ -270,6 +277,16 @@ def load(engine: Engine, policy: Policy) -> Loaded:
 
 
 # ---------------------------------------------------------------------- parts of the steps
+
+
+def _other_table(dataset: Dataset, asked: str) -> tuple[str, ...]:
+    """What the owner should know where analysts may not ask about the source by its name."""
+    if asked == dataset.table:
+        return ()
+    return (
+        f"Counts over {dataset.table!r} as it is are not those of the release, where each transaction has an item once:"
+        f" analysts ask the table {asked!r}.",
+    )
 
 
 def _relational(engine: Engine, loaded: Loaded, recoding: Recoding, policy: Policy) -> dict[str, Any] | None:

@@ -87,6 +87,17 @@ def _found(engine: Engine, name: str) -> tuple[SchemaName, Kind]:
     return schema, kind
 
 
+def asked_table(dataset: Dataset, name: str) -> str:
+    """What analysts call the original of the release ``name``: its source, where the release has the rows of that.
+
+    Where rows were merged, counts over the source are others: then the release's own name, or ``release_<name>`` where the
+    source is called so.
+    """
+    if dataset.is_table:
+        return dataset.table
+    return name if name.lower() != dataset.table.lower() else f"release_{name}"
+
+
 def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
     """The source of a release as it is now: the query of a view, else the table that it was made from.
 
@@ -107,9 +118,7 @@ def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
         InputError: it cannot be found again (files and data frames are not kept).
     """
     view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
-    if entry.source_reference is None and view is None:
-        raise _no_source(entry.name)
-    given = _here(engine, entry.source_reference) if view is None else view_policy(engine, view).transactions
+    given = source_of(engine, entry, view)
     bags = bool(entry.parameters.get("bag_input", False))
     return _read(engine, given, records_of(engine, entry), entry.id_column, entry.item_column, bags)[0]
 
@@ -143,6 +152,19 @@ def _here(engine: Engine, reference: str | None) -> str | None:
     if not table.catalog:
         table.set("catalog", exp.to_identifier(current_catalog(engine), quoted=True))
     return table.sql(dialect="duckdb")
+
+
+def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None) -> Any:
+    """What finds the source of a release again: the query of its view, or the name of a table.
+
+    Raises:
+        InputError: ``no_source``: files and data frames are not kept.
+    """
+    if view is not None:
+        return view_policy(engine, view).transactions
+    if entry.source_reference is None:
+        raise _no_source(entry.name)
+    return _here(engine, entry.source_reference)
 
 
 def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:

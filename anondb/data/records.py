@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,7 +25,7 @@ from anondb.data.declared import (
 )
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy
-from anondb.data.transactions import Dataset
+from anondb.data.transactions import Dataset, short
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 
@@ -33,6 +34,11 @@ KINDS = ("numeric", "date", "categorical")
 MAX_DIGITS = 18  # of a number, decimals included: BIGINT holds them
 DAY = 86_400_000_000  # microseconds
 RESERVED = ("transaction_id", "items")
+TYPES = re.compile(
+    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN|UUID|VARCHAR|ENUM\(.*\)|DATE|TIME|TIMESTAMP(_S|_MS|_NS)?",
+    re.S,
+)
+"""Types of which equal values have equal texts, whatever the settings."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,6 +174,7 @@ def load_records(
     share = Fraction(1, max(len(columns), 1))
     attributes, warnings = [], []
     for i, (name, kind) in enumerate(columns.items()):
+        _check_type(source, name)
         column = _Column(engine, table, f"c{i}", name, types[name], weighed.get(name.lower(), share))
         attribute = column.read(kind, trees.get(name.lower()), declared.get(name.lower()))
         if kind is None and types[name] == "VARCHAR" and attribute.is_range:
@@ -202,6 +209,18 @@ def load_classes(engine: Engine, given: Any, dataset: Dataset, quasi_identifiers
     found = engine.create("classes", classes)
     engine.drop(rows)
     return found
+
+
+def _check_type(source: Source, column: str) -> None:
+    """Refuse a type whose values have several texts, or texts that depend on settings: what a release says of a text would
+    not be what DuckDB says of the values."""
+    kind = source.columns[column]
+    if not TYPES.fullmatch(kind):
+        raise InputError(
+            f"The column {column!r} of {source.name} has the type {short(kind)}, which attributes cannot have.",
+            code="bad_type",
+            hint="Cast it to text, DECIMAL, DATE or TIMESTAMP in a view.",
+        )
 
 
 def _check_names(columns: list[str], id_column: str) -> None:
@@ -282,6 +301,12 @@ class _Column:
             plain = self.kind == "VARCHAR" and numbers["present"] and numbers["plain"] == numbers["present"]
             dated = self.kind == "DATE" or self.kind.startswith("TIMESTAMP")
             kind = "numeric" if typed or plain else "date" if dated else "categorical"
+        if self.kind == "FLOAT" or (self.kind == "DOUBLE" and kind == "categorical"):
+            raise InputError(
+                f"{self.name!r} has the type {self.kind}, in which different numbers of a query are the same.",
+                code="bad_type",
+                hint="Cast it to DECIMAL in a view.",
+            )
         if kind == "numeric":
             return self._numeric(numbers, domain)
         if kind == "date":
@@ -312,6 +337,13 @@ class _Column:
     def _date(self, domain: Domain | None) -> Attribute:
         with reading(f"column {self.name!r}"):
             found = self.engine.query("records/dates", {"source": self.source})
+        fine = int(self.engine.scalar("records/inexact_dates", {"source": self.source}, texts=self.kind == "VARCHAR"))
+        if fine:
+            raise InputError(
+                f"{fine} values of {self.name!r} are finer than microseconds, or texts that are no dates as 2001-02-03.",
+                code="bad_date",
+                hint="Cast it to DATE or TIMESTAMP in a view.",
+            )
         if not found["finite"].all():
             raise InputError(f"{self.name!r} has infinite dates.", code="bad_number", hint="Make them NULL.")
         days = not np.any(np.ma.filled(found["value"], 0) % DAY)

@@ -12,7 +12,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, load, quote_list
+from anondb.engine import Engine, Table, is_binary, load, quote_list
 from anondb.errors import EngineError, InputError, InternalError
 
 FILE_SUFFIXES = (".dat", ".csv", ".parquet")
@@ -30,6 +30,7 @@ class Source:
         reference: the table or view itself; None for files and data frames.
         lines: selects the lines of a ``.dat`` file, ``(id, line)``: the long form comes sooner from these than from lists.
         typed: whether the columns have types that somebody chose; in a ``.dat`` or CSV file all is text.
+        collated: the columns by which DuckDB compares texts otherwise than by code points.
     """
 
     query: exp.Query
@@ -39,19 +40,37 @@ class Source:
     reference: Table | None = None
     lines: exp.Query | None = None
     typed: bool = True
+    collated: frozenset[str] = frozenset()
 
     def column(self, wanted: str, parameter: str) -> str:
-        """The exact name of a column, found as DuckDB finds it (case does not matter)."""
-        if wanted in self.columns:
-            return wanted
-        for name in self.columns:
-            if name.lower() == wanted.lower():
-                return name
+        """The exact name of a column, found as DuckDB finds it (case does not matter).
+
+        Raises:
+            InputError: ``no_such_column``; ``collation`` where DuckDB takes different texts of the column for equal.
+        """
+        names = [wanted] if wanted in self.columns else [n for n in self.columns if n.lower() == wanted.lower()]
+        if names:
+            self._check_collation(names[0])
+            return names[0]
         known = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
         raise InputError(
             f"{self.name} has no column {wanted!r}{known}.",  # what stands for columns in a file may be its first row
             code="no_such_column",
             hint=f"Name the column with {parameter}.",
+        )
+
+    def _check_collation(self, column: str) -> None:
+        if column not in self.collated:
+            return
+        name = exp.to_identifier(column, quoted=True).sql("duckdb")
+        plain = f'{name} COLLATE "binary"'
+        if self.columns[column] != "VARCHAR":
+            plain = f"list_transform({name}, lambda x: decode(encode(x)))"
+        raise InputError(
+            f"The column {column!r} of {self.name} has a collation: DuckDB compares its texts otherwise than by code"
+            " points, so counts of the original would differ from those of a release.",
+            code="collation",
+            hint=f"Select {plain} in a view or in the query of an anonymized view, and use that.",
         )
 
 
@@ -89,12 +108,38 @@ def describe(
     reference: Table | None = None,
     *,
     typed: bool = True,
+    is_file: bool = False,
 ) -> Source:
     """Look the columns of a query up; the query is bound, not run."""
     with reading(name):
         found = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
-    columns = dict(zip(found["column_name"].tolist(), found["column_type"].tolist(), strict=True))
-    return Source(query, name, columns, table, reference, typed=typed)
+        columns = dict(zip(found["column_name"].tolist(), found["column_type"].tolist(), strict=True))
+        collated = frozenset[str]() if is_file else _collated(engine, query, columns)  # files have no collations
+    return Source(query, name, columns, table, reference, typed=typed, collated=collated)
+
+
+def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> frozenset[str]:
+    """The columns of text, or of lists of texts, whose collation is not binary.
+
+    A type's name does not say it, but the definition of a table that is made from the query does.
+    """
+    texts = [name for name, kind in columns.items() if re.fullmatch(r"VARCHAR(\[\d*\])?", kind)]
+    if not texts:
+        return frozenset()
+    nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in texts]
+    probes = [
+        node
+        if columns[name] == "VARCHAR"
+        else exp.Anonymous(this="array_extract", expressions=[node, exp.Literal.number(1)])
+        for name, node in zip(texts, nodes, strict=True)
+    ]
+    inner = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    empty = exp.select(*(probe.as_(f"c{n}") for n, probe in enumerate(probes))).from_(inner).limit(0)
+    table = engine.create("collations", empty)
+    definition = str(engine.scalar("transactions/collations", wanted=table.name))
+    engine.drop(table)
+    found = re.findall(r"\bc(\d+) VARCHAR COLLATE \"?([^\s,;)\"]+)", definition)
+    return frozenset(texts[int(n)] for n, collation in found if not is_binary(collation))
 
 
 @contextlib.contextmanager
@@ -245,7 +290,8 @@ def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
             yield dat_source(path, what)
         else:
             typed = path.suffix.lower() == ".parquet"
-            yield describe(engine, file_query(path, what), f"file {path.name!r}", path.stem, typed=typed)
+            named = f"file {path.name!r}"
+            yield describe(engine, file_query(path, what), named, path.stem, typed=typed, is_file=True)
     elif isinstance(given, str):
         table = resolve_table(engine, given, what)
         yield describe(engine, all_columns(table), f"table {given!r}", table.name, table)

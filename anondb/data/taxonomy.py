@@ -321,8 +321,9 @@ def _texts(engine: Engine, source: Source, columns: Sequence[str], order: str | 
     from sqlglot import exp
 
     inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    names = [source.column(c, "--taxonomy") for c in columns]
     wanted = [
-        exp.cast(exp.column(exp.to_identifier(c, quoted=True)), "VARCHAR").as_(f"c{i}") for i, c in enumerate(columns)
+        exp.cast(exp.column(exp.to_identifier(c, quoted=True)), "VARCHAR").as_(f"c{i}") for i, c in enumerate(names)
     ]
     query = exp.select(*wanted).from_(inner)
     if order:

@@ -38,6 +38,7 @@ class Dataset:
         table, id_column, item_column: what the source was called.
         reference: the source's table or view; None for files and data frames.
         duplicates: source rows that repeated another.
+        is_table: whether the rows of the source are those that the release is of, so that they count the same.
         warnings: remarks for the owner.
         bags: work table ``(tid, item, copies)``: how often each transaction has each item, where repeated rows count.
         n_bag_occurrences: the sum of these copies.
@@ -57,6 +58,7 @@ class Dataset:
     item_column: str
     reference: Table | None = None
     duplicates: int = 0
+    is_table: bool = True
     warnings: tuple[str, ...] = field(default=())
     bags: Table | None = None
     n_bag_occurrences: int = 0
@@ -117,7 +119,7 @@ def _check_types(source: Source, id_column: str, item_column: str) -> str | None
     inner = element[1] if element else item_type
     if not ID_TYPES.match(inner) or "ZONE" in inner.partition("(")[0]:  # the text of those depends on a setting
         raise InputError(
-            f"The item column {item_column!r} has the type {_short(item_type)}.",
+            f"The item column {item_column!r} has the type {short(item_type)}.",
             code="bad_type",
             hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
         )
@@ -127,7 +129,7 @@ def _check_types(source: Source, id_column: str, item_column: str) -> str | None
 def _check_id_type(source: Source, column: str) -> None:
     if not ID_TYPES.match(source.columns[column]):
         raise InputError(
-            f"The id column {column!r} of {source.name} has the type {_short(source.columns[column])}.",
+            f"The id column {column!r} of {source.name} has the type {short(source.columns[column])}.",
             code="bad_type",
             hint="Cast it to an integer or text first: equal ids must be equal exactly.",
         )
@@ -140,7 +142,7 @@ def kind_of(kind: str) -> str:
     return "INTEGER" if "INT" in kind else kind
 
 
-def _short(kind: str) -> str:
+def short(kind: str) -> str:
     """A type's name without the values that an ENUM or STRUCT type carries."""
     return re.sub(r"\(.*", "", kind, flags=re.S)
 
@@ -159,7 +161,9 @@ def load_transactions(
     Args:
         engine: the engine, inside a transaction.
         source: the table, view, file or data frame.
-        id_column, item_column: its columns; the item column may be a LIST. Several columns, separated by commas, are
+        id_column, item_column: its columns; the item column may be a LIST. Rows that repeat an id with another list, and
+            rows that repeat an item (unless ``bags``) are counted: then the source is not the table that questions are
+            answered for (``Dataset.is_table``). Several columns, separated by commas, are
             several transaction attributes: they become one, every item with the name of its column before it.
         more_ids: a second source with the same id column; ids that only it has are empty transactions.
         bags: whether rows that repeat an item of the same transaction count (``Dataset.bags``).
@@ -173,6 +177,7 @@ def load_transactions(
     stated = item_column
     source, item_column = folded(source, item_column)
     item_column = source.column(item_column, "--item")
+    folds = "," in stated and item_column == FOLDED
     element = _check_types(source, id_column, item_column)
     id_type = source.columns[id_column]
     id_node = _id(id_column, id_type)
@@ -211,6 +216,7 @@ def load_transactions(
     if longest > MAX_LABEL_BYTES:
         raise InputError(f"An item is longer than {MAX_LABEL_BYTES} bytes.", code="item_too_long")
 
+    merged = int(engine.scalar("transactions/merged_lists", {"source": with_ids})) if with_ids is not long_form else 0
     if more_ids is not None:
         first = with_ids if isinstance(with_ids, exp.Query) else exp.select("id", "item").from_(with_ids.expression())
         with_ids = exp.union(first, _more_ids(engine, more_ids, id_column, id_type), distinct=False)
@@ -245,7 +251,7 @@ def load_transactions(
         table=source.table,
         reference=source.reference,
         id_column=id_column,
-        item_column=stated if "," in stated and item_column == FOLDED else item_column,
+        item_column=stated if folds else item_column,
         bags=counted,
         n_bag_occurrences=total if bags else 0,
         source=source.name,
@@ -255,9 +261,12 @@ def load_transactions(
     if duplicates:
         how = "count as further occurrences" if bags else "count once"
         warnings.append(f"{duplicates} rows repeated an item of the same transaction and {how}.")
+    if merged and not folds:
+        warnings.append(f"{merged} rows repeated the id of another; the lists of an id are read as one.")
+    is_table = not merged and not folds and (bags or not duplicates or element is not None)
     if not n_transactions:
         warnings.append("The source is empty: so is the release.")
-    return replace(dataset, duplicates=duplicates, warnings=tuple(warnings))
+    return replace(dataset, duplicates=duplicates, is_table=is_table, warnings=tuple(warnings))
 
 
 def lengths_of(engine: Engine, transactions: Table) -> dict[int, int]:
@@ -283,7 +292,7 @@ def folded(source: Source, item_columns: str) -> tuple[Source, str]:
         element = re.match(r"(.*)\[\d*\]$", kind, re.S)
         if not ID_TYPES.match(element[1] if element else kind):
             raise InputError(
-                f"The item column {column!r} has the type {_short(kind)}.",
+                f"The item column {column!r} has the type {short(kind)}.",
                 code="bad_type",
                 hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
             )
@@ -303,7 +312,8 @@ def folded(source: Source, item_columns: str) -> tuple[Source, str]:
     inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     query = exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in others), items.as_(FOLDED)).from_(inner)
     columns = {c: source.columns[c] for c in others} | {FOLDED: "VARCHAR[]"}
-    return Source(query, source.name, columns, source.table, source.reference, typed=source.typed), FOLDED
+    made = Source(query, source.name, columns, source.table, source.reference)
+    return replace(made, typed=source.typed, collated=source.collated - {FOLDED}), FOLDED
 
 
 def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.Select:
@@ -313,8 +323,8 @@ def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.
     found = source.columns[column]
     if kind_of(found) != kind_of(id_type):
         raise InputError(
-            f"The id column {column!r} of {source.name} has the type {_short(found)}, that of the transactions"
-            f" {_short(id_type)}.",
+            f"The id column {column!r} of {source.name} has the type {short(found)}, that of the transactions"
+            f" {short(id_type)}.",
             code="bad_type",
             hint="Cast one of them: ids are never converted silently.",
         )

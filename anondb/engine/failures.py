@@ -32,13 +32,18 @@ def transaction_open() -> InputError:
     )
 
 
+def is_binary(collation: str) -> bool:
+    """Whether a collation compares texts by their code points."""
+    return collation.lower() in ("", "binary", "c", "posix")
+
+
 def check_collation(collation: str) -> None:
     """Refuse a default collation that does not compare texts by their code points.
 
     Raises:
         InputError: ``collation``.
     """
-    if collation.lower() not in ("", "binary", "c", "posix"):
+    if not is_binary(collation):
         raise InputError(
             "default_collation is set: items that differ by case or accent would be merged.",
             code="collation",

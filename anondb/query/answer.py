@@ -20,7 +20,7 @@ from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
 from anondb.query.sums import Bounds, chosen, clip, labels_of, outside_of, total
-from anondb.query.values import DAY, ROW, Attribute, OnValue, Value
+from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName
 
 BOUNDS = ("lower_bound", "estimate", "upper_bound")
@@ -92,9 +92,10 @@ def _on_records(release: Opened, plan: Plan, question: Question) -> tuple[Record
     outside = outside_of(release, question, passing, labels_of(plan))
     classes = release.classes(question, release.blocks(passing))
     groups = release.records(classes, attributes)
-    if ROW.name in names:
-        attributes.append(ROW)
-        groups = [replace(g, cells=(*g.cells, ("",))) for g in groups]
+    for free in (ROW, LISTS):
+        if free.name in names:
+            attributes.append(free)
+            groups = [replace(g, cells=(*g.cells, ("",))) for g in groups]
     parts = [((*chosen(classes, g.counts), *(() if g.complete else outside)), g.cells, g.records) for g in groups]
     shown = {a.name: [g.cells[i] for g in groups] for i, a in enumerate(attributes)}
     return RecordAnswers(question, attributes, parts), shown
@@ -115,9 +116,10 @@ def _value_rows(release: Opened, plan: Plan) -> list[Row]:
     """The rows of a query grouped by a relational attribute; values that nobody can have are left out."""
     assert plan.grouped is not None
     found = _by_value(release, plan)
-    if plan.other is not None:
-        for value, other in _by_value(release, plan.other).items():
-            bounds = found.get(value, (0, 0.0, 0))
+    for reading in plan.others():
+        by_value = _by_value(release, reading)
+        for value in found.keys() | by_value.keys():
+            bounds, other = found.get(value, (0, 0.0, 0)), by_value.get(value, (0, 0.0, 0))
             found[value] = clip(min(bounds[0], other[0]), bounds[1], max(bounds[2], other[2]))
     order = [value for value in found if value is not None]
     if plan.descending:
@@ -170,6 +172,11 @@ class OpenRelease:
         with engine.names.steady():
             self._opened = Opened(engine, schema)
 
+    @property
+    def manifest(self) -> Mapping[str, str]:
+        """What the release says about itself."""
+        return self._opened.manifest
+
     def answer(self, sql: str) -> Answer:
         """Answer a COUNT query, written for the original table.
 
@@ -205,7 +212,12 @@ def run(engine: Engine, schema: SchemaName, sql: str) -> Answer:
 
 def _answer(release: Opened, sql: str) -> Answer:
     plan = rewrite(sql, release.manifest, release.attributes)
-    release.check_numbers(plan.numbers)
+    forms = release.original.accepted(sql)
+    if len(forms) < 2:
+        plan = rewrite(sql, release.manifest, release.attributes, forms)
+    for reading in (plan, *plan.others()):
+        release.unknown(reading.labels)
+        release.original.check_numbers(reading.numbers, suppressed=release.suppressed)
     anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None
     if plan.counts == ITEMS:
         if any(isinstance(leaf, OnValue) for leaf in leaves(plan.condition)):
@@ -221,7 +233,6 @@ def _answer(release: Opened, sql: str) -> Answer:
         return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
     scalar = (lambda asked: _scalar(release, asked)) if anatomy is None else anatomy.scalar
     bounds = scalar(plan)
-    if plan.other is not None:
-        other = scalar(plan.other)
+    for other in map(scalar, plan.others()):
         bounds = clip(min(bounds[0], other[0]), bounds[1], max(bounds[2], other[2]))
     return Answer((), (bounds,), plan.notes, plan.describe(), plan.name)

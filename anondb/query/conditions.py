@@ -35,6 +35,7 @@ from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.relations import (
     AttributeTerm,
     Column,
+    FlagTerm,
     IdTerm,
     IntegerTerm,
     ItemsTerm,
@@ -52,7 +53,16 @@ from anondb.query.relations import (
     operands,
     whole,
 )
-from anondb.query.values import Attribute, on_value
+from anondb.query.values import NULL_LIST, UNKNOWN_LIST, Attribute, on_value
+
+LONG, LIST = "long", "list"
+
+
+def _flag(term: FlagTerm, of_none: bool, of_one: bool) -> Condition:
+    """What holds of a number that is 0 or 1, by what holds of 0 and of 1."""
+    if of_none == of_one:
+        return Constant(of_one)
+    return term.condition if of_one else negate(term.condition)
 
 
 class ConditionReader(ABC):
@@ -63,6 +73,7 @@ class ConditionReader(ABC):
     ) -> None:
         self.table, self.id_column, self.item_column = lowered(table), lowered(id_column), lowered(item_column)
         self.form, self.attributes = form, attributes
+        self.labels: set[str] = set()
         self.numbers: set[str] = set()
         self.counts_rows = False
         self._fresh = count(1)
@@ -203,9 +214,9 @@ class ConditionReader(ABC):
         if field_node is not None:
             lists = self._term(field_node, scope)
             if isinstance(left, TextTerm | IntegerTerm) and isinstance(lists, ItemsTerm):
-                return at_least(1, item_all(lists.test, Labels(frozenset({self._label(left)}))))
-            if isinstance(lists, ItemTerm):
-                raise WrongForm
+                return self._contains(lists, left)
+            if isinstance(left, TextTerm) and isinstance(lists, ItemTerm):
+                return on_item(lists.row, Pattern("contains", left.label))  # so does DuckDB read it on a text
             raise unsupported("IN with a column")
         labels = [self._term(e, scope) for e in node.expressions]
         if isinstance(left, IdTerm):
@@ -213,7 +224,7 @@ class ConditionReader(ABC):
         if not isinstance(left, ItemTerm | ItemsTerm):
             raise unsupported("IN on another column than the item")
         if isinstance(left, ItemsTerm):
-            raise WrongForm
+            raise self._no_value(labels)
         return on_item(left.row, Labels(frozenset(self._label(x) for x in labels)))
 
     def _is(self, node: exp.Is, scope: Scope) -> Condition:
@@ -229,7 +240,9 @@ class ConditionReader(ABC):
             return negate(term.present)
         if isinstance(term, AttributeTerm):
             raise unsupported("a relational attribute in a group")
-        return NEVER  # ids, items and lists of a release's original are never NULL
+        if isinstance(term, ItemsTerm) and term.nullable:
+            return NULL_LIST
+        return NEVER  # ids and items of a release's original are never NULL
 
     def _equal(self, left_node: exp.Expr, right_node: exp.Expr, scope: Scope, differs: bool) -> Condition:
         """``left = right``; with ``differs`` the caller negates, so that ``<> ALL`` is the negation of ``= ANY``."""
@@ -250,8 +263,10 @@ class ConditionReader(ABC):
             right = self._term(many, scope)
             if isinstance(left, ItemTerm) and isinstance(right, ListTerm):
                 return on_item(left.row, Labels(right.labels))
+            if isinstance(left, ItemsTerm) and isinstance(right, ListTerm):
+                raise WrongForm
             if isinstance(left, TextTerm | IntegerTerm) and isinstance(right, ItemsTerm):
-                return at_least(1, item_all(right.test, Labels(frozenset({self._label(left)}))))
+                return self._has(right, self._label(left))  # of NULL, ANY is false and ALL is true
             if isinstance(left, TextTerm | IntegerTerm) and isinstance(right, ItemTerm):
                 raise WrongForm
             raise unsupported("ANY with these operands")
@@ -273,9 +288,11 @@ class ConditionReader(ABC):
                 return ALWAYS
             raise unsupported("a comparison of the items of two copies")
         if isinstance(left, ItemsTerm) and isinstance(right, TextTerm | IntegerTerm):
-            raise WrongForm
+            raise self._no_value([right])
         if isinstance(left, NumberTerm) and isinstance(right, IntegerTerm):
             return both(at_least(right.value, left.test), negate(at_least(right.value + 1, left.test)))
+        if isinstance(left, FlagTerm) and isinstance(right, IntegerTerm):
+            return _flag(left, right.value == 0, right.value == 1)
         if isinstance(left, TextTerm | IntegerTerm) and type(left) is type(right):
             return Constant(left == right)
         raise unsupported("a comparison of these operands")
@@ -289,8 +306,12 @@ class ConditionReader(ABC):
             exp.GTE: exp.LTE,
             exp.LTE: exp.GTE,
         }
-        if isinstance(left, IntegerTerm) and isinstance(right, NumberTerm):
+        if isinstance(left, IntegerTerm) and isinstance(right, NumberTerm | FlagTerm):
             left, right, kind = right, left, flipped[kind]
+        if isinstance(left, FlagTerm) and isinstance(right, IntegerTerm):
+            least = right.value + (1 if kind in (exp.GT, exp.LTE) else 0)
+            above = kind in (exp.GT, exp.GTE)
+            return _flag(left, (least <= 0) == above, (least <= 1) == above)
         if isinstance(left, NumberTerm) and isinstance(right, IntegerTerm):
             least = right.value + (1 if kind in (exp.GT, exp.LTE) else 0)
             reached = at_least(least, left.test)
@@ -321,13 +342,13 @@ class ConditionReader(ABC):
         left, right = self._term(sides[0], scope), self._term(sides[1], scope)
         if isinstance(left, ItemsTerm):
             if kind == "contains" and isinstance(right, TextTerm | IntegerTerm):
-                return at_least(1, item_all(left.test, Labels(frozenset({self._label(right)}))))
+                return self._contains(left, right)
             raise WrongForm
         if not isinstance(left, ItemTerm) or not isinstance(right, TextTerm):
             raise unsupported(f"{kind.upper()} with other operands than the item column and a text")
         test: ItemTest = Pattern(kind, right.label)
         if kind == "like" and not set(right.label) & set("%_\\"):
-            test = Labels(frozenset({right.label}))
+            test = Labels(frozenset({self._label(right)}))
         return on_item(left.row, item_not(test) if negated else test)
 
     def _lists(self, node: exp.Expr, scope: Scope) -> Condition | None:
@@ -355,24 +376,51 @@ class ConditionReader(ABC):
                 return on_item(right.row, Labels(left.labels))
             raise WrongForm
         if kind == "one" and isinstance(left, ItemsTerm) and isinstance(right, TextTerm | IntegerTerm):
-            return at_least(1, item_all(left.test, Labels(frozenset({self._label(right)}))))
+            return self._of_list(left, self._has(left, self._label(right)))
         if isinstance(left, ListTerm) and isinstance(right, ItemsTerm) and kind != "one":
             kind = {"all": "within", "within": "all", "any": "any"}[kind]
             left, right = right, left
+        if kind == "one" and isinstance(left, ListTerm) and isinstance(right, ItemsTerm):
+            raise WrongForm
         if not isinstance(left, ItemsTerm) or not isinstance(right, ListTerm) or kind == "one":
             raise unsupported(f"{name_of(node)} with these operands")
         if kind == "within":
-            return negate(at_least(1, item_all(left.test, item_not(Labels(right.labels)))))
+            return self._of_list(left, negate(at_least(1, item_all(left.test, item_not(Labels(right.labels))))))
         inside = item_all(left.test, Labels(right.labels))
-        return at_least(1 if kind == "any" else len(right.labels), inside)
+        return self._of_list(left, at_least(1 if kind == "any" else len(right.labels), inside))
+
+    def _of_list(self, items: ItemsTerm, condition: Condition) -> Condition:
+        """A condition on a list, which is unknown where the list is NULL."""
+        if not items.nullable:
+            return condition
+        return both(either(condition, UNKNOWN_LIST), negate(UNKNOWN_LIST))
+
+    def _contains(self, items: ItemsTerm, term: TextTerm | IntegerTerm) -> Condition:
+        """A list contains an item."""
+        if term == TextTerm(""):  # DuckDB takes the rule for texts: true of every list
+            raise unsupported("contains, or IN, of a list and an empty text", "Use list_contains.")
+        return self._of_list(items, self._has(items, self._label(term)))
+
+    def _no_value(self, terms: Sequence[Term]) -> Exception:
+        """Why a list is not compared with these values: DuckDB does so with texts that it reads as lists alone."""
+        texts = [t.label.strip() for t in terms if isinstance(t, TextTerm)]
+        if any(text.startswith("[") and text.endswith("]") for text in texts):
+            return unsupported("a list compared with a text", "Use list_contains or list_has_all.")
+        return WrongForm()
+
+    def _has(self, items: ItemsTerm, label: str) -> Condition:
+        """A list has an item."""
+        return at_least(1, item_all(items.test, Labels(frozenset({label}))))
 
     # ---------------------------------------------------------------- terms
 
     def _label(self, term: Term) -> str:
         if isinstance(term, TextTerm):
+            self.labels.add(term.label)
             return term.label
         if isinstance(term, IntegerTerm):
             self.numbers.add(str(term.value))
+            self.labels.add(str(term.value))
             return str(term.value)
         raise unsupported("something else than a literal for an item")
 
@@ -417,6 +465,8 @@ class ConditionReader(ABC):
             return self._column(node, scope)
         if group is None:
             raise unsupported(name_of(node))
+        if self.form == LIST and not group.rows:
+            return self._aggregate_of_one(node, scope)
         extra: ItemTest = ANY_ITEM
         filtered = False
         if isinstance(node, exp.Filter):
@@ -460,13 +510,50 @@ class ConditionReader(ABC):
         self.counts_rows = True
         return NumberTerm(item_all(seen, extra))
 
+    def _aggregate_of_one(self, node: exp.Expr, scope: Scope) -> Term:
+        """An aggregate over the one row that each id has in a table of lists."""
+        group, inner = scope.group, replace(scope, group=None)
+        assert group is not None
+        if not group.exact:
+            raise unsupported("an aggregate over rows that may repeat", "Use count(DISTINCT id).")
+        if isinstance(node, exp.LogicalOr | exp.LogicalAnd):
+            only(node, "this")
+            return TruthTerm(self._condition(node.this, inner))
+        there: Condition = ALWAYS
+        if isinstance(node, exp.Filter):
+            only(node, "this", "expression")
+            there, node = self._condition(node.expression.this, inner), node.this
+        if isinstance(node, exp.CountIf):
+            only(node, "this")
+            counted = self._condition(node.this, inner)
+            if there != ALWAYS or settled(counted) != counted:  # of no row and of unknown alone, count_if is NULL
+                raise unsupported("count_if of a condition that may be unknown", "Use count(*) FILTER (WHERE ...).")
+            return FlagTerm(counted)
+        if not isinstance(node, exp.Count):
+            raise unsupported(name_of(node))
+        only(node, "this", "big_int")
+        what = node.this
+        if isinstance(what, exp.Distinct) and len(what.expressions) == 1:
+            only(what, "expressions")
+            what = what.expressions[0]
+        what = what if what is None else bare(what)
+        if isinstance(what, exp.Column):
+            column = self._column(what, inner)
+            if isinstance(column, ItemsTerm) and column.nullable:
+                there = both(there, negate(NULL_LIST))
+            elif not isinstance(column, IdTerm | ItemsTerm):
+                raise unsupported("count of a relational attribute", "Use count(*).")
+        elif what is not None and not isinstance(what, exp.Star | exp.Literal):
+            raise unsupported("count of an expression")
+        return FlagTerm(settled(there))
+
     def _row_of(self, scope: Scope) -> tuple[int, ItemTest]:
         """The only row of a group, and the test that its items pass already."""
         group = scope.group
         assert group is not None
         if group.mixed:
             raise unsupported("an aggregate after OR between an item and other conditions")
-        if len(group.rows) != 1:
+        if len(group.rows) != 1 or not group.exact:
             raise unsupported("an aggregate over the rows of a join", "Count DISTINCT items of one copy.")
         (row,) = group.rows
         return row, group.tests.get(row, ANY_ITEM)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 from sqlglot import exp
 
@@ -16,6 +14,7 @@ from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.classes import Block, Classes, Counts, Group, Holding, Passing
 from anondb.query.evaluate import Bag, Part, Passed, Question
 from anondb.query.given import given, listed
+from anondb.query.original import Original
 from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
 from anondb.query.refusals import unsupported
 from anondb.query.relational import cell_columns
@@ -24,8 +23,6 @@ from anondb.release.coded import CodedRelease
 from anondb.release.objects import RELATIONAL, SchemaName, is_local, read_manifest, release_kind
 
 MAX_BITS = 62
-_CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
-"""Texts that DuckDB may cast to a number, boolean, date or UUID."""
 _NEEDED = frozenset({
     "release_id", "transactions", "semantics", "suppression", "table", "id_column", "item_column",
 })  # fmt: skip
@@ -63,7 +60,6 @@ class Opened:
         self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
-        self._numbers: set[str] = set()
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The released items of each label that are told apart in bags (see ``query/bag_rows``)."""
@@ -171,35 +167,20 @@ class Opened:
         """The label of each released item of bags."""
         return {item: label for label, items in (self.bags or {}).items() for item in items}
 
+    @cached_property
+    def original(self) -> Original:
+        """What the release tells of the tables that it was made from."""
+        return Original(self.engine, self.manifest, self.items, self.attributes)
+
     def unknown(self, labels: frozenset[str]) -> frozenset[str]:
         """The labels that no released item stands for.
 
         Raises:
-            InputError: ``ambiguous_item`` where one may be another writing of an item that the release has.
+            InputError: ``ambiguous_item`` where one may be another writing of an item.
         """
         missing = labels - self.images.keys()
-        doubtful = [label for label in sorted(missing) if _CASTABLE.search(label)]
-        if doubtful and int(self._asked("query/other_writings", doubtful)):
-            raise InputError(
-                "A literal may be another writing of an item that the release has.",
-                code="ambiguous_item",
-                hint="Write items as the release does.",
-            )
+        self.original.check_labels(missing)
         return missing
-
-    def check_numbers(self, numbers: frozenset[str]) -> None:
-        """Refuse a number that the release has in several writings (``5`` and ``05``): which one is meant is open."""
-        new = sorted(numbers - self._numbers)
-        if new and int(self._asked("query/other_numbers", new)):
-            raise InputError(
-                "An item is written as a number, and the release has it in another writing.",
-                code="ambiguous_item",
-                hint="Write items as texts.",
-            )
-        self._numbers |= numbers
-
-    def _asked(self, name: str, labels: Sequence[str]) -> Any:
-        return self.engine.scalar(name, {"released_items": self.members, "asked": listed(labels)})
 
     # ---------------------------------------------------------------- transactions
 

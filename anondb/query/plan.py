@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from anondb.query.predicates import ANY_ITEM, Condition, ItemTest, describe, describe_test
@@ -22,11 +23,12 @@ class Plan:
         name: what the answer's number is called (the alias, or ``count``).
         columns: what the group column is called, empty without GROUP BY.
         descending: whether the groups are wanted in descending order.
-        numbers: items that the query writes as numbers instead of texts.
+        labels: all items that the query names.
+        numbers: those that it writes as numbers instead of texts.
         notes: what the analyst should know about the reading.
         grouped: the relational attribute for each of whose values ids or rows are counted.
-        other: the reading of the same query for a table with one list of items for each id, where the query does not
-            show which of the two the original is and the readings differ.
+        other: another reading of the same query, where the query does not show which kind of table the original is (a row
+            for each item, or a list for each id; NULL for some lists) and the readings differ; it may have another one.
     """
 
     counts: str
@@ -35,10 +37,17 @@ class Plan:
     name: str = "count"
     columns: tuple[str, ...] = ()
     descending: bool = False
+    labels: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     grouped: Attribute | None = None
     other: Plan | None = None
+
+    def others(self) -> Iterator[Plan]:
+        """All other readings."""
+        if self.other is not None:
+            yield self.other
+            yield from self.other.others()
 
     def describe(self) -> str:
         """The condition in words close to SQL; it holds the analyst's own literals and nothing of the release."""

@@ -40,10 +40,11 @@ class ItemTerm:
 
 @dataclass(frozen=True)
 class ItemsTerm:
-    """The list of a person's items that pass a test."""
+    """The list of a person's items that pass a test; ``nullable`` where it may be NULL for a person without items."""
 
     person: int
     test: ItemTest = ANY_ITEM
+    nullable: bool = True
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,13 @@ class NumberTerm:
     """How many items of the person pass a test; never less than one where the group has a row for each."""
 
     test: ItemTest
+
+
+@dataclass(frozen=True)
+class FlagTerm:
+    """A number that is 1 where the condition holds, else 0."""
+
+    condition: Condition
 
 
 @dataclass(frozen=True)
@@ -95,7 +103,7 @@ class AttributeTerm:
     attribute: Attribute
 
 
-Column = IdTerm | ItemTerm | ItemsTerm | NumberTerm | TruthTerm | OptionalTerm | AttributeTerm
+Column = IdTerm | ItemTerm | ItemsTerm | NumberTerm | FlagTerm | TruthTerm | OptionalTerm | AttributeTerm
 Term = Column | TextTerm | IntegerTerm | ListTerm
 
 
@@ -113,11 +121,12 @@ class Relation:
 
 @dataclass
 class Group:
-    """The rows of one person under GROUP BY: what aggregates look at."""
+    """The rows of one person under GROUP BY: what aggregates look at; ``exact`` where none may be there several times."""
 
     tests: Mapping[int, ItemTest]
     rows: frozenset[int]
     mixed: bool
+    exact: bool
 
 
 @dataclass
@@ -206,4 +215,4 @@ def moved(column: Column, rows: Mapping[int, int], person: int) -> Column:
         return IdTerm(person)
     if isinstance(column, ItemTerm):
         return ItemTerm(rows[column.row])
-    return ItemsTerm(person, column.test) if isinstance(column, ItemsTerm) else column
+    return replace(column, person=person) if isinstance(column, ItemsTerm) else column

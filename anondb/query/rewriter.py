@@ -8,13 +8,14 @@ is refused by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from anondb.errors import InputError
-from anondb.query.conditions import ConditionReader
+from anondb.query.conditions import LIST, LONG, ConditionReader
+from anondb.query.lists import hull, readings
 from anondb.query.parsing import lowered, parse
 from anondb.query.plan import IDS, ITEMS, ROWS, Plan
 from anondb.query.predicates import (
@@ -41,6 +42,7 @@ from anondb.query.refusals import name_of, only, too_complex, unsupported
 from anondb.query.relations import (
     AttributeTerm,
     Column,
+    FlagTerm,
     Group,
     IdTerm,
     ItemsTerm,
@@ -60,9 +62,8 @@ from anondb.query.relations import (
     whole,
     with_names,
 )
-from anondb.query.values import LISTED, Attribute
+from anondb.query.values import LISTED, NULL_LIST, Attribute
 
-LONG, LIST = "long", "list"
 BASKETS = ("transaction_id", "items")
 RECORDS = "records"
 
@@ -71,10 +72,6 @@ MERGED_NOTE = "Rows are counted as in the release: an item that is repeated with
 LISTED_NOTE = (
     "Only items that some released item stands for are listed; suppressed items are missing, and a listed item may not "
     "occur in the original at all."
-)
-EITHER_NOTE = (
-    "The query does not show whether the original has one row for each item or one list for each id; the bounds hold "
-    "for both, the estimate is for the former."
 )
 VALUES_NOTE = "Each value is listed that somebody may have; it may not occur in the original at all."
 NUMBER_NOTE = "Items written as numbers were read as their texts."
@@ -159,6 +156,8 @@ class Reader(ConditionReader):
         if isinstance(column, AttributeTerm) and not distinct:
             raise unsupported("count of a relational attribute", "Use count(*), with IS NOT NULL in WHERE.")
         if not distinct:
+            if isinstance(column, ItemsTerm) and column.nullable:
+                scope.conditions.append(negate(NULL_LIST))
             return ROWS
         if not isinstance(column, IdTerm):
             raise unsupported("count(DISTINCT ...) of another column than the id", "Only persons can be counted.")
@@ -368,11 +367,13 @@ class Reader(ConditionReader):
             only(group, "expressions", "all")
             grouped = set(self._group_columns(node, group, scope))
             ids = {c for c in grouped if isinstance(c, IdTerm)}
+            if not all(self._is_own(c, scope) for c in ids):
+                raise unsupported("GROUP BY a column of the outer query")
             if not ids or not grouped <= ids | {ItemTerm(r) for r in rows}:
                 raise unsupported("GROUP BY something else than the id in a subquery")
             if grouped == ids:
                 tests, _, mixed = split(condition)
-                scope.group = Group(tests, rows, bool(mixed))
+                scope.group = Group(tests, rows, bool(mixed), scope.exact)
                 condition, rows, scope.exact = close(condition, rows), frozenset(), True
                 scope.aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
                 if having is not None:
@@ -426,10 +427,18 @@ class Reader(ConditionReader):
                 column = self._aggregate(inner, scope)
             else:
                 raise unsupported(f"{name_of(inner)} in the SELECT of a subquery")
-            if not isinstance(column, IdTerm | ItemTerm | ItemsTerm | NumberTerm | TruthTerm | AttributeTerm):
+            if not isinstance(
+                column, IdTerm | ItemTerm | ItemsTerm | NumberTerm | FlagTerm | TruthTerm | AttributeTerm
+            ):
                 raise unsupported("a column of the right side of a LEFT JOIN in SELECT")
+            if isinstance(column, IdTerm) and not self._is_own(column, scope):
+                raise unsupported(f"the column {inner.name!r} of the outer query in the SELECT of a subquery")
             columns.append((lowered(alias or inner.name), column))
         return columns
+
+    def _is_own(self, column: IdTerm, scope: Scope) -> bool:
+        """Whether an id is that of the rows of a scope, not of an outer query alone."""
+        return any(self._root(column.person) == self._root(person) for person in scope.people)
 
     # ---------------------------------------------------------------- FROM
 
@@ -511,7 +520,8 @@ class Reader(ConditionReader):
     def _base(self, form: str, id_column: str, item_column: str) -> Relation:
         person, row = next(self._fresh), next(self._fresh)
         if form == LIST:
-            columns: tuple[tuple[str, Column], ...] = ((id_column, IdTerm(person)), (item_column, ItemsTerm(person)))
+            items = ItemsTerm(person, nullable=(id_column, item_column) != BASKETS)
+            columns: tuple[tuple[str, Column], ...] = ((id_column, IdTerm(person)), (item_column, items))
             return Relation(columns, frozenset(), ALWAYS, person)
         return Relation(((id_column, IdTerm(person)), (item_column, ItemTerm(row))), frozenset({row}), ALWAYS, person)
 
@@ -575,7 +585,7 @@ class Reader(ConditionReader):
         if not relation.exact or mixed or not all(single):
             scope.optional.append(present)
         scope.sources.append(
-            (name, {n: [OptionalTerm(present)] * len(c) for n, c in by_name(relation.columns).items()})
+            (name, {n: [_optional(present, x) for x in c] for n, c in by_name(relation.columns).items()})
         )
 
     def _using(self, join: exp.Join, before: Sequence[tuple[str, dict[str, list[Column]]]], right: Relation) -> None:
@@ -589,7 +599,18 @@ class Reader(ConditionReader):
                 self._unite(rights[0].person, lefts[0].person)
 
 
-def rewrite(sql: str, manifest: Mapping[str, str], attributes: Sequence[Attribute] | None = None) -> Plan:
+def _optional(present: Condition, column: Column) -> OptionalTerm:
+    """A column of the right side of a LEFT JOIN."""
+    nullable = isinstance(column, ItemsTerm) and column.nullable
+    return OptionalTerm(both(present, negate(NULL_LIST)) if nullable else present)
+
+
+def rewrite(
+    sql: str,
+    manifest: Mapping[str, str],
+    attributes: Sequence[Attribute] | None = None,
+    forms: Collection[str] = (LONG, LIST),
+) -> Plan:
     """Read a COUNT query written for the original table that a release is of.
 
     Shapes: ``count(DISTINCT id)``, and ``count(*)`` over ids or over rows of one item each; conditions on the item
@@ -609,6 +630,7 @@ def rewrite(sql: str, manifest: Mapping[str, str], attributes: Sequence[Attribut
         sql: one SELECT in DuckDB's dialect.
         manifest: the release's manifest: ``table``, ``id_column`` and ``item_column``.
         attributes: the relational attributes, None where the release has no records.
+        forms: those of the table for which DuckDB takes the query.
 
     Raises:
         InputError: ``unsupported_query`` with the construct's name, ``bad_sql``, or ``query_too_complex``.
@@ -616,8 +638,14 @@ def rewrite(sql: str, manifest: Mapping[str, str], attributes: Sequence[Attribut
     tree = parse(sql)
     names = tuple(manifest[k] for k in ("table", "id_column", "item_column"))
     plans: list[Plan] = []
-    errors: list[InputError] = []
-    for form in (LONG, LIST):
+    refused: InputError | None = None
+    if not forms:
+        raise InputError(
+            "DuckDB does not take this query for the original table.",
+            code="bad_sql",
+            hint="Try it on a table of your own.",
+        )
+    for form in (f for f in (LONG, LIST) if f in forms):
         reader = Reader(names[0], names[1], names[2], form, attributes)
         try:
             plan = reader.plan(tree)
@@ -629,19 +657,20 @@ def rewrite(sql: str, manifest: Mapping[str, str], attributes: Sequence[Attribut
                     "a number of rows, which a bag may repeat", "Use count(DISTINCT id) or count(DISTINCT item)."
                 )
             notes += (NUMBER_NOTE,) if reader.numbers else ()
-            plans.append(replace(plan, numbers=frozenset(reader.numbers), notes=notes))
+            plan = replace(plan, labels=frozenset(reader.labels), numbers=frozenset(reader.numbers), notes=notes)
+            plans += readings(plan, relational=attributes is not None)
         except WrongForm:
             continue
         except InputError as error:
             if form == LONG:
                 raise
-            errors.append(error)
+            refused = None if plans and plans[0].counts == ITEMS else error  # whose rows show what they are of
         except RecursionError:
             raise too_complex("it is nested too deeply") from None
+    if refused is not None:
+        raise refused
     if not plans:
-        raise errors[0] if errors else unsupported("the item column both as a value and as a list")
-    if len(plans) == 1 or replace(plans[1], notes=()) == replace(plans[0], notes=()):
-        return plans[0]
-    if plans[0].counts != plans[1].counts:
+        raise unsupported("the item column both as a value and as a list")
+    if any(plan.counts != plans[0].counts for plan in plans):
         raise unsupported("count(*) without a condition that shows what a row is", "Use count(DISTINCT id).")
-    return replace(plans[0], other=plans[1], notes=(*plans[0].notes, EITHER_NOTE))
+    return hull(plans)

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from anondb.query.labels import kinds_of
 from anondb.query.refusals import name_of, only, unsupported
 
 Value = Fraction | str
@@ -113,6 +114,8 @@ class OnValue:
         """The condition in words close to SQL, with the analyst's own literals."""
         if self.attribute == ROW.name:
             return f"{'NO ' if self.negated else ''}LIST WITHOUT ITEMS"
+        if self.attribute == LISTS.name:
+            return "NULL FOR A LIST" if self.holds("null") or self.holds(None) else "NO NULL FOR A LIST"
         name = exp.to_identifier(self.attribute, quoted=True).sql("duckdb")
         if self.test is None:
             return f"{name} = its group"
@@ -149,6 +152,13 @@ ROW = Attribute("", None, False, frozenset({("", "listed"), ("", "missing")}))
 LISTED = OnValue(ROW.name, OneOf(frozenset({"listed"})), null=False)
 """Whether the original has a row for a person without items, where it has one list for each id; no record tells."""
 
+LISTS = Attribute("\0", None, False, frozenset({("", "list"), ("", "null")}))
+"""Whether the original has a list for a person without items, or NULL; no release tells."""
+NULL_LIST = OnValue(LISTS.name, OneOf(frozenset()), null=True)
+UNKNOWN_LIST = OnValue(LISTS.name, OneOf(frozenset()))
+"""Never true; unknown where the original has NULL for the list."""
+HAS_LIST = OnValue(LISTS.name, OneOf(frozenset({"list"})), null=False)
+
 
 def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue:
     """A comparison of an attribute with literals.
@@ -178,7 +188,11 @@ def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
             listed = field.expressions
         if not listed or not left or node.args.get("query") is not None:
             raise unsupported("IN on a relational attribute without a list of literals")
-        return OnValue(name, OneOf(frozenset(_literal(x, attribute) for x in listed)))
+        if (
+            attribute.ends == "TIMESTAMP" and len({_typed(x) for x in listed}) > 1
+        ):  # DuckDB makes one type of all, which may cut some off
+            raise unsupported("IN on a relational attribute with literals of several types", "Write all as one type.")
+        return OnValue(name, OneOf(frozenset(_same(x, attribute) for x in listed)))
     if isinstance(node, exp.Between):
         only(node, "this", "low", "high")
         low, high = (_number(node.args[end], attribute, "BETWEEN") for end in ("low", "high"))
@@ -187,15 +201,21 @@ def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
     other = node.args["expression" if left else "this"]
     if isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ):
         null = isinstance(_bare(other), exp.Null)
-        values = frozenset() if null else frozenset({_literal(other, attribute)})
+        values = frozenset() if null else frozenset({_same(other, attribute)})
         return OnValue(
             name, OneOf(values), isinstance(node, exp.NullSafeNEQ), null != isinstance(node, exp.NullSafeNEQ)
         )
     if isinstance(node, exp.EQ | exp.NEQ):
-        return OnValue(name, OneOf(frozenset({_literal(other, attribute)})), isinstance(node, exp.NEQ))
+        return OnValue(name, OneOf(frozenset({_same(other, attribute)})), isinstance(node, exp.NEQ))
     end = _number(other, attribute, "an order")
     above = isinstance(node, exp.GT | exp.GTE) == left
     return OnValue(name, Span(end if above else None, None if above else end, isinstance(node, exp.GT | exp.LT)))
+
+
+def _typed(node: exp.Expr) -> str:
+    """The type that a literal is written with, if any."""
+    node = _bare(node)
+    return node.to.sql("duckdb") if isinstance(node, exp.Cast) else ""
 
 
 def _bare(node: exp.Expr) -> exp.Expr:
@@ -209,6 +229,18 @@ def _number(node: exp.Expr, attribute: Attribute, what: str) -> Fraction:
         raise unsupported(f"{what} on the categorical attribute {attribute.name!r}", "List its values with IN.")
     found = _literal(node, attribute)
     assert isinstance(found, Fraction)
+    return found
+
+
+def _same(node: exp.Expr, attribute: Attribute) -> Value:
+    """A literal that a value is equal to; of texts, DuckDB makes numbers of as many decimals as the literal has."""
+    found, literal = _literal(node, attribute), node.find(exp.Literal)
+    decimals = re.fullmatch(r"DECIMAL\(\d+, ?(\d+)\)", attribute.ends or "")
+    if decimals and literal is not None and len(literal.name.partition(".")[2]) < int(decimals[1]):
+        raise unsupported(
+            f"the attribute {attribute.name!r} compared with a number of fewer than {decimals[1]} decimals",
+            "Write all decimals, such as 1.50.",
+        )
     return found
 
 
@@ -233,7 +265,8 @@ def _literal(node: exp.Expr, attribute: Attribute) -> Value:
         return sign * Fraction(node.name)
     if not node.is_string or sign < 0:
         raise unsupported(f"the attribute {attribute.name!r} compared with a number", "Write its value as a text.")
-    if _CASTABLE.search(node.name) and all(node.name != value for _, value in attribute.values):
+    known = [value for _, value in attribute.values if value is not None]
+    if node.name not in known and (_CASTABLE.search(node.name) or kinds_of(known)):
         raise unsupported(
             f"a text that may be another writing of a value of {attribute.name!r}", "Write values as the release does."
         )
@@ -247,6 +280,10 @@ def _time(node: exp.Expr, attribute: Attribute) -> Fraction:
     if isinstance(node, exp.Cast) and node.to.sql("duckdb") in ("DATE", "TIMESTAMP"):
         only(node, "this", "to")
         text, form = node.this, _DATE if node.to.sql("duckdb") == "DATE" else _TIME
+    elif isinstance(node, exp.Literal) and "." in node.name:  # of coarser points in time DuckDB would cut it off
+        raise unsupported(
+            f"the attribute {attribute.name!r} compared with decimals of seconds", "Write TIMESTAMP '...'."
+        )
     written = text.name if isinstance(text, exp.Literal) and text.is_string else ""
     try:
         if not form.fullmatch(written) and not (form is _TIME and _DATE.fullmatch(written)):

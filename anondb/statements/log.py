@@ -13,8 +13,9 @@ from sqlglot import exp
 
 from anondb import stored
 from anondb.accuracy import k_of
-from anondb.data.sources import QuerySource, reading
-from anondb.engine import Engine, Table, own
+from anondb.data.sources import Source, open_source, reading
+from anondb.data.transactions import folded
+from anondb.engine import Engine, Table, load, own
 from anondb.errors import InputError
 from anondb.query import Answer, OpenRelease
 from anondb.release import ledger
@@ -109,7 +110,7 @@ def measure_log(engine: Engine, name: str, path: str | Path) -> LogAccuracy:
             statements = own.split(engine, text)
         except own.OwnError as error:
             raise _placed(error, 1) from None
-        with _as_original(engine, view):
+        with _as_original(engine, entry, view, opened.manifest["table"]):
             for number, statement in enumerate(statements, 1):
                 engine.progress(f"query {number} of {len(statements)}")
                 found = _measured(engine, opened, number, statement)
@@ -145,27 +146,48 @@ def _measured(
 
 
 @contextlib.contextmanager
-def _as_original(engine: Engine, view: ledger.View | None) -> Iterator[None]:
-    """The rows of an anonymized view under its name for the time of the block, where analysts call the original so."""
-    if view is None or plain_table(view.query) is not None:
+def _as_original(
+    engine: Engine, entry: ledger.LedgerEntry | None, view: ledger.View | None, asked: str
+) -> Iterator[None]:
+    """The rows that a release is of under the name that analysts call them by, for the time of the block.
+
+    Nothing is named where the source is that table as it is. Else these are the rows of the anonymized view, or those of the
+    source; each transaction has an item once, or one list, as in the release.
+    """
+    table = None if view is None else plain_table(view.query)
+    if entry is None or (asked == entry.source_table and (view is None or table is not None)):
         yield
         return
-    if engine.exists(Table("temp", "main", view.table)):
+    if engine.exists(Table("temp", "main", asked)):
         raise InputError(
-            f"The temporary table {view.table!r} hides the view of that name.", code="name_taken", hint="Drop it first."
+            f"The temporary table {asked!r} hides the rows of that name.", code="name_taken", hint="Drop it first."
         )
-    source = QuerySource(view.query, f"the query of the view {view.name!r}", view.table)
-    with reading(source.name):
-        rows = engine.create("original", exp.select("*").from_(source.tree()))
-    named = exp.Table(this=exp.to_identifier(view.table, quoted=True))
+    with open_source(engine, stored.source_of(engine, entry, view), "transactions") as source:
+        body = _distinct_rows(source, entry)
+        with reading(source.name):
+            rows = engine.create("original", body)
+    named = exp.Table(this=exp.to_identifier(asked, quoted=True))
     temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    body = exp.select("*").from_(rows.expression())
-    engine.run(exp.Create(this=named, kind="VIEW", expression=body, properties=temporary), "naming the view's rows")
+    shown = exp.select("*").from_(rows.expression())
+    engine.run(exp.Create(this=named, kind="VIEW", expression=shown, properties=temporary), "naming the rows")
     yield
-    engine.run(
-        exp.Drop(tables=[Table("temp", "main", view.table).expression()], kind="VIEW"), "dropping the view's rows"
-    )
+    engine.run(exp.Drop(tables=[Table("temp", "main", asked).expression()], kind="VIEW"), "dropping the rows' name")
     engine.drop(rows)
+
+
+def _distinct_rows(source: Source, entry: ledger.LedgerEntry) -> exp.Query:
+    """The id and item column of a source, each pair once or one list for each id; all as it is where repeated rows count."""
+    read, item_column = folded(source, entry.item_column)
+    names = [read.column(entry.id_column, "--id"), read.column(item_column, "--item")]
+    nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
+    inner = exp.Subquery(this=read.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    if not read.columns[names[1]].endswith("]"):
+        rows = exp.select(*nodes).from_(inner)
+        return rows if entry.parameters.get("bag_input", False) else rows.distinct()
+    lists = exp.select(nodes[0].as_("id"), nodes[1].as_("items")).from_(inner)
+    merged = load("statements/merged_lists").bind({"source": lists}, {}).subquery("merged")
+    called = [exp.to_identifier(name, quoted=True) for name in (names[0], entry.item_column)]
+    return exp.select(exp.column("id").as_(called[0]), exp.column("items").as_(called[1])).from_(merged)
 
 
 def _read(path: Path) -> str:

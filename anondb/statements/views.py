@@ -244,12 +244,13 @@ def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _causes(engine: Engine, entry: ledger.LedgerEntry, loaded: Loaded, policy: Policy) -> tuple[str, ...]:
-    """What has changed since a view's release was made: its data, records, taxonomy, sensitive items, constraints or
-    columns."""
+    """What has changed since a view's release was made: its data, whether rows repeat, records, taxonomy, sensitive items,
+    constraints or columns."""
     catalog = stored.current_catalog(engine)
     was = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
     same = {
         "data": fingerprint(engine, loaded.dataset) == entry.fingerprint,
+        "repeated rows": _asked(engine, entry.name) == stored.asked_table(loaded.dataset, entry.name),
         "records": ledger.records_of(engine, catalog, entry.release_id)
         == (None if loaded.records is None else loaded.records.fingerprint()),
         "sensitive items": sorted(ledger.sensitive_of(engine, catalog, entry.release_id))
@@ -261,6 +262,11 @@ def _causes(engine: Engine, entry: ledger.LedgerEntry, loaded: Loaded, policy: P
     if same["data"] and policy.columns is not None and not isinstance(policy.columns, int):
         same["columns"] = _same_columns(engine, entry.name, loaded.dataset, policy.columns)
     return tuple(what for what, holds in same.items() if not holds)
+
+
+def _asked(engine: Engine, name: str) -> str:
+    """What analysts call the original of a release."""
+    return read_manifest(engine, stored.find_release(engine, name))["table"]
 
 
 def _same_columns(engine: Engine, name: str, dataset: Dataset, columns: Any) -> bool:

@@ -110,7 +110,7 @@ def test_all_formats_agree(engine: Engine, tmp_path: Path) -> None:
 
 def test_a_view_and_a_qualified_name(engine: Engine) -> None:
     run = engine._connection.execute
-    run("""CREATE TEMP TABLE "odd "" name.with dot" ("NODE" VARCHAR COLLATE NOCASE, parent VARCHAR, "x;y" INTEGER)""")
+    run("""CREATE TEMP TABLE "odd "" name.with dot" ("NODE" VARCHAR, parent VARCHAR, "x;y" INTEGER)""")
     run("""INSERT INTO "odd "" name.with dot" VALUES ('A', 'root', 1), ('a', 'A', 2)""")
     run("""CREATE TEMP VIEW "select" AS SELECT * FROM "odd "" name.with dot" """)
     with engine.transaction():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+import re
 from collections.abc import Iterator
 from itertools import count
 
@@ -13,11 +15,13 @@ from query.small import release, untouched
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.query import OpenRelease
+from anondb.query.lists import EITHER_NOTE
 
 TRANSACTIONS = [
     ["milk", "bread"], ["milk", "beer", "wine"], ["bread"], ["milk", "bread", "beer", "wine"], ["wine"],
     ["beer", "wine", "malt"], ["milk"], ["bread", "malt", "wine"], ["m"],
 ]  # fmt: skip
+COMPARED = re.compile(r"item (=|<>|IN|NOT IN|IS DISTINCT|IS NOT DISTINCT) ")
 ITEMS = ["milk", "bread", "beer", "wine", "malt", "m", "never"]
 
 
@@ -128,11 +132,27 @@ def original() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
+@pytest.fixture(scope="module")
+def as_lists() -> Iterator[duckdb.DuckDBPyConnection]:
+    """The same original with one list for each id."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t (tid INTEGER, item VARCHAR[])")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(TRANSACTIONS, 1)))
+        yield connection
+
+
 @pytest.mark.parametrize(("seed", "queries"), [(0, 300), pytest.param(1, 10_000, marks=pytest.mark.slow)])
-def test_the_same_count(engine: Engine, original: duckdb.DuckDBPyConnection, seed: int, queries: int) -> None:
-    """What is answered from a release that changes nothing is exactly what DuckDB counts; most queries are answered."""
+def test_the_same_count(
+    engine: Engine,
+    original: duckdb.DuckDBPyConnection,
+    as_lists: duckdb.DuckDBPyConnection,
+    seed: int,
+    queries: int,
+) -> None:
+    """What is answered from a release that changes nothing is exactly what DuckDB counts, unless the query may be meant for
+    lists, too; where DuckDB counts lists, the bounds hold. Most queries are answered."""
     opened = OpenRelease(engine, release(engine, TRANSACTIONS, untouched(TRANSACTIONS), "differential"))
-    analyst, answered, asked = Analyst(seed), 0, 0
+    analyst, answered, asked, doubtful, listed = Analyst(seed), 0, 0, 0, 0
     for _ in range(queries):
         sql = analyst.count()
         try:
@@ -149,5 +169,16 @@ def test_the_same_count(engine: Engine, original: duckdb.DuckDBPyConnection, see
         if answer.columns:
             assert {row[0]: row[1:] for row in answer.rows if row[3]} == {i: (n, n, n) for i, n in truth}, sql
         else:
-            assert answer.bounds == (truth[0][0],) * 3, sql
+            low, _, high = answer.bounds
+            assert low <= truth[0][0] <= high, sql
+            both = EITHER_NOTE in answer.notes
+            assert both or low == high, sql
+            doubtful += both
+            if COMPARED.search(sql):  # with a list DuckDB refuses that only where a row is reached
+                continue
+            with contextlib.suppress(duckdb.Error):
+                of_lists = as_lists.execute(sql).fetchall()[0][0]
+                assert of_lists is None or low <= of_lists <= high, sql
+                listed += 1
+    assert doubtful < answered * 0.2 and listed > 0
     assert asked > queries * 0.9 and answered > asked * 0.6

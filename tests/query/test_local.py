@@ -74,7 +74,7 @@ MORE: Queries = {
     persons("WHERE item IN ('a1', 'b1', 'c') GROUP BY tid HAVING count(DISTINCT item) = 1"): (
         lambda o: len(o & {"a1", "b1", "c"}) == 1
     ),
-    persons("GROUP BY tid HAVING count(DISTINCT item) <= 2"): lambda o: 0 < len(o) <= 2,
+    persons("WHERE item LIKE '%' GROUP BY tid HAVING count(DISTINCT item) <= 2"): lambda o: 0 < len(o) <= 2,
     ROWS: lambda o: len(o - {"a1"}),
 }
 
@@ -338,7 +338,7 @@ def test_what_is_refused(bench: Engine) -> None:
 
 def test_rows_of_sets_count_once(bench: Engine) -> None:
     fill(bench, [["a1", "b1"], ["a1"]])
-    found = run(bench, SCHEMA, persons("GROUP BY tid HAVING count(*) >= 2"))
+    found = run(bench, SCHEMA, persons("WHERE item LIKE '%' GROUP BY tid HAVING count(*) >= 2"))
     assert found.bounds == (1, 1.0, 1) and any("counts once" in note for note in found.notes)
 
 

@@ -523,14 +523,10 @@ def test_27_collations_never_merge_items(kind: str, tmp_path: Path) -> None:
         try:
             release = database.anonymize("t", model=KmAnonymity(2, 2), taxonomy="tax")
         except AnondbError as error:
-            assert kind == "setting" and error.exit_code == 2
+            assert error.exit_code == 2 and error.code == "collation"
+            assert kind == "setting" or "'item'" in str(error)
         else:
-            assert sorted(r[0] for r in release.table("baskets").project("items").fetchall()) == [
-                ["A"],
-                ["A"],
-                ["a"],
-                ["a"],
-            ]
+            raise AssertionError(f"accepted: {release.name}")
 
 
 def test_89_the_workload_is_the_same_whatever_the_threads(template: Path, tmp_path: Path) -> None:

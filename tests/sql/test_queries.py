@@ -57,6 +57,7 @@ ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
     Example("transactions/collation", [("",)]),
+    Example("transactions/collations", [], values={"wanted": "nothing"}),
     Example("transactions/catalog", [], values={"wanted": "nothing"}),
     Example(
         "transactions/coded",
@@ -109,6 +110,7 @@ EXAMPLES = [
             "source": ("id VARCHAR, item VARCHAR", [("x", "é"), (None, None), ("z", None)]),
         },
     ),
+    Example("transactions/merged_lists", [(1,)], {"source": ("id INTEGER", [(1,), (2,), (1,)])}),
     Example("transactions/null_counts", [(0, 0, 0, 0)], {"source": ("id VARCHAR, item VARCHAR", [])}),
     Example("transactions/row_count", [(5,)], {"source": SOURCE}),
     Example("transactions/supports", [(0, 2), (1, 3), (2, 1)], {"transactions": TRANSACTIONS}, ordered=True),

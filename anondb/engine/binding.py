@@ -1,0 +1,72 @@
+"""Whether DuckDB takes a query at all: it is bound on empty tables, in a database that holds nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import duckdb
+from sqlglot import exp
+
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "allow_persistent_secrets": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "enable_external_access": "false",
+    "memory_limit": "256MB",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+    "threads": 1,
+}
+
+Shape = Sequence[tuple[str, Mapping[str, str]]]
+"""Tables: the name of each, and the types of its columns."""
+
+
+class Binder:
+    """A database in memory that cannot be configured and sees no file, with the empty tables of each shape in a schema."""
+
+    def __init__(self, shapes: Mapping[str, Shape]) -> None:
+        base = duckdb.connect(":memory:", config=_CONFIG)
+        self._places = {name: _place(base, name, tables) for name, tables in shapes.items()}
+        base.execute("SET lock_configuration = true")
+
+    def accepts(self, sql: str, shape: str) -> bool:
+        """Whether DuckDB binds the text, as one SELECT; true also where the shape itself cannot be made in DuckDB.
+
+        The query is planned and never run.
+        """
+        place = self._places[shape]
+        if place is None:
+            return True
+        try:
+            statements = place.extract_statements(sql)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                return False
+            place.execute(f"EXPLAIN {statements[0].query}").fetchall()
+        except duckdb.InternalException:  # a bug of DuckDB's is no refusal
+            return True
+        except (duckdb.Error, UnicodeError, RuntimeError):
+            return False
+        return True
+
+
+def _place(base: duckdb.DuckDBPyConnection, name: str, tables: Shape) -> duckdb.DuckDBPyConnection | None:
+    """A connection whose current schema has the tables."""
+    schema = exp.Table(db=exp.to_identifier(name, quoted=True))
+    connection = base.cursor()
+    connection.execute(
+        "PRAGMA disable_optimizer"
+    )  # binding alone is asked for, and empty tables have bugs of their own
+    connection.execute(exp.Create(this=schema, kind="SCHEMA").sql(dialect="duckdb"))
+    connection.execute(exp.Use(this=schema.copy()).sql(dialect="duckdb"))
+    try:
+        for table, columns in tables:
+            nulls = [
+                exp.cast(exp.null(), kind, dialect="duckdb").as_(column, quoted=True)
+                for column, kind in columns.items()
+            ]
+            named, empty = exp.Table(this=exp.to_identifier(table, quoted=True)), exp.select(*nulls).limit(0)
+            connection.execute(exp.Create(this=named, kind="TABLE", expression=empty).sql(dialect="duckdb"))
+    except duckdb.Error:  # such as two columns of one name
+        return None
+    return connection

@@ -1,0 +1,93 @@
+"""What a release does not tell of its original's lists: the readings of one query, for all of which the bounds must hold.
+
+A person without items has an empty list in the original, or NULL. Conditions on a list (``list_contains`` and others) are
+unknown of NULL, ``IS NULL`` is true. Once a query is read, its conditions are complete, and what they say of NULL lists is a
+leaf on ``LISTS`` that is true or false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from anondb.query.plan import Plan
+from anondb.query.predicates import (
+    ALWAYS,
+    NEVER,
+    NOT_EMPTY,
+    And,
+    Condition,
+    Not,
+    Or,
+    both,
+    either,
+    leaves,
+    negate,
+    settled,
+)
+from anondb.query.values import HAS_LIST, LISTS, OnValue
+
+EITHER_NOTE = (
+    "The query does not show whether the original has one row for each item or one list for each id; the bounds hold "
+    "for both, the estimate is for the former, which a condition such as item LIKE '%' shows."
+)
+NULL_NOTE = "The original may have NULL or an empty list for a transaction without items; the bounds hold for both."
+
+
+def readings(plan: Plan, *, relational: bool) -> list[Plan]:
+    """The plan with what it says of NULL lists put in terms of items.
+
+    All persons without items are alike where there are no relational values. So the count lies between that of an original
+    without NULL and that of the same original with NULL for all of them: two plans. With relational values each person has a
+    list or not, independently of all else.
+    """
+    if not any(map(_on_lists, leaves(plan.condition))):
+        return [plan]
+    complete = settled(plan.condition)
+    told = [HAS_LIST] if relational else [ALWAYS, NEVER]
+    found = [replace(plan, condition=_replaced(complete, partial(_of_items, has_list=has))) for has in told]
+    told_apart = found[0] != found[-1] or any(map(_on_lists, leaves(found[0].condition)))
+    return found[:1] if not told_apart else [replace(p, notes=(*plan.notes, NULL_NOTE)) for p in found]
+
+
+def _on_lists(leaf: Condition) -> bool:
+    return isinstance(leaf, OnValue) and leaf.attribute == LISTS.name
+
+
+def _of_items(leaf: OnValue, has_list: Condition) -> Condition:
+    """A leaf on lists, where ``has_list`` says whether a person without items has one."""
+    of_list, of_null = leaf.holds("list"), leaf.holds(None)
+    if of_list == of_null:
+        return ALWAYS if of_list else NEVER
+    there = either(NOT_EMPTY, has_list)
+    return there if of_list else negate(there)
+
+
+def _replaced(condition: Condition, how: Callable[[OnValue], Condition]) -> Condition:
+    if isinstance(condition, OnValue) and _on_lists(condition):
+        return how(condition)
+    if isinstance(condition, And):
+        return both(*(_replaced(p, how) for p in condition.parts))
+    if isinstance(condition, Or):
+        return either(*(_replaced(p, how) for p in condition.parts))
+    if isinstance(condition, Not):
+        return negate(_replaced(condition.part, how))
+    return condition
+
+
+def hull(plans: Sequence[Plan]) -> Plan:
+    """One plan whose bounds hold for all of them, with the estimate of the first."""
+    different: dict[Plan, Plan] = {}
+    for plan in plans:
+        different.setdefault(replace(plan, notes=()), plan)
+    first, *others = different.values()
+    if not others:
+        return first
+    notes = tuple(dict.fromkeys(note for plan in different.values() for note in plan.notes))
+    if any(NULL_NOTE not in plan.notes for plan in different.values()):
+        notes += (EITHER_NOTE,)
+    found: Plan | None = None
+    for other in reversed(others):
+        found = replace(other, other=found)
+    return replace(first, notes=notes, other=found)

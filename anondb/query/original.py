@@ -1,0 +1,119 @@
+"""What a release tells of the tables that it was made from: whether DuckDB takes a query on them, what literals mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from sqlglot import exp
+
+from anondb.engine import Binder, Engine
+from anondb.errors import InputError
+from anondb.query.conditions import LIST, LONG
+from anondb.query.given import listed
+from anondb.query.labels import WHOLE, Kind, kinds_of
+from anondb.query.values import Attribute
+
+
+class Original:
+    """The original's tables, as far as a release knows them.
+
+    Args:
+        engine: the engine of the release.
+        manifest: what the release says about itself.
+        items: all items that it names.
+        attributes: the relational attributes, None where it has no records.
+    """
+
+    def __init__(
+        self, engine: Engine, manifest: Mapping[str, str], items: Sequence[str], attributes: Sequence[Attribute] | None
+    ) -> None:
+        self._engine, self._manifest, self._items, self._attributes = engine, manifest, items, attributes
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The types other than text that the item column may have."""
+        return kinds_of(self._items)
+
+    # ---------------------------------------------------------------- queries
+
+    def accepted(self, sql: str) -> frozenset[str]:
+        """The forms of the table for which DuckDB takes a query: with items as texts, or as whole numbers where all may be
+        such.
+
+        Raises:
+            InputError: ``ambiguous_item``: it takes the query for texts and not for another type that the items may have,
+                such as dates, or the other way round.
+        """
+        return frozenset(form for form in (LONG, LIST) if self._takes(sql, form))
+
+    def _takes(self, sql: str, form: str) -> bool:
+        whole = any(kind.whole for kind in self.kinds)
+        taken = self._binder.accepts(sql, form) or (whole and self._binder.accepts(sql, f"{form} {WHOLE}"))
+        if any(self._binder.accepts(sql, f"{form} {kind.sql}") != taken for kind in self.kinds if not kind.whole):
+            raise InputError(
+                f"The items of the release may be texts or of the type {self.kinds[0].sql}, and DuckDB takes the query for"
+                " one of both only.",
+                code="ambiguous_item",
+                hint="Compare items by = and IN with texts.",
+            )
+        return taken
+
+    @cached_property
+    def _binder(self) -> Binder:
+        shapes = {form: self._tables(form, "VARCHAR") for form in (LONG, LIST)}
+        shapes |= {f"{form} {kind.sql}": self._tables(form, kind.sql) for form in (LONG, LIST) for kind in self.kinds}
+        return Binder(shapes)
+
+    def _tables(self, form: str, kind: str) -> list[tuple[str, Mapping[str, str]]]:
+        table, id_column, item_column = (self._manifest[k] for k in ("table", "id_column", "item_column"))
+        found: dict[str, Mapping[str, str]] = {
+            "baskets": {"transaction_id": "BIGINT", "items": "VARCHAR[]"},
+            table.lower(): {id_column: "BIGINT", item_column: kind if form == LONG else f"{kind}[]"},
+        }
+        if self._attributes is not None:
+            found["records"] = {id_column: "BIGINT", **{a.name: a.ends or "VARCHAR" for a in self._attributes}}
+        return list(found.items())
+
+    # ---------------------------------------------------------------- literals
+
+    def check_numbers(self, numbers: frozenset[str], *, suppressed: bool) -> None:
+        """Refuse items that are written as numbers unless all are known to be whole numbers: DuckDB would make numbers of a
+        column of texts, which fails for the first text that is none.
+
+        Raises:
+            InputError: ``ambiguous_item``.
+        """
+        if numbers and (suppressed or not any(kind.whole for kind in self.kinds)):
+            raise InputError(
+                "An item is written as a number, and the items of the original are not all known to be whole numbers.",
+                code="ambiguous_item",
+                hint="Write items as texts.",
+            )
+
+    def check_labels(self, missing: frozenset[str]) -> None:
+        """Refuse literals that may be other writings of items.
+
+        Args:
+            missing: literals that no released item stands for.
+
+        Raises:
+            InputError: ``ambiguous_item``.
+        """
+        for kind in self.kinds if missing else ():
+            if not all(map(kind.form.fullmatch, missing)) or self._rewritten(missing, kind):
+                raise InputError(
+                    "A literal may be another writing of an item that the release has, or none of the values that its items"
+                    " seem to be.",
+                    code="ambiguous_item",
+                    hint="Write items as the release does.",
+                )
+
+    def _rewritten(self, labels: frozenset[str], kind: Kind) -> bool:
+        """Whether DuckDB writes one of these labels otherwise, or does not take it, as a value of a type."""
+        if kind.whole:
+            return not all(kind.low <= int(label) <= kind.high for label in labels)
+        read: exp.Expr = exp.TryCast(this=exp.column("label"), to=exp.DataType.build(kind.sql, dialect="duckdb"))
+        other = exp.NullSafeNEQ(this=exp.cast(read, "VARCHAR"), expression=exp.column("label"))
+        tree = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(listed(labels).subquery("asked")).where(other)
+        return bool(self._engine.select(tree, "the items of the query")["n"][0])

@@ -1,0 +1,10 @@
+-- reads: source(value)
+-- params: texts
+-- returns: inexact
+-- grain: one row
+-- How many points in time have more than six decimals of a second, or, of a column of texts, are not written as dates.
+SELECT count(*) AS inexact
+FROM source
+WHERE
+    regexp_matches(value, '\.[0-9]{7,}')
+    OR (getvariable('texts') AND NOT regexp_full_match(value, '[0-9]{4}-[0-9]{2}-[0-9]{2}'))

@@ -1,0 +1,161 @@
+"""Sources with repeated rows: the release has each once, so questions name the release, not the source."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+
+import anondb
+from anondb.cli import main
+from anondb.database import Database, Release
+from anondb.statements.log import measure_log
+
+PAIRS = [(t, i) for t in range(1, 6) for i in ("a", "b")]
+COUNT = "SELECT count(*) FROM {} WHERE item = 'a'"
+
+
+def shop(repeated: int = 3) -> Database:
+    """Five transactions of a and b, of which some rows are there twice; and the same as one list a row."""
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
+    connection.executemany("INSERT INTO sales VALUES (?, ?)", PAIRS + PAIRS[:repeated])
+    connection.execute("CREATE TABLE lists AS SELECT tid, list(item) AS item FROM sales GROUP BY tid")
+    return anondb.connect(connection)
+
+
+def answered(release: Release, table: str, sql: str = COUNT) -> None:
+    """The bounds hold for the distinct rows under the release's name; the source's name is refused with that name."""
+    assert release.manifest["table"] == table
+    low, _, high = release.query(sql.format(f'"{table}"')).bounds
+    assert low <= 5 <= high
+    with pytest.raises(anondb.InputError, match="the table 'sales'") as error:
+        release.query(sql.format("sales"))
+    assert (
+        error.value.code == "unsupported_query"
+        and error.value.hint is not None
+        and repr(table.lower()) in error.value.hint
+    )
+
+
+MODEL = anondb.KmAnonymity(k=2, m=1)
+
+
+def test_questions_name_the_release() -> None:
+    release = shop().anonymize("sales", model=MODEL, name="spring")
+    answered(release, "spring")
+    said = " ".join(release.report.warnings) if release.report is not None else ""
+    assert "3 rows repeated" in said and "'spring'" in said and "'sales'" in said
+
+
+def test_without_repeated_rows_the_source_is_named() -> None:
+    assert shop(0).anonymize("sales", model=MODEL, name="spring").manifest["table"] == "sales"
+
+
+@pytest.mark.parametrize("name", [None, "sales", "SALES"])
+def test_a_release_that_is_called_like_its_source(name: str | None) -> None:
+    answered(shop().anonymize("sales", model=MODEL, name=name), f"release_{name or 'sales'}")
+
+
+def test_bags_count_repeated_rows() -> None:
+    database = shop()
+    database.sql("CREATE TABLE food AS FROM (VALUES ('all', NULL), ('a', 'all'), ('b', 'all')) AS v(node, parent)")
+    clump = {"model": anondb.TransactionalK(k=2), "algorithm": "clump", "taxonomy": "food", "bag_input": True}
+    release = database.anonymize("sales", name="spring", **clump)  # type: ignore[arg-type]
+    assert release.manifest["table"] == "sales"
+    with pytest.raises(anondb.InputError, match="a bag may repeat"):
+        release.query(COUNT.format("sales"))
+
+
+def test_lists() -> None:
+    """Repeated members of a list change no row; an id with two lists does."""
+    database = shop()
+    release = database.anonymize("lists", model=MODEL, name="spring")
+    assert release.manifest["table"] == "lists"
+    assert release.query("SELECT count(*) FROM lists WHERE list_contains(item, 'a')").bounds == (5, 5.0, 5)
+    with pytest.raises(anondb.InputError, match="len of the list"):
+        release.query("SELECT count(*) FROM lists WHERE len(item) = 2")
+    database.sql("CREATE TABLE halves AS SELECT tid, [item] AS item FROM sales UNION ALL SELECT 1, NULL")
+    halves = database.anonymize("halves", model=MODEL, name="summer")
+    assert halves.manifest["table"] == "summer"
+    both = "SELECT count(*) FROM summer WHERE list_contains(item, 'a') AND list_contains(item, 'b')"
+    assert halves.query(both).bounds == (5, 5.0, 5)
+    with pytest.raises(anondb.InputError, match="the table 'halves'"):
+        halves.query(both.replace("summer", "halves"))
+
+
+def test_several_item_columns() -> None:
+    """Nobody can ask a table of several item columns as one of items."""
+    frame = pd.DataFrame({"tid": [1, 2, 3], "item": ["a", "a", "a"], "more": ["b", "b", "b"]})
+    release = anondb.connect().anonymize(frame, item="item,more", model=MODEL, name="spring")
+    assert release.manifest["table"] == "spring"
+
+
+@pytest.mark.parametrize("query", ["SELECT tid, item FROM sales", "SELECT tid, lower(item) AS item FROM sales"])
+def test_anonymized_views(query: str, tmp_path: Path) -> None:
+    database = shop()
+    database.sql(f"CREATE ANONYMIZED VIEW spring AS {query} WITH (model = 'km', k = 2, m = 1)")
+    table = "spring" if "lower" not in query else "release_spring"
+    assert database.release("spring").manifest["table"] == table
+    log = tmp_path / "log.sql"
+    log.write_text(COUNT.format(table) + f"; SELECT item, count(*) FROM {table} GROUP BY item; {COUNT.format('sales')}")
+    found = measure_log(database.engine, "spring", log)
+    assert found.outside == 0 and [c.truth for c in found.counts] == [5, 5, 5] and found.refused[0][0] == 3
+    connection = database.engine.connection
+    assert not connection.execute("SELECT 1 FROM duckdb_views() WHERE view_name = ?", [table]).fetchall()
+    release_id = database.release("spring").manifest["release_id"]
+    database.sql("REFRESH ANONYMIZED VIEW spring")
+    assert database.release("spring").manifest["release_id"] == release_id
+
+
+def test_refresh_follows_repeated_rows() -> None:
+    database = shop(0)
+    database.sql("CREATE ANONYMIZED VIEW spring AS SELECT tid, item FROM sales WITH (model = 'km', k = 2, m = 1)")
+    assert database.release("spring").manifest["table"] == "sales"
+    database.sql("INSERT INTO sales VALUES (1, 'a')")
+    database.sql("REFRESH ANONYMIZED VIEW spring")
+    assert database.release("spring").manifest["table"] == "spring"
+    database.sql("CREATE OR REPLACE TABLE sales AS SELECT DISTINCT * FROM sales")
+    database.sql("REFRESH ANONYMIZED VIEW spring")
+    assert database.release("spring").manifest["table"] == "sales"
+
+
+@pytest.mark.parametrize("source", ["sales", "lists", "halves"])
+def test_a_log_on_releases_of_tables(source: str, tmp_path: Path) -> None:
+    database = shop()
+    database.sql("CREATE TABLE halves AS SELECT tid, [item] AS item FROM sales UNION ALL SELECT 1, NULL")
+    release = database.anonymize(source, model=MODEL, name="spring")
+    table = release.manifest["table"]
+    where = "item = 'a'" if source == "sales" else "list_contains(item, 'a') AND list_contains(item, 'b')"
+    log = tmp_path / "log.sql"
+    log.write_text(f"SELECT count(*) FROM {table} WHERE {where}")
+    found = measure_log(database.engine, "spring", log)
+    assert found.outside == 0 and [c.truth for c in found.counts] == [5] and not found.refused
+
+
+def test_a_run_over_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sales.csv").write_text("tid,item\n" + "".join(f"{t},{i}\n" for t, i in PAIRS + PAIRS[:3]))
+    place = tmp_path / "spring.duckdb"
+    words = [
+        "anondb",
+        "anonymize",
+        str(tmp_path / "sales.csv"),
+        "--k",
+        "2",
+        "--m",
+        "1",
+        "--publish",
+        str(place),
+        "--json",
+    ]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert any("'release_sales'" in warning for warning in json.loads(capsys.readouterr().out)["warnings"])
+    with duckdb.connect(str(place), read_only=True) as sealed:
+        assert sealed.execute("SELECT value FROM manifest WHERE key = 'table'").fetchall() == [("release_sales",)]

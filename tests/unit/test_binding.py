@@ -1,0 +1,58 @@
+"""The database in which queries are bound: it takes what DuckDB takes, and does nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anondb.engine import Binder
+
+
+@pytest.fixture(scope="module")
+def binder() -> Binder:
+    return Binder(
+        {
+            "long": [("t", {"tid": "BIGINT", "item": "VARCHAR"})],
+            "list BIGINT": [("t", {"tid": "BIGINT", "item": "BIGINT[]"})],
+            "broken": [("t", {"tid": "BIGINT", "TID": "VARCHAR"}), ("t", {"a": "BIGINT"})],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "long", "listed"),
+    [
+        ("SELECT count(*) FROM t WHERE item LIKE 'a%'", True, False),
+        ("SELECT count(*) FROM t WHERE list_contains(item, 1) -- a comment", False, True),
+        ("SELECT count(*) FROM t a CROSS JOIN t b ON a.tid = b.tid", False, False),
+        ("SELECT count(*), item FROM t", False, False),
+        ("SELECT 1; SELECT 2", False, False),
+        ("", False, False),
+    ],
+)
+def test_what_is_taken(binder: Binder, sql: str, long: bool, listed: bool) -> None:
+    assert (binder.accepts(sql, "long"), binder.accepts(sql, "list BIGINT")) == (long, listed)
+
+
+def test_a_shape_that_cannot_be_made_refuses_nothing(binder: Binder) -> None:
+    assert binder.accepts("SELECT count(*) FROM t", "broken")
+
+
+def test_nothing_is_read_written_or_set(binder: Binder, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\n1\n")
+    for sql in (
+        f"SELECT * FROM read_csv('{secret}')", f"SELECT * FROM '{secret}'", f"SELECT * FROM glob('{tmp_path}/*')",
+        f"COPY t TO '{tmp_path / 'x.csv'}'", "SET threads = 3", f"ATTACH '{tmp_path / 'x.db'}'", "DROP TABLE t", "USE main",
+        "INSERT INTO t VALUES (1, 'a')", "EXPLAIN ANALYZE SELECT 1",
+    ):  # fmt: skip
+        assert not binder.accepts(sql, "long"), sql
+    assert [p.name for p in tmp_path.iterdir()] == ["secret.csv"]
+    assert binder.accepts("SELECT count(*) FROM t", "long")
+
+
+def test_a_bug_of_the_optimizer_on_empty_tables(binder: Binder) -> None:
+    on = "a.tid = b.tid AND (b.item = ANY(['x', 'y']) OR b.item = 'z')"
+    anti = f"SELECT DISTINCT a.tid FROM t a LEFT JOIN t b ON {on} WHERE NOT (a.item = 'w') AND b.tid IS NULL"
+    assert binder.accepts(f"SELECT item, count(*) FROM t WHERE tid NOT IN ({anti}) GROUP BY item", "long")
