@@ -51,7 +51,7 @@ def file_findings(path: Path) -> list[Finding]:
         found.append(Finding("bytes", "the file is no whole number of blocks"))
     strange = _strange_bytes(path)
     if strange:
-        found.append(Finding("bytes", f"{strange} bytes in the headers are not DuckDB's"))
+        found.append(Finding("bytes", f"{strange} bytes in the headers that a sealed file does not have"))
     return found
 
 
