@@ -59,7 +59,7 @@ def released(connection: duckdb.DuckDBPyConnection, draw: random.Random, kind: s
 
 @pytest.mark.parametrize("kind", ["items", "relational", "anatomy"])
 @pytest.mark.parametrize(
-    ("first", "last"), [(0, 6), pytest.param(6, 150, marks=[pytest.mark.slow, pytest.mark.nightly])]
+    ("first", "last"), [(0, 6), pytest.param(6, 50, marks=[pytest.mark.slow, pytest.mark.nightly])]
 )
 def test_bounds(kind: str, first: int, last: int) -> None:
     answered, sensitive = 0, 0
