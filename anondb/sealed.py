@@ -43,18 +43,21 @@ class SealedCheck:
     asked: bool = False
 
     @property
+    def compared(self) -> bool:
+        """Whether the digests were compared with anything."""
+        return self.expected is not None or self.asked
+
+    @property
     def holds(self) -> bool:
         """Whether the promise holds, and the file is the one that was asked for."""
         known = self.published_as is not None or not self.asked
         return self.verification.verified and self.expected is not False and known
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
-        """The check as JSON values: those of the verification, the digests, and what they were compared with."""
-        found = {
-            **self.verification.to_json(witnesses=witnesses),
-            "sha256": self.sha256,
-            "content_digest": self.content_digest,
-        }
+        """The check as JSON values: those of the verification; the digests, where they were compared, and with what."""
+        found = self.verification.to_json(witnesses=witnesses)
+        if self.compared:
+            found |= {"sha256": self.sha256, "content_digest": self.content_digest}
         if self.expected is not None:
             found["expected"] = self.expected
         if self.asked:

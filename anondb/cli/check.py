@@ -171,7 +171,7 @@ def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -
             typer.echo(
                 f"by labels: {found.violations} violations; across levels of the taxonomy: {found.across_levels}"
             )
-        if sealed is not None:
+        if sealed is not None and sealed.compared:
             _print_identity(sealed)
         print_witnesses(found)
     if not (found.verified if sealed is None else sealed.holds):

@@ -68,10 +68,6 @@ def keep(engine: Engine, key: str, result: Result) -> None:
         ]
         made = exp.Create(this=exp.Schema(this=table.expression(), expressions=columns), kind="TABLE", exists=True)
         engine.run(made, "creating the ledger")
-        for column in columns:  # a table of an earlier version lacks some
-            column.set("exists", True)
-            added = exp.Alter(this=table.expression(), kind="TABLE", actions=[column])
-            engine.run(added, "creating the ledger")
         texts = {name: ("VARCHAR", [None if values[name] is None else str(values[name])]) for name in _TABLE}
         rows = engine.put("comparison", texts)
         casts = [exp.cast(exp.column(n, quoted=True), kind, dialect="duckdb") for n, kind in _TABLE.items()]

@@ -19,7 +19,6 @@ from anondb.errors import InputError
 IMPLIED_BY: Mapping[str, tuple[str, ...]] = {"km": ("k",)}
 COMPARABLE = ("km", "k", "hkp")  # promises on transactions that need nothing beside parameters and private items
 SETTLED = ("done", "infeasible")  # results that another try would not change
-RESULT_FORMAT = 2  # counts up when runs get figures that earlier results of the same version lack
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Setting:
     def key(self, run: Run) -> str:
         """What a result is kept under: the same data, run, workload and version give the same result."""
         shared = {n: getattr(self, n) for n in ("fingerprint", "workload", "log", "queries", "size", "seed", "draw")}
-        text = json.dumps({**shared, **asdict(run), "version": __version__, "format": RESULT_FORMAT}, sort_keys=True)
+        text = json.dumps({**shared, **asdict(run), "version": __version__}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 

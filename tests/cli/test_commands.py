@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -525,9 +526,8 @@ def test_verify_takes_what_is_not_said_from_the_release(run: Run, shop: Path) ->
 
 def test_a_release_that_was_tampered_with(run: Run, shop: Path) -> None:
     with duckdb.connect(str(shop)) as connection:
-        connection.execute("UPDATE release_old.transactions SET item = 'rare' WHERE transaction_id = 1 AND item = 'a'")
-        connection.execute("UPDATE release_old.transactions SET item = 'rare' WHERE transaction_id = 2 AND item = 'Y'")
-        connection.execute("UPDATE release_old.transactions SET item = 'rare' WHERE transaction_id = 1 AND item = 'b'")
+        connection.execute("INSERT INTO release_old.labels VALUES (1001, 'rare')")
+        connection.execute("INSERT INTO release_old.transaction_items VALUES (1, 1001, 1)")
     assert run("verify", shop, "--release", "old").code == 4
     sealed = shop.parent / "sealed.duckdb"
     found = run("publish", shop, "--release", "old", "--to", sealed, "--json")
@@ -611,6 +611,8 @@ def test_publish(run: Run, shop: Path) -> None:
         "published": str(sealed),
         "transactions": 6,
         "bytes": sealed.stat().st_size,
+        "sha256": hashlib.sha256(sealed.read_bytes()).hexdigest(),
+        "content_digest": anondb.verify_file(sealed).content_digest,
         "proof": None,
         "intersections": [],
     }

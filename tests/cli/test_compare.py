@@ -92,22 +92,6 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     assert changed.json["transactions"] == 7 and changed.json["runs"][0]["transactions"] == 7
 
 
-def test_a_ledger_of_an_earlier_version(run: Run, shop: Path) -> None:
-    """It lacks columns, which it gets; its results lack figures, so the runs are made again."""
-    words = ("compare", shop, *SHOP, "--algorithms", "mm", "--json")
-    first = run(*words)
-    with duckdb.connect(str(shop)) as connection:
-        for name in FIGURES:
-            connection.execute(f"ALTER TABLE anondb.comparisons DROP COLUMN relative_error_{name}")
-        connection.execute("UPDATE anondb.comparisons SET key = 'of another version'")
-    assert run(*words).json["runs"][0]["relative_error"] == first.json["runs"][0]["relative_error"]
-    with duckdb.connect(str(shop)) as connection:
-        found = connection.execute(
-            "SELECT relative_error_always_zero FROM anondb.comparisons ORDER BY created"
-        ).fetchall()
-    assert found == [(None,), (1.0,)]
-
-
 def test_draws_of_generalized_items_differ_between_runs(run: Run, shop: Path) -> None:
     words = ("--algorithms", "apriori,mm", "--draw", "generalized", "--size", "1")
     assert "asked different queries" in run("compare", shop, *SHOP, *words).out

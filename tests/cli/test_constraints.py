@@ -190,8 +190,9 @@ def test_the_ledger_keeps_the_constraints(clinic: Path, run: Run) -> None:
     assert not isinstance(found[0], str | None) and found[0].sets() == [tuple("abc"), tuple("defgh")]
     with duckdb.connect(str(clinic)) as connection:  # a release that does not keep what was promised
         connection.execute(
-            "DELETE FROM release_one.transactions WHERE item = 'e' AND transaction_id IN (SELECT min(transaction_id) "
-            "FROM release_one.baskets WHERE list_has_all(items, ['(g,h)', 'e', 'f']))"
+            "DELETE FROM release_one.transaction_items"
+            " WHERE item_id = (SELECT item_id FROM release_one.labels WHERE item = 'e') AND transaction_id IN ("
+            "SELECT min(transaction_id) FROM release_one.baskets WHERE list_has_all(items, ['(g,h)', 'e', 'f']))"
         )
     broken = run("verify", clinic, "--release", "one", "--json", "--witnesses", 3)
     assert broken.code == 4 and [w["constraint_id"] for w in broken.json["witnesses"]] == ["p2"]

@@ -428,10 +428,11 @@ def test_count_bounds_in_a_plain_client(shop: Path, tmp_path: Path) -> None:
             truth = sum(set(items) <= set(b) for b in BASKETS.values())
             assert low <= truth <= high and low <= middle <= high
         assert analyst.execute("SELECT DISTINCT table_name FROM duckdb_tables() ORDER BY 1").fetchall() == [
+            ("labels",),
             ("manifest",),
             ("released_items",),
             ("transaction_ids",),
-            ("transactions",),
+            ("transaction_items",),
         ]
 
 
