@@ -61,7 +61,7 @@ def test_storage_is_uncompressed(owner: Engine, tmp_path: Path) -> None:
     release, _ = release_with_canaries(owner)
     place = publish(owner, release.schema, tmp_path / "sealed.duckdb").path
     with duckdb.connect(str(place), read_only=True) as reader:
-        for table in ("transactions", "transaction_ids", "released_items", "manifest"):
+        for table in ("transaction_items", "labels", "transaction_ids", "released_items", "manifest"):
             kinds = reader.sql(f"SELECT DISTINCT compression FROM pragma_storage_info('{table}')").fetchall()
             assert {k[0] for k in kinds} <= {"Uncompressed", "Constant", "Empty Validity"}, table
 
@@ -98,7 +98,7 @@ def test_the_owners_numbers_do_not_cross(owner: Engine, tmp_path: Path) -> None:
 
 def test_errors_name_no_value(owner: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release, _ = release_with_canaries(owner, 300)
-    rows(owner, "UPDATE release_spring.transactions SET transaction_id = 2147483647 WHERE transaction_id = 7")
+    rows(owner, "UPDATE release_spring.transaction_items SET transaction_id = 2147483647 WHERE transaction_id = 7")
     with pytest.raises(AnondbError) as caught:  # rows that belong to no transaction do not cross unnoticed
         publish(owner, release.schema, tmp_path / "sealed.duckdb")
     assert "Group" not in str(caught.value) and "shown" not in str(caught.value)
