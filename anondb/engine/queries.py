@@ -29,9 +29,22 @@ from sqlglot import exp
 from anondb.engine.tables import Table
 from anondb.errors import InternalError
 
-SQL_ROOT = Path(__file__).resolve().parent.parent / "sql"
+_PACKAGE = Path(__file__).resolve().parent.parent
 _HEADER = re.compile(r"^--\s*(reads|params|returns|grain):\s*(.*)$")
 _READS = re.compile(r"(\w+)\(([^)]*)\)")
+
+
+def _sql_root() -> Path:
+    """The folder of the queries: inside an installed package (``anondb/sql``), beside it in a source tree (``sql``).
+
+    The place is told from this file's own. An editable install imports the source tree, so that the copy which the build
+    leaves in ``site-packages`` is never read.
+    """
+    installed = _PACKAGE / "sql"
+    return installed if installed.is_dir() else _PACKAGE.parent / "sql"
+
+
+SQL_ROOT = _sql_root()
 
 Value = int | float | str | bool | None
 

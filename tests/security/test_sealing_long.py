@@ -64,7 +64,9 @@ def test_twenty_files_are_the_same(owner: Engine, tmp_path: Path) -> None:
 def test_the_order_says_nothing_of_the_source(owner: Engine, tmp_path: Path) -> None:
     """Each transaction has an item that no other has, so that its place in the source is known."""
     n = 4000
-    labels = np.random.default_rng(7).permutation(n)  # the files sort rows by item, whose order must not be the source's
+    labels = np.random.default_rng(7).permutation(
+        n
+    )  # the files sort rows by item, whose order must not be the source's
     with owner.transaction():
         data = dataset(owner, [[f"i{label:05d}"] for label in labels])
         blocks = {f"i{label:05d}": [f"i{label:05d}"] for label in labels}
