@@ -66,6 +66,7 @@ class Engine:
         self._temp_directory = temp_directory
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb")
         self._work: set[str] = set()
+        self._inputs = 0  # how many views of data passed in there are
         self._recorded: list[str] | None = None
         self.names = NameCheck(self._look_up, owned)
 
@@ -299,7 +300,7 @@ class Engine:
     @contextlib.contextmanager
     def registered(self, source: Any) -> Iterator[Table]:
         """A data frame, an Arrow table or a dict of arrays, visible as a view for the time of the block."""
-        name = _WORK_PREFIX + "input"
+        name = f"{_WORK_PREFIX}input_{self._inputs}"
         try:
             self.call(lambda: self._connection.register(name, source))
         except UnicodeError:
@@ -312,9 +313,11 @@ class Engine:
             ) from None
         except duckdb.Error as error:
             raise wrap(error, "reading the data passed in") from None
+        self._inputs += 1
         try:
             yield Table("temp", "main", name)
         finally:
+            self._inputs -= 1
             with contextlib.suppress(duckdb.Error):
                 self.call(lambda: self._connection.unregister(name))
 

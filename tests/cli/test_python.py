@@ -488,3 +488,14 @@ def test_the_same_release_whatever_threads_and_hash_seed() -> None:
         )
         found.add(done.stdout)
     assert len(found) == 1 and len(found.pop()) > 1000
+
+
+def test_transactions_and_records_from_frames() -> None:
+    sales = pd.DataFrame([(t, f"i{(t * step) % 5}") for t in range(40) for step in (1, 2)], columns=["tid", "item"])
+    people = pd.DataFrame({"tid": range(40), "age": [20 + t % 7 for t in range(40)]})
+    options = {"model": anondb.KkmAnonymity(k=3, m=1), "quasi_identifiers": "age", "queries": 5}
+    sales = sales.drop_duplicates()
+    with anondb.connect() as database:
+        made = database.anonymize(sales, records=people, name="frames", **options)
+        assert made.verification.verified and made.manifest["transactions"] == "40"
+        assert database.engine.exists(database.engine.work_table("input_0")) is False
