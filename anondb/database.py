@@ -8,34 +8,38 @@ import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 from sqlglot import exp
 
-from anondb import checks, pipeline, stored
-from anondb.available import MODELS, nearest
+from anondb import pipeline
 from anondb.engine import Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
 from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
-from anondb.models.transactional import TransactionalK
-from anondb.policy import Options, Policy, Workload
-from anondb.release import ledger, publications, published
+from anondb.models.named import MODELS, model_of
+from anondb.options import policy_of
+from anondb.owner import ledger, publications
+from anondb.owner import published_rows as published
+from anondb.owner import releases as stored
+from anondb.policy import Workload
+from anondb.promises import check as checks
+from anondb.promises.spec import Knowledge
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.paths import check_target
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
-    from anondb.attack import Attack
+    from anondb.owner.attack import Attack
+    from anondb.owner.explain import Explanation
+    from anondb.owner.publications import Publication
+    from anondb.owner.script import StatementResult
+    from anondb.owner.view_results import Check, Result
     from anondb.query import Answer, OpenRelease
-    from anondb.release.publications import Publication
     from anondb.release.publish import PublishedFile
-    from anondb.statements.explain import Explanation
-    from anondb.statements.results import Check, Result
-    from anondb.statements.runner import StatementResult
     from anondb.utility.rules import RuleAccuracy
 
 
@@ -157,7 +161,7 @@ class Release:
             known: how many of its items the attacker knows of each; by default as many as the promise speaks of.
             seed: of the draw.
         """
-        from anondb.attack import attack
+        from anondb.owner.attack import attack
 
         return attack(self._database.engine, self.name, individuals=individuals, known=known, seed=seed)
 
@@ -248,7 +252,7 @@ class Database:
         replace: bool = False,
         publish: str | os.PathLike[str] | None = None,
         allow_overlap: bool = False,
-        **options: Unpack[Options],
+        **options: Any,
     ) -> Release:
         """Anonymize transactions and freeze a verified release in this database.
 
@@ -261,24 +265,19 @@ class Database:
             replace: whether a release of the same name gives way.
             publish: also seal the release into this file.
             allow_overlap: whether persons may be in it of whom another release was published before (``Release.publish``).
-            options: ``taxonomy``, ``algorithm``, ``id``, ``item``, ``max_suppression`` and so on: see
-                ``anondb.policy.Policy``.
+            options: ``taxonomy``, ``algorithm``, ``id``, ``item``, ``max_suppression`` and so on, and those of the
+                algorithm: what ``anondb anonymize --help`` and ``anondb algorithms NAME`` list, with ``_`` for ``-``.
 
         Raises:
             InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; the database is as it was.
         """
-        for option in options:
-            if option not in Options.__annotations__:
-                raise InputError(
-                    f"There is no option {option!r}.{nearest(option, Options.__annotations__)}", code="unknown_option"
-                )
-        policy = Policy(
+        asked = {"queries": queries, "size": size, "seed": seed, "draw": draw, "workload": workload}
+        policy = policy_of(
             transactions,
+            {**options, **asked},
             model=KmAnonymity() if model is None else model,
             name=name,
-            workload=Workload(queries, size, seed, draw, own=workload),
             replace=replace,
-            **options,
         )
         if publish is not None:
             check_target(self.engine, _path(publish), replace)
@@ -347,7 +346,7 @@ class Database:
                 f"The model must be one of anondb's, such as KmAnonymity(k=5, m=2), not {type(model).__name__}.",
                 code="bad_parameter",
             )
-        if bag_input and (release is not None or not isinstance(model, TransactionalK)):
+        if bag_input and (release is not None or model is None or model.name != "k"):
             raise InputError("bag_input goes with transactions and the model k.", code="bad_usage")
         if (records is not None or quasi_identifiers is not None) and transactions is None:
             raise InputError("records and quasi_identifiers go with transactions.", code="bad_usage")
@@ -357,16 +356,14 @@ class Database:
             with self.engine.transaction():
                 schema = stored.find_release(self.engine, release)
                 manifest = read_manifest(self.engine, schema)
-                promised = model or checks.model_of(manifest)
-                if privacy_constraints is None:
-                    privacy = ledger.privacy_of(self.engine, schema.catalog, manifest["release_id"])
-                else:
-                    privacy = checks.given_privacy(self.engine, privacy_constraints, promised)
-                private = checks.given_sensitive(self.engine, sensitive, promised)
-                if private is None:
-                    private = ledger.sensitive_of(self.engine, schema.catalog, manifest["release_id"])
-                about: dict[str, Any] = {"privacy": privacy, "sensitive": private}
-                return checks.verify_release(self.engine, schema, promised, witnesses, **about)
+                promised = model or model_of(manifest)
+                named = checks.read_knowledge(self.engine, promised, privacy_constraints, sensitive)
+                noted = stored.knowledge_of(self.engine, schema.catalog, manifest["release_id"])
+                knowledge = Knowledge(
+                    noted.privacy if named.privacy is None else named.privacy,
+                    noted.sensitive if named.sensitive is None else named.sensitive,
+                )
+                return checks.verify_release(self.engine, schema, promised, witnesses, knowledge=knowledge)
         if buckets is not None:
             promise = Anatomy() if model is None else model
             if not isinstance(promise, Anatomy):
@@ -410,21 +407,21 @@ class Database:
             InputError: ``syntax_error`` with line and column; ``sql_error`` where DuckDB refused a statement.
             AnondbError: of the first statement that fails; ``place`` has its number and line.
         """
-        from anondb.statements import runner
+        from anondb.owner import script as runner
 
         with self._saying_what_stays():
             return runner.sql(self.engine, text)
 
     def run(self, text: str) -> Iterator[StatementResult]:
         """Run SQL as ``sql`` does, and give the result of every statement when it is done."""
-        from anondb.statements import runner
+        from anondb.owner import script as runner
 
         with self._saying_what_stays():
             yield from runner.run(self.engine, text)
 
     def check_view(self, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
         """Whether today's data still keep the policy of a view or release under its recoding; nothing is written."""
-        from anondb.statements import views
+        from anondb.owner import views
 
         return views.check_view(self.engine, name, model=model, witnesses=witnesses)
 
@@ -434,7 +431,7 @@ class Database:
         Raises:
             InputError: no such release; or neither its taxonomy nor the release knows the item.
         """
-        from anondb.statements.explain import explain
+        from anondb.owner.explain import explain
 
         return explain(self.engine, release, item)
 

@@ -10,27 +10,29 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anondb import __version__
-from anondb.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of
-from anondb.checks import verify_release
-from anondb.constrained import ConstraintReport, check_constraints
+from anondb.algorithms.method import Task
+from anondb.data.requirements import load_requirements
 from anondb.data.sensitive import load_sensitive
-from anondb.data.stated import load_stated
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
-from anondb.models.anatomy import Anatomy
+from anondb.owner import ledger, publications
+from anondb.owner.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of
+from anondb.owner.constraint_report import ConstraintReport, check_constraints
+from anondb.owner.publications import Intersection, notes
+from anondb.owner.published_rows import keep as keep_rows
+from anondb.owner.releases import asked_table, check_writable, current_catalog, read_persons, reference_of
 from anondb.policy import Policy
-from anondb.recode import Loaded, import_algorithm, loss_of, promised, recode, remarks
-from anondb.recoding import BucketRecoding, GlobalRecoding, Recoding, RelationalRecoding
-from anondb.release import ledger, publications
+from anondb.promises import PROMISES
+from anondb.promises.check import verify_release
+from anondb.promises.spec import Knowledge
+from anondb.recode import loss_of, promised, recode, remarks
+from anondb.recoding import Recoding, RelationalRecoding
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import FrozenRelease, freeze
-from anondb.release.objects import RELATIONAL, SchemaName, find_schema, release_schema
-from anondb.release.publications import Intersection, notes
-from anondb.release.published import keep as keep_rows
-from anondb.stored import asked_table, check_writable, current_catalog, read_persons, reference_of
+from anondb.release.objects import SchemaName, find_schema, release_schema
 from anondb.utility import Accuracy, Loss, generalized_items
 from anondb.verify import Verification
 
@@ -122,7 +124,7 @@ def anonymize(
     policy: Policy,
     *,
     view: ledger.View | None = None,
-    loaded: Loaded | None = None,
+    task: Task | None = None,
     publish: Callable[[Dataset], PublishedFile] | None = None,
 ) -> Report:
     """Load, anonymize, measure the loss, freeze, verify the frozen rows, measure accuracy, write the ledger.
@@ -133,7 +135,7 @@ def anonymize(
         engine: the engine.
         policy: what to protect and how.
         view: the anonymized view that this is the release of; it goes into the ledger.
-        loaded: what ``load`` gave for this policy, inside a transaction of the caller's, which is then used.
+        task: what ``load`` gave for this policy, inside a transaction of the caller's, which is then used.
         publish: seals the release as the last step of the transaction: without the file there is no release either.
 
     Raises:
@@ -144,19 +146,18 @@ def anonymize(
     """
     clock = Clock()
     catalog = current_catalog(engine)
-    with engine.recording() as statements, engine.transaction() if loaded is None else contextlib.nullcontext():
+    with engine.recording() as statements, engine.transaction() if task is None else contextlib.nullcontext():
         check_writable(engine, catalog)
         if not engine.transient:
             ledger.check_names(engine, catalog)
         with clock.step(engine, "load", "loading transactions"):
-            loaded = load(engine, policy) if loaded is None else loaded
-            dataset = loaded.dataset
+            task = load(engine, policy) if task is None else task
+            dataset = task.dataset
             name = policy.name if policy.name is not None else dataset.table
             schema = release_schema(catalog, name)
             _check_name_is_free(engine, schema, policy.replace)
-        import_algorithm(policy)  # its import is no part of the algorithm's time
         with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
-            recoding = recode(engine, policy, loaded)
+            recoding = recode(engine, policy, task)
             model = promised(policy.model, recoding)
         asked = asked_table(dataset, name)
         with clock.step(engine, "freeze", "freezing the release"):
@@ -165,39 +166,37 @@ def anonymize(
                 keep_rows(engine, catalog, old)
             named = replace(dataset, table=asked)
             frozen = freeze(engine, named, recoding, model, release_schema=schema, replace=policy.replace)
-            loss = loss_of(engine, policy, loaded, recoding, frozen)
+            loss = loss_of(recoding, engine, policy, task, frozen)
         with clock.step(engine, "verify", "verifying the frozen rows"):
-            about: dict[str, Any] = {"privacy": loaded.stated.privacy, "sensitive": loaded.sensitive}
+            knowledge = Knowledge(task.requirements.privacy, task.sensitive, dataset)
             rows = CodedRelease(engine, schema)
-            verification = verify_release(engine, schema, model, kind=frozen.kind, rows=rows, original=dataset, **about)
+            verification = verify_release(engine, schema, model, kind=frozen.kind, rows=rows, knowledge=knowledge)
             if not verification.verified:
                 raise VerificationFailed(
                     f"The frozen release has {verification.violations} violations of {model.name}; nothing was kept."
                     " This is a bug of anondb's: please report it."
                 )
-            constraints = None
-            if isinstance(recoding, GlobalRecoding):
-                constraints = check_constraints(engine, policy, loaded, recoding, schema)
+            constraints = check_constraints(engine, policy, task, recoding, schema)
         with clock.step(engine, "accuracy", "measuring accuracy"):
-            queries = queries_of(engine, dataset, policy.workload, partial(_pool, recoding, frozen))
+            queries = queries_of(
+                engine, dataset, policy.workload, partial(generalized_items, recoding.items, frozen.cover)
+            )
             accuracy = measure_on(engine, dataset, schema, frozen.kind, frozen.manifest, queries, rows=rows)
             rows.drop()
-            anatomy = None
-            if isinstance(recoding, BucketRecoding) and isinstance(model, Anatomy):
-                anatomy = anatomy_figures(engine, dataset, recoding, schema, model, policy.workload.seed)
-            relational = _relational(engine, loaded, recoding, policy)
-        if loaded.sensitive is not None:
-            ledger.record_sensitive(engine, catalog, frozen.release_id, loaded.sensitive)
-        if loaded.records is not None:
-            ledger.record_records(engine, catalog, frozen.release_id, loaded.records.fingerprint())
-        if ledger.constraint_rows(loaded.stated):  # also where only the sealed file stays: it is verified again
-            ledger.record_constraints(engine, catalog, frozen.release_id, loaded.stated)
+            anatomy = anatomy_figures(recoding, engine, dataset, schema, model, policy.workload.seed)
+            relational = _relational(engine, task, recoding, policy)
+        if task.sensitive is not None:
+            ledger.record_sensitive(engine, catalog, frozen.release_id, task.sensitive)
+        if task.records is not None:
+            ledger.record_records(engine, catalog, frozen.release_id, task.records.fingerprint())
+        if ledger.constraint_rows(task.requirements):  # also where only the sealed file stays: it is verified again
+            ledger.record_constraints(engine, catalog, frozen.release_id, task.requirements)
         if not engine.one_shot or view is not None:
-            entry = _entry(engine, policy, model, name, loaded, frozen, verification, loss)
+            entry = _entry(engine, policy, model, name, task, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
             publications.record_statements(engine, catalog, frozen.release_id, statements)
-            if loaded.taxonomy is not None:
-                ledger.record_taxonomy(engine, catalog, frozen.release_id, loaded.taxonomy)
+            if task.taxonomy is not None:
+                ledger.record_taxonomy(engine, catalog, frozen.release_id, task.taxonomy)
             if view is not None:
                 ledger.record_view(engine, catalog, frozen.release_id, view)
             ledger.record_accuracy(engine, catalog, name, frozen.release_id, accuracy.answers, called(queries))
@@ -219,8 +218,8 @@ def anonymize(
         warnings=(
             *dataset.warnings,
             *_other_table(dataset, asked),
-            *loaded.stated.warnings,
-            *remarks(policy, loaded, recoding, frozen),
+            *task.requirements.warnings,
+            *remarks(policy, task, recoding, frozen),
         ),
         seconds=clock.report(),
         anatomy=anatomy,
@@ -230,14 +229,14 @@ def anonymize(
     return report if file is None else published(report, file)
 
 
-def load(engine: Engine, policy: Policy) -> Loaded:
+def load(engine: Engine, policy: Policy) -> Task:
     """Read the transactions, the taxonomy and the constraints of a policy, each source once."""
     dataset, reference = read_persons(engine, policy)
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
     if taxonomy is not None:
         taxonomy.leaf_nodes(dataset)  # each item has its leaf, also for algorithms that would not look
-    of_records = policy.model.name in RELATIONAL  # weights are those of attributes
-    stated = load_stated(
+    of_records = PROMISES[policy.model.name].relational  # weights are those of attributes
+    requirements = load_requirements(
         engine,
         dataset,
         taxonomy,
@@ -247,15 +246,19 @@ def load(engine: Engine, policy: Policy) -> Loaded:
         countable=policy.countable,
     )
     sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
-    if policy.model.name == "hkp" and dataset.labels and set(dataset.labels) <= set(sensitive or ()):
-        raise InputError(
-            f"All {dataset.n_items} items of {dataset.source} are private: there is none that an attacker is taken to know,"
-            " so that nothing is protected.",
-            code="all_sensitive",
-            hint="Name only the items that are to stay unknown with --sensitive.",
-        )
+    task = Task(
+        model=policy.model,
+        dataset=dataset,
+        requirements=requirements,
+        taxonomy=taxonomy,
+        sensitive=sensitive,
+        columns=policy.columns,
+        delta=policy.delta,
+        max_suppression=policy.max_suppression,
+        options=policy.method_options,
+    )
     if not of_records:
-        return Loaded(dataset, taxonomy, stated, sensitive, records_reference=reference)
+        return replace(task, records_reference=reference)
     from anondb.data.records import load_records
 
     relational = load_records(
@@ -273,7 +276,7 @@ def load(engine: Engine, policy: Policy) -> Loaded:
             code="bad_parameter",
             hint="Lower --values.",
         )
-    return Loaded(dataset, taxonomy, stated, sensitive, relational, reference)
+    return replace(task, records=relational, records_reference=reference)
 
 
 # ---------------------------------------------------------------------- parts of the steps
@@ -289,9 +292,9 @@ def _other_table(dataset: Dataset, asked: str) -> tuple[str, ...]:
     )
 
 
-def _relational(engine: Engine, loaded: Loaded, recoding: Recoding, policy: Policy) -> dict[str, Any] | None:
+def _relational(engine: Engine, task: Task, recoding: Recoding, policy: Policy) -> dict[str, Any] | None:
     """What the report says of relational values beside the items."""
-    if not isinstance(recoding, RelationalRecoding) or loaded.records is None:
+    if task.records is None or not isinstance(recoding, RelationalRecoding):
         return None
     from anondb.utility.relational import accuracy_of
 
@@ -305,14 +308,8 @@ def _relational(engine: Engine, loaded: Loaded, recoding: Recoding, policy: Poli
     }
     return {
         **recoding.summary(),
-        "accuracy": accuracy_of(engine, loaded.dataset, loaded.records, recoding, **asked),
+        "accuracy": accuracy_of(engine, task.dataset, task.records, recoding, **asked),
     }
-
-
-def _pool(recoding: Recoding, frozen: FrozenRelease) -> Any:
-    """The items that are generalized, for workloads that draw from these."""
-    items = recoding.items if isinstance(recoding, RelationalRecoding) else recoding
-    return generalized_items(items, frozen.cover)
 
 
 def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:
@@ -330,14 +327,14 @@ def _entry(
     policy: Policy,
     model: Model,
     name: str,
-    loaded: Loaded,
+    task: Task,
     frozen: FrozenRelease,
     verification: Verification,
     loss: Loss,
 ) -> ledger.LedgerEntry:
-    dataset, parameters = loaded.dataset, policy.options() | model.parameters()
+    dataset, parameters = task.dataset, policy.stated_options() | model.parameters()
     if policy.records is not None:  # whatever it was called: what finds it again, or nothing
-        parameters["records"] = reference_of(engine, loaded.records_reference)
+        parameters["records"] = reference_of(engine, task.records_reference)
     return ledger.LedgerEntry(
         name=name,
         release_id=frozen.release_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +53,14 @@ class GlobalRecoding:
     member_of: Ints
     member_labels: tuple[str, ...]
     decisions: tuple[Decision, ...] = ()
+    remarks: ClassVar[tuple[str, ...]] = ()
+    decided: ClassVar[dict[str, Any]] = {}
+    one_image: ClassVar[bool] = True
+
+    @property
+    def items(self) -> GlobalRecoding:
+        """How the items are recoded."""
+        return self
 
     @property
     def sizes(self) -> Ints:
@@ -75,6 +83,18 @@ class BucketRecoding:
     bucket: Ints
     column_names: tuple[str, ...]
     decisions: tuple[Decision, ...] = ()
+    remarks: ClassVar[tuple[str, ...]] = ()
+    one_image: ClassVar[bool] = False
+
+    @property
+    def items(self) -> BucketRecoding:
+        """How the items are recoded: not at all."""
+        return self
+
+    @property
+    def decided(self) -> dict[str, Any]:
+        """Parameters of the model that are known only after recoding: the number of columns."""
+        return {"columns": self.n_columns}
 
     @property
     def n_columns(self) -> int:
@@ -121,6 +141,13 @@ class LocalRecoding:
     semantics: Literal["set", "atomic"] = "set"
     decisions: tuple[Decision, ...] = ()
     remarks: tuple[str, ...] = ()
+    decided: ClassVar[dict[str, Any]] = {}
+    one_image: ClassVar[bool] = False
+
+    @property
+    def items(self) -> LocalRecoding:
+        """How the items are recoded."""
+        return self
 
     @property
     def sizes(self) -> Ints:
@@ -184,6 +211,8 @@ class RelationalRecoding:
     clusters: int
     suppressed: int
     merged: int = 0
+    decided: ClassVar[dict[str, Any]] = {}
+    one_image: ClassVar[bool] = False
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -204,7 +233,13 @@ class RelationalRecoding:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the owner should know about how the algorithm went about it."""
-        return self.items.remarks
+        if not self.suppressed:
+            return self.items.remarks
+        words = f"In {self.suppressed} of {self.clusters} clusters no generalization of the items would do, so"
+        return (*self.items.remarks, f"{words} items were suppressed.")
 
 
+# Every recoding has ``items`` (how items are recoded), ``decisions``, ``remarks`` (what the owner should know about how the
+# algorithm went about it, without data values), ``decided`` (parameters of the model that are known only after recoding) and
+# ``one_image`` (whether an item has the same image in all transactions).
 Recoding = GlobalRecoding | LocalRecoding | RelationalRecoding | BucketRecoding

@@ -25,10 +25,10 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from anondb.algorithms.apriori import apriori
-from anondb.algorithms.coat import coat
-from anondb.algorithms.coat_weights import TaxonomyWeights
-from anondb.algorithms.pgen import pgen
+from anondb.algorithms.apriori.apriori import apriori
+from anondb.algorithms.coat.coat import coat
+from anondb.algorithms.coat.pgen import pgen
+from anondb.algorithms.coat.weights import TaxonomyWeights
 from anondb.data.constraints import (
     ItemSets,
     PrivacyConstraints,

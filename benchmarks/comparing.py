@@ -14,9 +14,9 @@ Runs = dict[tuple[str, int, Any], dict[str, Any]]
 
 def there(*algorithms: str) -> str:
     """Those of the algorithms that this version has, as ``--algorithms`` wants them."""
-    from anondb.available import ALGORITHMS
+    from anondb.algorithms import METHODS
 
-    return ",".join(name for name in algorithms if name in ALGORITHMS)
+    return ",".join(name for name in algorithms if name in METHODS)
 
 
 def compare(source: Path, *words: object) -> Runs:

@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from anondb.accuracy import measure_rules
-from anondb.algorithms.item_columns import cluster_items, phi_squared
-from anondb.algorithms.multi_anatomy import Records, bucketize, multi_anatomy
+from anondb.algorithms.anatomy.item_columns import cluster_items, phi_squared
+from anondb.algorithms.anatomy.multi_anatomy import Records, bucketize, multi_anatomy
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy
+from anondb.owner.accuracy import measure_rules
 from anondb.release.freeze import freeze
 from anondb.release.objects import release_schema
 from anondb.utility.rules import RuleThresholds, default_thresholds

@@ -27,7 +27,7 @@ LIMIT, REWRITING_LIMIT = 5, 20
 RELEASES = {
     "mhghs": [],
     "partition": ["--model", "k", "--algorithm", "partition"],
-    "clump": ["--model", "k", "--algorithm", "clump", "--candidates", "50"],
+    "clump": ["--model", "k", "--algorithm", "clump", "--option", "candidates=50"],
 }
 SHAPES = {
     "one item": "SELECT count(DISTINCT tid) FROM bms2 WHERE item = '55267'",

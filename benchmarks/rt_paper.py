@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from anondb.algorithms.btd import BtdOrder, TumOrder
-from anondb.algorithms.cluster import cluster
-from anondb.algorithms.rt import relational
-from anondb.algorithms.rt_bounds import BoundViolated, Merging, rum_bound, tum_bound
-from anondb.algorithms.rt_items import ItemSets, ul
-from anondb.algorithms.rt_sets import set_recoder
+from anondb.algorithms.relational.bounds import BoundViolated, Merging, rum_bound, tum_bound
+from anondb.algorithms.relational.btd import BtdOrder, TumOrder
+from anondb.algorithms.relational.cluster import cluster
+from anondb.algorithms.relational.items import ItemSets, ul
+from anondb.algorithms.relational.rt import relational
+from anondb.algorithms.relational.sets import set_recoder
 from anondb.data.generalization import Generalization
 from anondb.data.records import Attribute, Records, load_records
 from anondb.data.sources import open_source

@@ -13,7 +13,7 @@ import pyarrow as pa
 from release.cases import dataset
 from sqlglot import exp
 
-from anondb.algorithms.multi_anatomy import multi_anatomy
+from anondb.algorithms.anatomy.multi_anatomy import multi_anatomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.models.anatomy import Anatomy

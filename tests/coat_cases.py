@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import reference as ref
 
-from anondb.algorithms.coat import UtilityViolated, prepare, recode
+from anondb.algorithms.coat.coat import UtilityViolated, prepare, recode
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InfeasibleError

@@ -11,8 +11,8 @@ from typing import Any
 from properties.trees import Children, coded, taxonomy_of
 from reference import ancestors
 
-from anondb.algorithms.clump import clump
-from anondb.algorithms.partition import partition
+from anondb.algorithms.transactional.clump import clump
+from anondb.algorithms.transactional.partition import partition
 from anondb.engine import Engine
 from anondb.models.transactional import TransactionalK
 

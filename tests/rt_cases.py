@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from rt_reference import Itemset, Schema
 
-from anondb.algorithms.rt_items import ItemSets
+from anondb.algorithms.relational.items import ItemSets
 from anondb.data.records import Attribute, Records
 from anondb.data.taxonomy import Taxonomy, from_edges
 
@@ -56,7 +56,7 @@ def published(
     sensitive: Collection[str],
 ) -> list[Itemset]:
     """The published item sets of one cluster's records; a block is called by its key."""
-    from anondb.algorithms.rt_items import ClusterRecoding
+    from anondb.algorithms.relational.items import ClusterRecoding
 
     assert isinstance(recoding, ClusterRecoding)
     block = dict(zip((labels[i] for i in recoding.items.tolist()), recoding.block.tolist(), strict=True))

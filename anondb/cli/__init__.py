@@ -17,9 +17,11 @@ from typing import NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from anondb.cli import ask, audit, check, files, make
+from anondb.cli import ask, audit, check, files, listing, make
 from anondb.cli import compare as comparing
 from anondb.cli.app import app, process
+from anondb.cli.examples import epilog
+from anondb.cli.flags import PanelCommand
 from anondb.cli.words import json_error
 from anondb.errors import AnondbError, EngineError, InternalError
 
@@ -27,10 +29,19 @@ __all__ = ["app", "main"]
 
 COMMANDS: tuple[Callable[..., None], ...] = (
     *(make.demo, files.load, make.anonymize, check.verify, ask.accuracy, files.publish),
-    *(ask.run, ask.query, ask.explain, files.releases, audit.inspect, audit.attack, comparing.compare),
+    *(
+        ask.run,
+        ask.query,
+        ask.explain,
+        files.releases,
+        audit.inspect,
+        audit.attack,
+        comparing.compare,
+        listing.algorithms,
+    ),
 )
 for command in COMMANDS:
-    app.command()(command)
+    app.command(cls=PanelCommand, epilog=epilog(command.__name__))(command)
 
 
 def _fail(error: AnondbError) -> NoReturn:

@@ -17,6 +17,8 @@ import typer
 from anondb import __version__
 from anondb.cli.words import nothing_begun, plain
 from anondb.errors import InputError
+from anondb.models.named import MODELS, make_model
+from anondb.policy import ALGORITHM, DATA, OUTPUT, PROMISE
 
 if TYPE_CHECKING:
     from anondb.database import Database
@@ -44,52 +46,44 @@ process = _Process()
 Source = Annotated[str, typer.Argument(help="A DuckDB file, or a data file (.dat, .csv, .parquet) for a one-shot run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
 ShowSql = Annotated[bool, typer.Option("--show-sql", help="Print every SQL statement to stderr.")]
-Transactions = Annotated[str | None, typer.Option(help="Table or view of the transactions.", metavar="TABLE")]
-IdColumn = Annotated[str, typer.Option("--id", help="Column that identifies a person.", metavar="COL")]
-ItemColumn = Annotated[str, typer.Option("--item", help="Column of items; a LIST column is accepted.", metavar="COL")]
+Transactions = Annotated[
+    str | None,
+    typer.Option(help="Table or view of the transactions.", metavar="TABLE", rich_help_panel=DATA),
+]
 ModelName = Annotated[
     str | None,
     typer.Option(
-        "--model", help="The promise: km (k^m-anonymity), k, constraints, hkp, anatomy, kkm, klm.", metavar="NAME"
+        "--model",
+        help=f"The promise: {', '.join(MODELS)} (default km, k^m-anonymity).",
+        metavar="NAME",
+        rich_help_panel=PROMISE,
     ),
 ]
-K = Annotated[int | None, typer.Option(help="Every known combination leaves at least k candidates (default 5).")]
-L = Annotated[
-    str | None,
+OptionPairs = Annotated[
+    list[str] | None,
     typer.Option(
-        "--l",
-        help="For klm: at most one in l of any candidates holds a sensitive item; for anatomy: at most one in l of a bucket"
-        " has the same value, a number such as 4 or 5/2 (default 2).",
+        help="What steers the algorithm, repeatable; anondb algorithms NAME lists it.",
+        metavar="NAME=VALUE",
+        rich_help_panel=ALGORITHM,
     ),
-]
-M = Annotated[str | None, typer.Option(help="Items that an attacker may know: an integer (default 2), or inf.")]
-PrivacyConstraints = Annotated[
-    str | None,
-    typer.Option(help="Of the model constraints: itemsets (constraint_id, item), or pgen.", metavar="TABLE|FILE|pgen"),
-]
-H = Annotated[str | None, typer.Option(help="For hkp: largest share of a private item, such as 0.8 or 4/5.")]
-P = Annotated[str | None, typer.Option(help="For hkp: public items that an attacker may know: an integer, or inf.")]
-Sensitive = Annotated[
-    str | None,
-    typer.Option(help="Private items of hkp, sensitive ones of kkm and klm (column item).", metavar="TABLE|FILE"),
-]
-EmptyValues = Annotated[
-    str | None, typer.Option(help="Whether the empty value of a column counts.", metavar="count|ignore")
 ]
 Threads = Annotated[int | None, typer.Option(help="Threads of the engine.")]
 MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of the engine, such as 2GB.", metavar="SIZE")]
-ReleaseName = Annotated[str | None, typer.Option("--release", help="Name of the release.", metavar="NAME")]
-Queries = Annotated[int, typer.Option(help="Random COUNT queries that measure accuracy.")]
-Size = Annotated[int, typer.Option(help="Items of each random query.")]
-Seed = Annotated[int, typer.Option(help="Seed of the random queries.")]
-Draw = Annotated[
-    str, typer.Option(help="Draw queries from all items, or from generalized ones.", metavar="all|generalized")
+ReleaseName = Annotated[
+    str | None, typer.Option("--release", help="Name of the release.", metavar="NAME", rich_help_panel=OUTPUT)
 ]
 AllowOverlap = Annotated[
     bool,
-    typer.Option("--allow-overlap", help="Persons in it may be in what was published before; both are then compared."),
+    typer.Option(
+        "--allow-overlap",
+        help="Persons in it may be in what was published before; both are then compared.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
-Replace = Annotated[bool, typer.Option("--replace", help="Let what exists under this name give way.")]
+Replace = Annotated[
+    bool,
+    typer.Option("--replace", help="Let what exists under this name give way.", rich_help_panel=OUTPUT),
+]
 
 
 def _version(wanted: bool) -> None:
@@ -189,7 +183,7 @@ def progress() -> Iterator[Callable[[str], None] | None]:
 
 def only_table(database: Database, id_column: str, item_column: str) -> str:
     """The one table that has both columns, where the user named none."""
-    from anondb.stored import current_catalog, tables_with
+    from anondb.owner.releases import current_catalog, tables_with
 
     found = tables_with(database.engine, current_catalog(database.engine), id_column, item_column)
     if len(found) != 1:
@@ -208,9 +202,9 @@ def table_to_check(source: str, id_column: str, item_column: str) -> str:
         InputError: ``no_transactions``: there are several, or none; or the only one is a view or computes columns, which
             runs what its maker wrote: the user has to name it.
     """
+    from anondb.owner.releases import tables_with
     from anondb.release.catalog import listed
     from anondb.release.reader import locked_engine
-    from anondb.stored import tables_with
 
     engine, schema, _ = locked_engine(source)
     try:
@@ -246,7 +240,7 @@ def transactions_of(database: Database, source: str, table: str | None, id_colum
 def buckets_of(database: Database, source: str, table: str | None) -> Any:
     """The buckets to check: the data file, the table or file named, or the only table that has their columns."""
     from anondb.data.sources import is_file
-    from anondb.stored import current_catalog, tables_with
+    from anondb.owner.releases import current_catalog, tables_with
 
     if table is not None:
         return Path(table) if is_file(table) else table
@@ -262,15 +256,8 @@ def buckets_of(database: Database, source: str, table: str | None) -> Any:
     return found[0].sql()
 
 
-def given(**values: Any) -> dict[str, Any]:
-    """The options that the user gave: those that are neither None nor False."""
-    return {name: value for name, value in values.items() if value is not None and value is not False}
-
-
 def model_from(name: str | None, own: Model | None = None, **parameters: Any) -> Model:
     """The model that the user asks for; what is not said is that of ``own``, if it has the same name."""
-    from anondb.available import make_model
-
     asked = name or (own.name if own is not None else "km")
     known = own.parameters() if own is not None and own.name == asked else {}
-    return make_model(asked, **{**known, **given(**parameters)})
+    return make_model(asked, **{**known, **parameters})

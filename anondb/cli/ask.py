@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anondb.cli.app import (
-    Draw,
     Json,
     MemoryLimit,
-    Queries,
     ReleaseName,
-    Seed,
     ShowSql,
-    Size,
     Source,
     Threads,
     opened,
     shown_statements,
 )
+from anondb.cli.flags import with_flags
 from anondb.cli.words import (
     accuracy_rows,
     error_rows,
@@ -34,6 +31,7 @@ from anondb.cli.words import (
     truth_words,
 )
 from anondb.errors import InputError
+from anondb.options import WORKLOAD
 
 if TYPE_CHECKING:
     from anondb.database import Database
@@ -120,7 +118,7 @@ def query(
     show_sql: ShowSql = False,
 ) -> None:
     """Answer a COUNT query, written for the original table, from a release: lower bound, estimate, upper bound."""
-    from anondb import stored
+    from anondb.owner import releases as stored
     from anondb.query import run as answer_from
     from anondb.release.reader import locked_engine, sealed_release
 
@@ -141,6 +139,7 @@ def query(
         print_answer(answer)
 
 
+@with_flags(*WORKLOAD)
 def accuracy(
     source: Source,
     release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
@@ -148,19 +147,16 @@ def accuracy(
         str | None,
         typer.Option(help="Your own queries: (query_id, item), or a .sql log of COUNT queries.", metavar="TABLE|FILE"),
     ] = None,
-    queries: Queries = 1000,
-    size: Size = 2,
-    seed: Seed = 0,
-    draw: Draw = "all",
     as_json: Json = False,
     show_sql: ShowSql = False,
+    **stated: Any,
 ) -> None:
     """Measure COUNT queries on a release against its source; answers go to anondb.accuracy, which is the owner's."""
     if workload is not None and workload.lower().endswith(".sql"):
         _accuracy_of_log(source, release, workload, as_json, show_sql)
         return
     with opened(source, show_sql=show_sql) as database:
-        found = database.release(release).measure(workload, queries=queries, size=size, seed=seed, draw=draw)
+        found = database.release(release).measure(workload, **stated)
     if as_json:
         print_json({"release": release, "accuracy": found.to_json()})
     else:
@@ -169,7 +165,7 @@ def accuracy(
 
 def _accuracy_of_log(source: str, release: str, workload: str, as_json: bool, show_sql: bool) -> None:
     """``accuracy --workload FILE.sql``: a log of real analyst queries."""
-    from anondb.statements.log import measure_log
+    from anondb.owner.query_log import measure_log
 
     with opened(source, show_sql=show_sql) as database:
         found = measure_log(database.engine, release, workload)

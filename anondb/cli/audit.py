@@ -48,7 +48,7 @@ def attack(
     show_sql: ShowSql = False,
 ) -> None:
     """A simulated attacker: who fits what is known of real persons, in the source and in the release."""
-    from anondb.inversion import invert_release
+    from anondb.owner.inversion import invert_release
 
     with opened(source, show_sql=show_sql, read_only=True) as database:
         found = database.release(release).attack(individuals=individuals, known=known, seed=seed)

@@ -8,20 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb.cli.app import (
-    EmptyValues,
-    H,
-    IdColumn,
-    ItemColumn,
     Json,
-    K,
-    L,
-    M,
     MemoryLimit,
     ModelName,
-    P,
-    PrivacyConstraints,
     ReleaseName,
-    Sensitive,
     ShowSql,
     Source,
     Threads,
@@ -33,36 +23,25 @@ from anondb.cli.app import (
     table_to_check,
     transactions_of,
 )
+from anondb.cli.flags import MODEL_PARAMETERS, stated_values, with_flags
 from anondb.cli.words import figure, print_digests, print_items, print_json, print_table, print_witnesses, shown
 from anondb.errors import InputError, VerificationFailed
 
 if TYPE_CHECKING:
     from anondb.models import Model
-    from anondb.sealed import SealedCheck
     from anondb.verify import Verification
+    from anondb.verify_file import SealedCheck
 
 
+KNOWLEDGE = ("privacy_constraints", "sensitive")
+RECORDS = ("records", "quasi_identifiers")
+
+
+@with_flags("id", "item", *MODEL_PARAMETERS, "empty_values", *KNOWLEDGE, *RECORDS)
 def verify(
     source: Source,
     transactions: Transactions = None,
-    id: IdColumn = "tid",
-    item: ItemColumn = "item",
     model: ModelName = None,
-    k: K = None,
-    m: M = None,
-    l: L = None,
-    h: H = None,
-    p: P = None,
-    privacy_constraints: PrivacyConstraints = None,
-    sensitive: Sensitive = None,
-    records: Annotated[
-        str | None, typer.Option(help="The persons' table, with the same id column.", metavar="TABLE|FILE")
-    ] = None,
-    quasi_identifiers: Annotated[
-        str | None,
-        typer.Option(help="For kkm and klm: the columns of the records that attackers may know.", metavar="A,B"),
-    ] = None,
-    empty_values: EmptyValues = None,
     buckets: Annotated[
         str | None,
         typer.Option(help="For anatomy: table (bucket_id, column_id, items, copies).", metavar="TABLE|FILE"),
@@ -89,19 +68,24 @@ def verify(
     memory_limit: MemoryLimit = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
+    **stated: Any,
 ) -> None:
     """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
     from anondb.data.sources import is_file as is_data_file
     from anondb.release.reader import is_sealed
-    from anondb.sealed import verify_file
+    from anondb.verify_file import verify_file
+
+    values = stated_values(stated)
+    id, item = values["id"], values["item"]
+    parameters = {name: values[name] for name in (*MODEL_PARAMETERS, "empty_values") if name in values}
 
     def promised(own: Model | None) -> Model:
         """The model asked for; what is not said is that of ``own``."""
         asked = model or (None if buckets is None else "anatomy")
-        return model_from(asked, own, k=k, m=m, l=l, h=h, p=p, empty_values=empty_values)
+        return model_from(asked, own, **parameters)
 
     default = promised(None)
-    stated: dict[str, Any] = {"privacy_constraints": privacy_constraints, "sensitive": sensitive}
+    knowledge: dict[str, Any] = {name: values.get(name) for name in KNOWLEDGE}
     if transactions is not None and (release is not None or against_source):
         raise InputError(
             "--transactions and --release each say what to check.", code="bad_usage", hint="Give one of them."
@@ -110,7 +94,7 @@ def verify(
         raise InputError("--buckets goes with --model anatomy, and not with --release.", code="bad_usage")
     if bag_input and (release is not None or against_source):
         raise InputError("--bag-input goes with --transactions.", code="bad_usage")
-    plain = {"records": records, "quasi_identifiers": quasi_identifiers}
+    plain = {name: values.get(name) for name in RECORDS}
     if any(v is not None for v in plain.values()) and (release is not None or against_source or buckets is not None):
         raise InputError("--records and --quasi-identifiers go with --transactions.", code="bad_usage")
     if against_source:
@@ -123,14 +107,16 @@ def verify(
                 raise InputError("A sealed file holds its own records.", code="bad_usage", hint="Name only the file.")
             known: dict[str, Any] = {"expect": expect, "published_in": published_in}
             known["on_statement"] = shown_statements(show_sql)
-            _print(verify_file(source, promised, witnesses=witnesses, **stated, **known, **limits), witnesses, as_json)
+            _print(
+                verify_file(source, promised, witnesses=witnesses, **knowledge, **known, **limits), witnesses, as_json
+            )
             return
         if default.name != "anatomy":
             transactions = table_to_check(source, id, item)
     if expect is not None or published_in is not None:
         raise InputError("--expect and --published-in go with a sealed file.", code="bad_usage")
     if release is not None:
-        _print(_verify_release(source, release, promised, witnesses, stated, show_sql, limits), witnesses, as_json)
+        _print(_verify_release(source, release, promised, witnesses, knowledge, show_sql, limits), witnesses, as_json)
         return
     with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
         if default.name == "anatomy":
@@ -145,7 +131,7 @@ def verify(
                 item=item,
                 bag_input=bag_input,
                 witnesses=witnesses,
-                **stated,
+                **knowledge,
                 **plain,
             )
     _print(found, witnesses, as_json)
@@ -153,8 +139,8 @@ def verify(
 
 def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -> None:
     """Print a verification, and what is known of a sealed file; exit 4 where one of them is not as it should be."""
-    from anondb.sealed import SealedCheck
     from anondb.verify.anatomy import AnatomyVerification
+    from anondb.verify_file import SealedCheck
 
     sealed = checked if isinstance(checked, SealedCheck) else None
     found = checked.verification if isinstance(checked, SealedCheck) else checked
@@ -188,16 +174,16 @@ def _verify_release(
     limits: dict[str, Any],
 ) -> Verification:
     """``verify --release``, on a locked connection: the file may be anybody's."""
-    from anondb import checks
     from anondb.database import Database
+    from anondb.models.named import model_of
     from anondb.release.reader import locked_engine
-    from anondb.sealed import files_among
+    from anondb.verify_file import files_among
 
     files = files_among(*stated.values())
     engine, schema, _ = locked_engine(source, files=files, on_statement=shown_statements(show_sql), **limits)
     with Database(engine) as database:
         engine.use(schema.catalog)
-        own = checks.model_of(database.release(release).manifest)
+        own = model_of(database.release(release).manifest)
         return database.verify(release=release, model=promised(own), witnesses=witnesses, **stated)
 
 
@@ -227,12 +213,12 @@ def _verify_source(
     memory_limit: str | None,
 ) -> None:
     """``verify --against-source``: today's data under the recoding of a release."""
-    from anondb import checks
+    from anondb.models.named import model_of
 
     if release is None:
         raise InputError("--against-source goes with --release NAME.", code="bad_usage")
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
-        model = promised(checks.model_of(database.release(release).manifest))
+        model = promised(model_of(database.release(release).manifest))
         found = database.check_view(release, model=model, witnesses=witnesses)
     if as_json:
         print_json(found.to_json(witnesses=witnesses > 0))

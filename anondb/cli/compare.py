@@ -9,24 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb.cli.app import (
-    Draw,
-    H,
-    IdColumn,
-    ItemColumn,
     Json,
     ModelName,
-    P,
-    Seed,
-    Sensitive,
-    Size,
+    OptionPairs,
     Source,
     Threads,
     Transactions,
-    given,
     opened,
     progress,
     transactions_of,
 )
+from anondb.cli.flags import pairs, stated_values, with_flags
 from anondb.cli.words import figure, print_json, shown
 from anondb.errors import EngineError, InfeasibleError, InputError
 
@@ -36,34 +29,24 @@ if TYPE_CHECKING:
 Names = Annotated[str | None, typer.Option(metavar="A,B", help="Algorithms; by default all that keep the promise.")]
 
 
+OPTIONS = ("taxonomy", "sensitive", "utility_constraints", "max_suppression")
+
+
+@with_flags("id", "item", *OPTIONS, "h", "p", "size", "seed", "draw")
 def compare(
     source: Source,
     algorithms: Names = None,
     transactions: Transactions = None,
-    id: IdColumn = "tid",
-    item: ItemColumn = "item",
-    taxonomy: Annotated[str | None, typer.Option(help="Taxonomy of the items.", metavar="TABLE|FILE")] = None,
     model: ModelName = None,
     k: Annotated[str, typer.Option(help="Values of k.", metavar="K,K")] = "5",
     m: Annotated[str, typer.Option(help="Values of m: integers, or inf.", metavar="M,M")] = "2",
-    h: H = None,
-    p: P = None,
-    sensitive: Sensitive = None,
-    utility_constraints: Annotated[
-        str | None, typer.Option(help="For coat: groups of items (group_id, item).", metavar="TABLE|FILE")
-    ] = None,
-    max_suppression: Annotated[
-        str | None, typer.Option(help="Percent of the items that may be suppressed.", metavar="PERCENT")
-    ] = None,
+    option: OptionPairs = None,
     workload: Annotated[
         str | None, typer.Option(help="Your own queries (query_id, item) measure accuracy.", metavar="TABLE|FILE")
     ] = None,
     queries: Annotated[
         str, typer.Option(help="How many random queries, or a log of COUNT queries.", metavar="N|FILE.sql")
     ] = "1000",
-    size: Size = 2,
-    seed: Seed = 0,
-    draw: Draw = "all",
     time_limit: Annotated[float, typer.Option(help="Seconds of each run.", min=0.1)] = 600.0,
     memory_limit: Annotated[str, typer.Option(help="Memory of each run, such as 2GB.", metavar="SIZE")] = "4GB",
     threads: Threads = None,
@@ -71,6 +54,7 @@ def compare(
     report: Annotated[str | None, typer.Option(help="Write a page with plots.", metavar="FILE.html")] = None,
     csv: Annotated[str | None, typer.Option(help="Write the results as CSV.", metavar="FILE.csv")] = None,
     as_json: Json = False,
+    **stated: Any,
 ) -> None:
     """Run algorithms and parameters side by side on the same data; each in a process with limits of its own."""
     from anondb.compare import results as kept
@@ -84,14 +68,11 @@ def compare(
     log = queries if queries.lower().endswith(".sql") else None
     if log is not None and workload is not None:
         raise InputError("--workload and a log of queries exclude each other.", code="bad_usage", hint="Give one.")
-    options = given(
-        taxonomy=taxonomy,
-        sensitive=sensitive,
-        utility_constraints=utility_constraints,
-        max_suppression=max_suppression,
-    )
+    values = stated_values(stated)
+    id, item, size, seed, draw = (values[name] for name in ("id", "item", "size", "seed", "draw"))
+    options = {name: values[name] for name in OPTIONS if name in values} | pairs(option or ())
     grid: dict[str, list[Any]] = {"k": [_whole("k", x) for x in _listed(k)], "m": _listed(m)}
-    grid |= {name: [value] for name, value in (("h", h), ("p", p)) if value is not None}
+    grid |= {name: [values[name]] for name in ("h", "p") if name in values}
     wanted = runs.plan(_listed(algorithms or ""), model or "km", grid, options)
     _check_used(wanted, options)
     _check_targets(source, report, csv)

@@ -78,7 +78,7 @@ def publish(
     show_sql: ShowSql = False,
 ) -> None:
     """Seal a release into a DuckDB file of its own, which holds nothing else."""
-    from anondb.release.publications import notes
+    from anondb.owner.publications import notes
 
     with opened(source, show_sql=show_sql) as database:
         file = database.release(release).publish(
@@ -134,7 +134,7 @@ def releases(source: Source, as_json: Json = False) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from anondb.available import parameters_of
+    from anondb.models.named import parameters_of
 
     table = Table(box=None)
     for name in ("release", "promise", "source", "persons", "LM", "made (UTC)", "by", "status"):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from anondb.accuracy import AnatomyFigures
-    from anondb.constrained import ConstraintReport
+    from anondb.owner.accuracy import AnatomyFigures
+    from anondb.owner.constraint_report import ConstraintReport
     from anondb.pipeline import Report
     from anondb.verify import Verification
 

@@ -13,13 +13,13 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.available import make_model
 from anondb.data.files import load_files
 from anondb.data.sources import is_file, resolve_table
 from anondb.database import Database, connect
 from anondb.engine import Table
 from anondb.errors import AnondbError, InfeasibleError
-from anondb.stored import current_catalog
+from anondb.models.named import make_model
+from anondb.owner.releases import current_catalog
 
 NAME = "compared"
 MOST_ITEMS = 12
@@ -48,7 +48,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         assert release.report is not None
         report = release.report.to_json()
         if log:
-            from anondb.statements.log import measure_log
+            from anondb.owner.query_log import measure_log
 
             report["accuracy"] = measure_log(database.engine, NAME, log).to_json()
         return {

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from anondb import __version__
-from anondb.available import make_model
 from anondb.compare.merits import (
     asked_the_same,
     deletes_most,
@@ -27,6 +26,7 @@ from anondb.compare.merits import (
 from anondb.compare.plots import bars, lines, mark, number, scatter
 from anondb.compare.runs import Result, Setting, frontier
 from anondb.errors import InputError
+from anondb.models.named import make_model
 from anondb.utility.errors import FIGURES
 
 Value = Callable[[Result], float | None]

@@ -16,8 +16,8 @@ from anondb.compare.runs import Result
 from anondb.data.sources import open_source, reading
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
-from anondb.release.ledger import LEDGER_SCHEMA, present
-from anondb.stored import current_catalog
+from anondb.owner.ledger import LEDGER_SCHEMA, present
+from anondb.owner.releases import current_catalog
 from anondb.utility.errors import FIGURES
 
 # The columns of a result beside its key; the whole of it is in ``result``, as JSON.

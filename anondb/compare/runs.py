@@ -11,13 +11,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from anondb import __version__
-from anondb.available import ALGORITHMS, MODELS, choose_algorithm, make_model, parameters_of
+from anondb.algorithms import METHODS
 from anondb.compare.limits import Finished, parse_size, run_limited
 from anondb.errors import InputError
+from anondb.models.named import make_model, parameters_of
+from anondb.policy import choose_algorithm
+from anondb.promises import PROMISES
+from anondb.promises.spec import ModelSpec
 
 # A model that another one implies, with the same k: an algorithm that keeps it is compared with those that keep the other.
-IMPLIED_BY: Mapping[str, tuple[str, ...]] = {"km": ("k",)}
-COMPARABLE = ("km", "k", "hkp")  # promises on transactions that need nothing beside parameters and private items
 SETTLED = ("done", "infeasible")  # results that another try would not change
 
 
@@ -122,17 +124,18 @@ def plan(
         InputError: an unknown algorithm, or one that cannot keep the promise, with those that can; a parameter out of range.
     """
     make_model(model)
-    if model not in COMPARABLE:
+    comparable = [name for name, spec in PROMISES.items() if _is_comparable(spec)]
+    if model not in comparable:
         raise InputError(
-            f"Comparisons are for the models {', '.join(COMPARABLE)}, not for {model}.", code="unknown_model"
+            f"Comparisons are for the models {', '.join(comparable)}, not for {model}.", code="unknown_model"
         )
     wanted = list(dict.fromkeys(algorithms))
-    able = {name: kept for name in ALGORITHMS if (kept := _kept(name, model)) is not None}
+    able = {name: kept for name in METHODS if (kept := _kept(name, model)) is not None}
     if not wanted:
-        wanted = [name for name in able if all(need in options for need in ALGORITHMS[name].needs)]
+        wanted = [name for name in able if all(need in options for need in METHODS[name].needs)]
     for name in wanted:
         if name not in able:
-            what = "cannot keep" if name in ALGORITHMS else "is not there, or cannot keep"
+            what = "cannot keep" if name in METHODS else "is not there, or cannot keep"
             raise InputError(
                 f"The algorithm {name!r} {what} the model {model}; these can: {', '.join(able)}.",
                 code="unknown_algorithm",
@@ -147,10 +150,15 @@ def plan(
     return runs
 
 
+def _is_comparable(spec: ModelSpec) -> bool:
+    """Whether a promise is about transactions alone and needs nothing beside its parameters and private items."""
+    return spec.model.layout in ("transactions", "local") and set(spec.needs) <= {"sensitive"}
+
+
 def _kept(algorithm: str, model: str) -> str | None:
     """The model that an algorithm runs for: the one asked for, or one that implies it."""
-    for name in (model, *IMPLIED_BY.get(model, ())):
-        if name in MODELS and name in ALGORITHMS[algorithm].models:
+    for name in (model, *PROMISES[model].implied_by):
+        if name in METHODS[algorithm].models:
             return name
     return None
 
@@ -158,8 +166,8 @@ def _kept(algorithm: str, model: str) -> str | None:
 def _taken(algorithm: str) -> set[str]:
     """The options that go to an algorithm. A taxonomy goes to those that need one: COAT would weigh items by it, and its
     loss would not be comparable with the paper's."""
-    known = ALGORITHMS[algorithm]
-    return {*known.needs, *(o for o in known.options if o != "taxonomy")}
+    known = METHODS[algorithm]
+    return {*known.needs, *known.option_statements, *(o for o in known.takes if o != "taxonomy")}
 
 
 def _combinations(model: str, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

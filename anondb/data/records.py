@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.declared import (
+from anondb.data.attributes import (
     Domain,
     attribute_domains,
     attribute_hierarchies,

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.engine.failures import bad_unicode, open_error, transaction_open, wrap
-from anondb.engine.private import private_directory
 from anondb.engine.queries import Value, load
 from anondb.engine.shadowed import NameCheck
+from anondb.engine.spill import private_directory
 from anondb.engine.tables import Table
 from anondb.errors import AnondbError, InputError
 

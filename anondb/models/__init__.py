@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from anondb.errors import InputError
@@ -29,10 +32,81 @@ def check_count(name: str, value: Any, *, infinity: bool = False) -> int | float
     return number
 
 
+TEXT, INTEGER, NUMBER, BOOLEAN = "a text", "an integer", "a number", "true or false"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """How a parameter or an option is stated: on the command line, in Python and in ``WITH (...)``.
+
+    Attributes:
+        help: what it does.
+        metavar: what its value looks like on the command line; None shows its type.
+        kinds: the types of a value in ``WITH (...)``: ``TEXT``, ``INTEGER``, ``NUMBER``, ``BOOLEAN``.
+        read: makes a value out of a text; None where texts are values.
+        choices: the texts that it may be; empty where any may.
+        panel: where ``--help`` shows it.
+    """
+
+    help: str
+    metavar: str | None = None
+    kinds: tuple[str, ...] = (TEXT,)
+    read: Callable[[Any], Any] | None = None
+    choices: tuple[str, ...] = ()
+    panel: str = "Promise"
+
+
+def stated(default: Any, help: str, metavar: str | None = None, **how: Any) -> Any:
+    """A field of a dataclass that users state: its default, and the ``Statement`` of it."""
+    return field(default=default, metadata={"statement": Statement(help, metavar, **how)})
+
+
+def statement_of(defined: Any) -> Statement | None:
+    """The statement of a dataclass field; None where users do not state it."""
+    statement: Statement | None = defined.metadata.get("statement")
+    return statement
+
+
+def count_or_infinity(name: str) -> Callable[[Any], int | float]:
+    """What reads a number of items from a flag or an option: an integer, or ``inf``."""
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        if value.strip().lower() in ("inf", "infinity"):
+            return math.inf
+        if not re.fullmatch(r"[+-]?\d{1,30}", value.strip()):
+            raise InputError(f"{name} must be an integer or inf, not {value[:40]!r}.", code="bad_parameter")
+        return int(value)
+
+    return read
+
+
+def digits(value: Any) -> Any:
+    """An integer where a text consists of digits; anything else as it is, for the model to read or refuse."""
+    return int(value) if isinstance(value, str) and re.fullmatch(r"\s*\d{1,30}\s*", value) else value
+
+
+def stated_k() -> Any:
+    """The parameter k, which most models have."""
+    return stated(5, "Every known combination leaves at least k candidates (default 5).", kinds=(INTEGER,), read=digits)
+
+
+def stated_m() -> Any:
+    """The parameter m of the models that bound an attacker's knowledge."""
+    how: dict[str, Any] = {"kinds": (INTEGER, TEXT), "read": count_or_infinity("m")}
+    return stated(2, "Items that an attacker may know: an integer (default 2), or inf.", "M|inf", **how)
+
+
 class Model(Protocol):
-    """What every model has: its name, its parameters as JSON and the manifest have them, and the promise in words."""
+    """What every model has: its name, its parameters as JSON and the manifest have them, and the promise in words.
+
+    ``layout`` says what its releases consist of: ``transactions`` (rows of released items), ``local`` (the same, where
+    released items may overlap), ``records`` (rows and relational values) or ``buckets``.
+    """
 
     name: ClassVar[str]
+    layout: ClassVar[str]
 
     def parameters(self) -> dict[str, int | str]:
         """The parameters as they appear in JSON and in the manifest."""

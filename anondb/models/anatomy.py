@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from anondb.errors import InputError
-from anondb.models import MAX_PARAMETER, check_count
+from anondb.models import INTEGER, MAX_PARAMETER, NUMBER, TEXT, check_count, digits, stated
 
 EMPTY_VALUES = ("count", "ignore")
 _NUMBER = re.compile(r"\+?\d{1,12}(\.\d{1,9}|/\d{1,10})?$")
@@ -58,10 +58,19 @@ class Anatomy:
         InputError: l below 1, fewer than two columns, or an unknown way to treat empty values.
     """
 
-    l: Fraction = Fraction(2)
-    columns: int | None = None
-    empty_values: str = "count"
+    l: Fraction = stated(
+        Fraction(2),
+        "At most one in l of a bucket has the same value: a number such as 4 or 5/2 (default 2).",
+        "L",
+        kinds=(INTEGER, NUMBER, TEXT),
+        read=digits,
+    )
+    columns: int | None = stated(
+        None, "How many columns the items are divided into.", "N", kinds=(INTEGER, TEXT), read=digits
+    )
+    empty_values: str = stated("count", "Whether the empty value of a column counts.", choices=EMPTY_VALUES)
     name: ClassVar[str] = "anatomy"
+    layout: ClassVar[str] = "buckets"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l", parse_l(self.l))
@@ -73,7 +82,7 @@ class Anatomy:
         if self.empty_values not in EMPTY_VALUES:
             raise InputError(f"empty_values must be count or ignore, not {self.empty_values!r}.", code="bad_parameter")
 
-    def completed(self, columns: Any, empty_values: str | None) -> Anatomy:
+    def completed(self, columns: Any = None, empty_values: str | None = None) -> Anatomy:
         """The model with what the options of a policy say of it: a number of columns, and how empty values count.
 
         Raises:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from anondb.errors import InputError
-from anondb.models import check_count
+from anondb.models import INTEGER, NUMBER, TEXT, check_count, count_or_infinity, stated, stated_k
 
 MAX_DENOMINATOR = 10**18
 
@@ -35,10 +35,22 @@ class HkpCoherence:
         InputError: a parameter is out of its range.
     """
 
-    h: Fraction = Fraction(4, 5)
-    k: int = 5
-    p: int | float = 2
+    h: Fraction = stated(
+        Fraction(4, 5),
+        "Largest share of a private item, such as 0.8 or 4/5 (default 4/5).",
+        "SHARE",
+        kinds=(NUMBER, TEXT),
+    )
+    k: int = stated_k()
+    p: int | float = stated(
+        2,
+        "Public items that an attacker may know: an integer (default 2), or inf.",
+        "P|inf",
+        kinds=(INTEGER, TEXT),
+        read=count_or_infinity("p"),
+    )
     name: ClassVar[str] = "hkp"
+    layout: ClassVar[str] = "transactions"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "h", _share(self.h))

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anondb.models import check_count
+from anondb.models import check_count, stated_k, stated_m
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,10 @@ class KmAnonymity:
         InputError: k or m is no exact integer of at least 1 (m: or infinity).
     """
 
-    k: int = 5
-    m: int | float = 2
+    k: int = stated_k()
+    m: int | float = stated_m()
     name: ClassVar[str] = "km"
+    layout: ClassVar[str] = "transactions"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", int(check_count("k", self.k)))

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anondb.models import check_count
+from anondb.models import INTEGER, NUMBER, TEXT, check_count, digits, stated, stated_k, stated_m
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,10 @@ class KkmAnonymity:
         InputError: k or m is no exact integer of at least 1 (m: or infinity).
     """
 
-    k: int = 5
-    m: int | float = 2
+    k: int = stated_k()
+    m: int | float = stated_m()
     name: ClassVar[str] = "kkm"
+    layout: ClassVar[str] = "records"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", int(check_count("k", self.k)))
@@ -53,10 +54,17 @@ class KlmDiversity:
         InputError: k, l or m is no exact integer of at least 1 (m: or infinity).
     """
 
-    k: int = 5
-    l: int = 2
-    m: int | float = 2
+    k: int = stated_k()
+    l: int = stated(
+        2,
+        "At most one in l of any candidates holds a given sensitive item (default 2).",
+        "L",
+        kinds=(INTEGER, NUMBER, TEXT),
+        read=digits,
+    )
+    m: int | float = stated_m()
     name: ClassVar[str] = "klm"
+    layout: ClassVar[str] = "records"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", int(check_count("k", self.k)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anondb.models import check_count
+from anondb.models import check_count, stated_k
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,9 @@ class TransactionalK:
         InputError: k is no exact integer of at least 1.
     """
 
-    k: int = 5
+    k: int = stated_k()
     name: ClassVar[str] = "k"
+    layout: ClassVar[str] = "local"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", int(check_count("k", self.k)))

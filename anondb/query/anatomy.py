@@ -28,14 +28,14 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.engine import Engine, Table
+from anondb.query.cached_release import Opened
 from anondb.query.classes import Passing
 from anondb.query.evaluate import Question
-from anondb.query.given import given
-from anondb.query.opened import Opened
+from anondb.query.inline_tables import given
 from anondb.query.plan import ROWS, Plan
 from anondb.query.predicates import ALWAYS, NOT_EMPTY, And, AtLeast, Condition, Constant, Not, Or, mentioned
 from anondb.query.refusals import too_complex, unsupported
-from anondb.query.sums import Bounds
+from anondb.query.totals import Bounds
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -11,15 +11,15 @@ from typing import Any
 from anondb.engine import Engine
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import by_item
+from anondb.query.cached_release import Opened
 from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
-from anondb.query.opened import Opened
 from anondb.query.plan import ITEMS, ROWS, Plan
 from anondb.query.predicates import ALWAYS, both, leaves
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
-from anondb.query.sums import Bounds, chosen, clip, labels_of, outside_of, total
+from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
 from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
+from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, Classes, Holding
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
-from anondb.query.opened import Opened
 from anondb.query.plan import Plan
 from anondb.query.predicates import NO_ITEM
 from anondb.query.refusals import unsupported
-from anondb.query.sums import Bounds, chosen, clip, labels_of, outside_of, total
+from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
 
 
 def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from anondb.engine import Binder, Engine
 from anondb.errors import InputError
 from anondb.query.conditions import LIST, LONG
-from anondb.query.given import listed
+from anondb.query.inline_tables import listed
 from anondb.query.labels import WHOLE, Kind, kinds_of
 from anondb.query.values import Attribute
 

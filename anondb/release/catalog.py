@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.engine import Engine, Table
-from anondb.engine.strangers import Reference
+from anondb.engine.untrusted import Reference
 from anondb.release.conditions import released_attributes
 from anondb.release.definitions import comments, definitions
 from anondb.release.objects import (
-    KINDS,
+    LAYOUTS,
     MANIFEST,
-    RELATIONAL,
+    RECORDS,
     SEALED_SCHEMA,
     Kind,
     SchemaName,
     as_read,
+    layout_of,
     read_manifest,
     relational_kind,
 )
@@ -154,9 +155,9 @@ def _read_manifest(engine: Engine, schema: SchemaName) -> dict[str, str]:
 
 def _stated_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest: Mapping[str, str]) -> Kind | None:
     """The kind of release that the manifest names; that of relational data by the columns of its records."""
-    model = manifest.get("model", "")
-    if model not in RELATIONAL:
-        return KINDS.get(model)
+    layout = layout_of(manifest.get("model", ""))
+    if layout != RECORDS:
+        return LAYOUTS.get(layout)
     if (schema.name, "table", "records") not in there:
         return None
     columns = table_columns(engine, schema.table("records"))

@@ -21,10 +21,10 @@ from anondb.release.catalog import Finding
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
-    MANIFEST_KEYS,
     ROW_ORDER,
     Kind,
     SchemaName,
+    manifest_keys,
     read_manifest,
     sensitive_text,
 )
@@ -172,7 +172,7 @@ def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
 def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
     """The manifest has the keys of its model and no others, and only names of the owner's are free text."""
     found = []
-    strange = manifest.keys() ^ (MANIFEST_KEYS | PARAMETER_KEYS.get(manifest.get("model", ""), frozenset()))
+    strange = manifest.keys() ^ (manifest_keys(manifest.get("model", "")))
     if strange:
         found.append(Finding("rows", f"{len(strange)} keys of the manifest too many or too few"))
     texts = {key: value for key, value in manifest.items() if key not in (*_NAMES, "sensitive")}
@@ -188,15 +188,6 @@ def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
     return found
 
 
-PARAMETER_KEYS: Mapping[str, frozenset[str]] = {  # by the name of the model
-    "km": frozenset({"k", "m"}),
-    "k": frozenset({"k"}),
-    "constraints": frozenset({"k"}),
-    "hkp": frozenset({"h", "k", "p"}),
-    "kkm": frozenset({"k", "m", "sensitive"}),
-    "klm": frozenset({"k", "l", "m", "sensitive"}),
-    "anatomy": frozenset({"l", "columns", "empty_values"}),
-}
 _NAMES = ("table", "id_column", "item_column")
 _WORDS = {
     "release_id": re.compile("[0-9a-f]{32}"),

@@ -20,7 +20,7 @@ from anondb.release.numbering import number_transactions
 from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
-    KINDS,
+    LAYOUTS,
     Kind,
     SchemaName,
     as_read,
@@ -201,7 +201,9 @@ def freeze(
         manifest["sensitive"] = sensitive_text(recoding.sensitive)
     _put_texts(engine, release_schema.table("manifest"), list(manifest), list(manifest.values()))
     stated = (
-        relational_kind(shown_attributes(recoding)) if isinstance(recoding, RelationalRecoding) else KINDS[model.name]
+        relational_kind(shown_attributes(recoding))
+        if isinstance(recoding, RelationalRecoding)
+        else LAYOUTS[model.layout]
     )
     kind = as_read(engine, release_schema, stated)
     if engine.transient:  # nobody asks the release here; a sealed file gets its own

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
+from anondb.models.named import MODELS, parameters_of
 from anondb.release.conditions import VALUES, ReleasedAttribute, record_columns, released_attributes
 
 MANIFEST_KEYS = frozenset(
@@ -74,10 +75,9 @@ ANATOMY = Kind(
     number="bucket_id",
     rows="buckets",
 )
-# by the name of the model
-KINDS: Mapping[str, Kind] = {"km": GLOBAL, "constraints": GLOBAL, "hkp": GLOBAL, "k": LOCAL, "anatomy": ANATOMY}
-
-RELATIONAL = ("kkm", "klm")  # models whose releases have a kind of their own for each set of attributes
+# By the layout of the model; ``records`` have a kind of their own for each set of attributes.
+LAYOUTS: Mapping[str, Kind] = {"transactions": GLOBAL, "local": LOCAL, "buckets": ANATOMY}
+RECORDS = "records"
 
 # The columns by which the rows of a table are ordered, which no two rows share; NULL comes last.
 ROW_ORDER: Mapping[str, tuple[str, ...]] = {
@@ -160,6 +160,19 @@ def new_release_id() -> str:
     return secrets.token_hex(16)
 
 
+def layout_of(model: str) -> str:
+    """The layout of the releases of the model of this name; empty where there is none."""
+    return MODELS[model].layout if model in MODELS else ""
+
+
+def manifest_keys(model: str) -> frozenset[str]:
+    """The keys of the manifest of a release under the model of this name."""
+    if model not in MODELS:
+        return MANIFEST_KEYS
+    sensitive = {"sensitive"} if layout_of(model) == RECORDS else set()
+    return MANIFEST_KEYS | parameters_of(model).keys() | sensitive
+
+
 def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
     """The kind of release that lies in a schema, by its manifest's model; None where it is none, or a table is missing."""
     found = engine.query("release/columns", catalog_name=schema.catalog, schema=schema.name)
@@ -168,11 +181,11 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
         columns.setdefault(table, {})[column] = of_type
     if columns.get("manifest") != MANIFEST:
         return None
-    model = read_manifest(engine, schema).get("model", "")
-    if model in RELATIONAL:
+    layout = layout_of(read_manifest(engine, schema).get("model", ""))
+    if layout == RECORDS:
         kind: Kind | None = relational_kind(released_attributes(columns.get("records", {})))
     else:
-        kind = KINDS.get(model)
+        kind = LAYOUTS.get(layout)
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
     return as_read(engine, schema, kind)

@@ -13,8 +13,9 @@ from sqlglot import exp
 from anondb.engine import Engine
 from anondb.engine.clean import clean_writer
 from anondb.engine.locked import LOCKED_CATALOG
-from anondb.engine.strangers import locked_engine
+from anondb.engine.untrusted import locked_engine
 from anondb.errors import AnondbError, InputError, InternalError
+from anondb.owner.publications import Intersection
 from anondb.release.catalog import creations, sealed_catalog
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
@@ -22,7 +23,6 @@ from anondb.release.freeze import table_counts
 from anondb.release.numbering import number_transactions
 from anondb.release.objects import ROW_ORDER, SEALED_SCHEMA, Kind, SchemaName, read_manifest, release_kind
 from anondb.release.paths import build_directory, check_target, described, sweep_builds, sync
-from anondb.release.publications import Intersection
 
 BUILD_NAME = "release.duckdb"
 Check = Callable[[Engine, SchemaName], None]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import duckdb
 
-from anondb.engine import Engine, strangers
+from anondb.engine import Engine
+from anondb.engine import untrusted as strangers
 from anondb.engine.locked import LOCKED_CATALOG, open_locked
 from anondb.errors import InputError
 from anondb.models import check_count

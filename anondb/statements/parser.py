@@ -24,7 +24,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from anondb.errors import InputError
-from anondb.policy import check_option
+from anondb.options import check_option
 from anondb.release.objects import check_name
 from anondb.statements.statement import (
     CreateView,

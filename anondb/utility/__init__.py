@@ -3,8 +3,19 @@
 from anondb.utility.accuracy import Accuracy, ReleasedData, measure, of_recoding, of_release, p_item
 from anondb.utility.errors import RelativeError, error_figures
 from anondb.utility.local_accuracy import measure_local
-from anondb.utility.loss import Cover, Loss, global_loss, lm_of, local_loss, ncp_of, suppressed_items, ul_a, ul_a_log2
-from anondb.utility.workload import Workload, generalized_items, owner_workload, random_workload
+from anondb.utility.loss import (
+    Cover,
+    Loss,
+    generalized_items,
+    global_loss,
+    lm_of,
+    local_loss,
+    ncp_of,
+    suppressed_items,
+    ul_a,
+    ul_a_log2,
+)
+from anondb.utility.workload import Workload, owner_workload, random_workload
 
 __all__ = [
     "Accuracy",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import singledispatch
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
-from anondb.recoding import GlobalRecoding, LocalRecoding
+from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
 
 Ints = npt.NDArray[np.int64]
 Number = Fraction | int
@@ -132,11 +133,50 @@ class Cover:
         return engine.put("local_members", columns)
 
 
-def suppressed_items(engine: Engine, dataset: Dataset, recoding: LocalRecoding) -> int:
+@singledispatch
+def suppressed_items(
+    recoding: GlobalRecoding | LocalRecoding | BucketRecoding, engine: Engine, dataset: Dataset
+) -> int:
     """How many items of the data nothing stands for in any transaction."""
+    raise TypeError(f"{type(recoding).__name__} is no recoding of items")
+
+
+@suppressed_items.register
+def _(recoding: GlobalRecoding, engine: Engine, dataset: Dataset) -> int:
+    return int((recoding.image < 0).sum())
+
+
+@suppressed_items.register
+def _(recoding: BucketRecoding, engine: Engine, dataset: Dataset) -> int:
+    return 0
+
+
+@suppressed_items.register
+def _(recoding: LocalRecoding, engine: Engine, dataset: Dataset) -> int:
     if not len(recoding.incomplete):
         return 0
     return dataset.n_items - Cover.of(engine, dataset, recoding).items
+
+
+@singledispatch
+def generalized_items(recoding: GlobalRecoding | LocalRecoding | BucketRecoding, cover: Cover | None = None) -> Ints:
+    """The items that a released item of several members stands for: the pool that papers measure with.
+
+    For a local recoding its ``cover`` says where; one transaction is enough. An anatomy generalizes none.
+    """
+    return np.zeros(0, dtype=np.int64)
+
+
+@generalized_items.register
+def _(recoding: LocalRecoding, cover: Cover | None = None) -> Ints:
+    several = recoding.sizes > 1
+    return np.unique(cover.item[several[cover.released]]) if cover is not None else np.zeros(0, dtype=np.int64)
+
+
+@generalized_items.register
+def _(recoding: GlobalRecoding, cover: Cover | None = None) -> Ints:
+    kept = np.flatnonzero(recoding.image >= 0)
+    return np.asarray(kept[recoding.sizes[recoding.image[kept]] > 1], dtype=np.int64)
 
 
 def local_loss(

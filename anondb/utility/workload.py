@@ -19,9 +19,7 @@ from anondb.data.transactions import ID_TYPES, Dataset, lengths_of
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
 from anondb.models import check_count
-from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
 from anondb.utility.counting import count_itemsets
-from anondb.utility.loss import Cover
 
 Ints = npt.NDArray[np.int64]
 
@@ -67,20 +65,6 @@ class Workload:
 
 
 # ---------------------------------------------------------------------- drawn queries
-
-
-def generalized_items(recoding: GlobalRecoding | LocalRecoding | BucketRecoding, cover: Cover | None = None) -> Ints:
-    """The items that a released item of several members stands for: the pool that papers measure with.
-
-    For a local recoding its ``cover`` says where; one transaction is enough.
-    """
-    if isinstance(recoding, BucketRecoding):
-        return np.zeros(0, dtype=np.int64)
-    if isinstance(recoding, LocalRecoding):
-        several = recoding.sizes > 1
-        return np.unique(cover.item[several[cover.released]]) if cover is not None else np.zeros(0, dtype=np.int64)
-    kept = np.flatnonzero(recoding.image >= 0)
-    return np.asarray(kept[recoding.sizes[recoding.image[kept]] > 1], dtype=np.int64)
 
 
 def random_workload(

@@ -30,6 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "utility": {"data", "models", "recoding", "engine", "errors"},
     "release": {"data", "models", "recoding", "utility", "verify", "engine", "errors"},
     "query": {"release", "engine", "errors"},
+    "promises": {"data", "models", "release", "verify", "engine", "errors"},
 }
 OUTSIDE = set(
     ROOMS
@@ -43,7 +44,7 @@ QUERY_ROOM = {
 }
 LONG_FILES = {  # over 400 lines, and why
     "database.py": "the Python interface: one method for each thing that can be done with a database or a release",
-    "release/ledger.py": "every table of the ledger is written and read here",
+    "owner/ledger.py": "every table of the ledger is written and read here",
     "query/conditions.py": "every condition that analysts may write, one function for each",
     "query/predicates.py": "the algebra of predicates",
     "query/rewriter.py": "every shape of a count, one function for each",
@@ -92,7 +93,7 @@ def test_imports_follow_the_arrows(path: Path) -> None:
 
 def test_every_room_is_known() -> None:
     folders = {p.parts[0] for p in SOURCES if len(p.parts) > 1}
-    assert folders <= set(ROOMS) | {"statements", "cli", "compare"}  # which lie above the pipeline
+    assert folders <= set(ROOMS) | {"statements", "owner", "cli", "compare"}  # which lie above the pipeline
 
 
 def test_the_arrows_have_no_cycle() -> None:

@@ -11,10 +11,10 @@ from reference import apriori as naive_apriori
 from reference import coat as naive_coat
 from reference import generalize, mhghs
 
-from anondb import inversion
 from anondb.data.taxonomy import from_edges
 from anondb.errors import BudgetExceeded, InputError
 from anondb.models.km import KmAnonymity
+from anondb.owner import inversion
 
 CHILDREN = {"R": ["P", "Q"], "P": ["a", "b"], "Q": ["c", "d"]}
 EDGES = [("R", None), *((x, node) for node, below in CHILDREN.items() for x in below)]

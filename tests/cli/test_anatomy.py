@@ -130,7 +130,7 @@ def test_what_is_infeasible_names_the_column_and_the_largest_l(run: Run, owner: 
         (["--columns", "9"], "from 2 to the number of items, which is 8"),
         (["--columns", "nowhere"], "no table or view 'nowhere'"),
         (["--empty-values", "maybe"], "count or ignore"),
-        (["--correlation", "other"], "truncated or full"),
+        (["--option", "correlation=other"], "truncated or full"),
         (["--k", "2"], "no parameter 'k'"),
         (["--algorithm", "coat"], "no algorithm 'coat' for the model anatomy"),
         (["--taxonomy", "own"], "taxonomy does not go with multi_anatomy"),
@@ -160,7 +160,12 @@ def test_bad_columns(run: Run, owner: Path, change: str, words: str) -> None:
 
 
 def test_options_that_belong_to_others_are_refused(run: Run, owner: Path) -> None:
-    for option in (["--columns", "2"], ["--empty-values", "count"], ["--spread"], ["--correlation", "full"]):
+    for option in (
+        ["--columns", "2"],
+        ["--empty-values", "count"],
+        ["--option", "spread=true"],
+        ["--option", "correlation=full"],
+    ):
         found = run("anonymize", owner, "--transactions", "original", *option)
         assert found.code == 2 and "goes with multi_anatomy" in found.err
 
@@ -223,7 +228,7 @@ def test_an_analyst_mines_a_release_of_t40(run: Run, tmp_path: Path) -> None:
     sealed = tmp_path / "t40.duckdb"
     made = run(
         *("anonymize", T40, "--model", "anatomy", "--l", "6", "--columns", "20", "--empty-values", "ignore"),
-        *("--spread", "--publish", sealed, "--json", "--queries", "20"),
+        *("--option", "spread=true", "--publish", sealed, "--json", "--queries", "20"),
     )
     assert made.code == 0, made.err
     with duckdb.connect(str(sealed), read_only=True) as analyst:

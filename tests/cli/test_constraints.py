@@ -20,7 +20,7 @@ from cli.shop import Run, baskets, state_of
 
 import anondb
 from anondb import ConstraintAnonymity, InfeasibleError, InputError, KmAnonymity
-from anondb.release import ledger
+from anondb.owner import ledger
 
 PATIENTS = {
     "Alice": "abcdefgh",

@@ -14,7 +14,7 @@ import pytest
 import reference_anatomy as ref
 from release.cases import dataset
 
-from anondb.algorithms.item_columns import phi_squared
+from anondb.algorithms.anatomy.item_columns import phi_squared
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy

@@ -12,12 +12,12 @@ import pytest
 from properties.trees import coded, released, taxonomy_of
 from verify.published import verified_hkp
 
-from anondb.algorithms.apriori import apriori, label_order
-from anondb.algorithms.lra import recode_chunks
-from anondb.algorithms.mm import mm
-from anondb.algorithms.pcta import pcta
-from anondb.algorithms.postings import load_postings
-from anondb.algorithms.vpa import parts, vpa
+from anondb.algorithms.apriori.apriori import apriori, label_order
+from anondb.algorithms.apriori.lra import recode_chunks
+from anondb.algorithms.apriori.postings import load_postings
+from anondb.algorithms.apriori.vpa import parts, vpa
+from anondb.algorithms.coat.pcta import pcta
+from anondb.algorithms.mm.mm import mm
 from anondb.engine import Engine
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity

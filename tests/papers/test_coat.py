@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from coat_cases import dataset_of, image_of, published, published_tables, run
 
-from anondb.algorithms.coat import coat
-from anondb.algorithms.pgen import pgen
+from anondb.algorithms.coat.coat import coat
+from anondb.algorithms.coat.pgen import pgen
 from anondb.data.constraints import UtilityConstraints, countable, load_item_sets
 from anondb.data.sources import open_source
 from anondb.data.transactions import load_transactions

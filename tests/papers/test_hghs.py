@@ -14,9 +14,9 @@ import pytest
 from properties.trees import coded, released, taxonomy_of
 from sqlglot import exp
 
-from anondb.algorithms.hghs import Costs, Search, hghs
-from anondb.algorithms.mhghs import mhghs, rounds
-from anondb.algorithms.threats import ThreatMiner
+from anondb.algorithms.hghs.hghs import Costs, Search, hghs
+from anondb.algorithms.hghs.mhghs import mhghs, rounds
+from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, load_transactions

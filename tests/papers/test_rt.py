@@ -13,12 +13,12 @@ import pytest
 import rt_reference as naive
 from rt_cases import item_sets, records_of
 
-from anondb.algorithms.btd import BtdOrder, TumOrder
-from anondb.algorithms.cluster import cluster
-from anondb.algorithms.rt import gray_chunks
-from anondb.algorithms.rt_bounds import VARIANTS, BoundViolated, rum_bound, tum_bound
-from anondb.algorithms.rt_items import ClusterRecoding, Ints, ItemSets, Recoder, ul_exact
-from anondb.algorithms.rt_sets import partition
+from anondb.algorithms.relational.bounds import VARIANTS, BoundViolated, rum_bound, tum_bound
+from anondb.algorithms.relational.btd import BtdOrder, TumOrder
+from anondb.algorithms.relational.cluster import cluster
+from anondb.algorithms.relational.items import ClusterRecoding, Ints, ItemSets, Recoder, ul_exact
+from anondb.algorithms.relational.rt import gray_chunks
+from anondb.algorithms.relational.sets import partition
 from anondb.data.generalization import Generalization
 from anondb.engine import Engine, Table
 from anondb.models.relational import KkmAnonymity, KlmDiversity

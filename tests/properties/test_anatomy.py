@@ -13,8 +13,8 @@ import pytest
 import reference_anatomy as ref
 from release.cases import dataset
 
-from anondb.algorithms import item_columns, multi_anatomy
-from anondb.algorithms.multi_anatomy import Records, bucketize
+from anondb.algorithms.anatomy import item_columns, multi_anatomy
+from anondb.algorithms.anatomy.multi_anatomy import Records, bucketize
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
 from anondb.models.anatomy import Anatomy

@@ -12,8 +12,8 @@ import pytest
 import reference as ref
 from properties.trees import coded, random_transactions, random_tree, released, taxonomy_of
 
-import anondb.algorithms.postings as postings
-from anondb.algorithms.apriori import apriori
+import anondb.algorithms.apriori.postings as postings
+from anondb.algorithms.apriori.apriori import apriori
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
 from anondb.models.km import KmAnonymity

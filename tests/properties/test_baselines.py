@@ -14,11 +14,11 @@ from properties.trees import coded, released, taxonomy_of
 from sqlglot import exp
 from verify.published import verified_hkp
 
-from anondb.algorithms.lra import gray_order, lra, recode_chunks
-from anondb.algorithms.mm import mm
-from anondb.algorithms.pcta import pcta
-from anondb.algorithms.postings import load_postings
-from anondb.algorithms.vpa import vpa
+from anondb.algorithms.apriori.lra import gray_order, lra, recode_chunks
+from anondb.algorithms.apriori.postings import load_postings
+from anondb.algorithms.apriori.vpa import vpa
+from anondb.algorithms.coat.pcta import pcta
+from anondb.algorithms.mm.mm import mm
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError
 from anondb.models.hkp import HkpCoherence
@@ -94,7 +94,7 @@ def test_mm_many(engine: Engine, batch: int) -> None:
 
 def test_mm_in_chunks(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Joins cut into ranges of a few rows find the same."""
-    from anondb.algorithms import threats
+    from anondb.algorithms.hghs import threats
 
     for n in range(60):
         monkeypatch.setattr(threats, "CHUNK_ROWS", 1 + n % 7)
@@ -103,7 +103,7 @@ def test_mm_in_chunks(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("limit", ["MAX_ROWS", "MAX_KEPT", "MAX_THREATS"])
 def test_mm_budgets(engine: Engine, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anondb.algorithms import moles
+    from anondb.algorithms.mm import moles
 
     monkeypatch.setattr(moles, limit, 0)
     transactions = [["a", "b", "c"], ["a", "b"], ["a", "c"], ["b", "c"], ["d"], ["d"]]

@@ -14,9 +14,12 @@ import pytest
 import reference as ref
 from coat_cases import dataset_of, expected, image_of, published, random_case, run, same
 
-from anondb.algorithms import coat_blocks, coat_explicit, coat_implicit, coat_mining
-from anondb.algorithms.coat import UtilityViolated, coat, group_label
-from anondb.algorithms.pgen import pgen
+from anondb.algorithms.coat import blocks as coat_blocks
+from anondb.algorithms.coat import explicit as coat_explicit
+from anondb.algorithms.coat import implicit as coat_implicit
+from anondb.algorithms.coat import mining as coat_mining
+from anondb.algorithms.coat.coat import UtilityViolated, coat, group_label
+from anondb.algorithms.coat.pgen import pgen
 from anondb.data.constraints import (
     PrivacyConstraints,
     UtilityConstraints,

@@ -14,11 +14,11 @@ import pytest
 import reference as ref
 from properties.trees import coded, random_transactions, random_tree, released, taxonomy_of
 
-from anondb.algorithms import hghs as hghs_module
-from anondb.algorithms import threats
-from anondb.algorithms.hghs import Anonymization, Costs, Search, hghs, recode
-from anondb.algorithms.mhghs import mhghs, rounds
-from anondb.algorithms.threats import ThreatMiner
+from anondb.algorithms.hghs import hghs as hghs_module
+from anondb.algorithms.hghs import threats
+from anondb.algorithms.hghs.hghs import Anonymization, Costs, Search, hghs, recode
+from anondb.algorithms.hghs.mhghs import mhghs, rounds
+from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine

@@ -15,8 +15,8 @@ import reference as ref
 from local_cases import Bag, Published, generalizes, run
 from properties.trees import random_transactions, random_tree
 
-from anondb.algorithms import local as local_module
-from anondb.algorithms import partition as partition_module
+from anondb.algorithms.transactional import partition as partition_module
+from anondb.algorithms.transactional import shared as local_module
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InputError
 
@@ -238,7 +238,7 @@ def test_few_candidates_keep_the_promise(engine: Engine) -> None:
 
 
 def test_above_the_limit_candidates_are_searched(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anondb.algorithms import clump as clump_module
+    from anondb.algorithms.transactional import clump as clump_module
 
     children, root = {"r": ["a", "b"]}, "r"
     transactions = [["a"], ["b"], ["a", "b"], ["a"]]

@@ -14,13 +14,13 @@ import rt_reference as naive
 from rt_cases import item_sets, published, records_of, taxonomy_of
 from rt_reference import Itemset, Schema
 
-from anondb.algorithms.btd import BtdOrder, TumOrder
-from anondb.algorithms.cluster import cluster
-from anondb.algorithms.rt_apriori import taxonomy_recoder
-from anondb.algorithms.rt_bounds import VARIANTS, BoundViolated, rum_bound, tum_bound
-from anondb.algorithms.rt_greedy import diversity_recoder
-from anondb.algorithms.rt_items import ClusterRecoding, Recoder, ul, ul_exact
-from anondb.algorithms.rt_sets import set_recoder
+from anondb.algorithms.relational.apriori import taxonomy_recoder
+from anondb.algorithms.relational.bounds import VARIANTS, BoundViolated, rum_bound, tum_bound
+from anondb.algorithms.relational.btd import BtdOrder, TumOrder
+from anondb.algorithms.relational.cluster import cluster
+from anondb.algorithms.relational.greedy import diversity_recoder
+from anondb.algorithms.relational.items import ClusterRecoding, Recoder, ul, ul_exact
+from anondb.algorithms.relational.sets import set_recoder
 from anondb.data.generalization import Generalization
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError

@@ -15,7 +15,7 @@ import pytest
 from release.test_relational import ITEMS, clear, draw, put, read
 
 import anondb
-from anondb.algorithms.rt import relational
+from anondb.algorithms.relational.rt import relational
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity

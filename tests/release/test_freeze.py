@@ -11,12 +11,12 @@ from release.cases import SHOP, SHOP_BLOCKS, catalog, dataset, frozen, recoding,
 from anondb.engine import Engine
 from anondb.errors import InputError, InternalError
 from anondb.models.km import KmAnonymity
+from anondb.owner.published_rows import drop_release
 from anondb.recoding import GlobalRecoding
 from anondb.release.catalog import listed, objects_of, unexpected_objects
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import freeze
 from anondb.release.objects import GLOBAL, find_schema, read_manifest, release_schema
-from anondb.release.published import drop_release
 
 MANIFEST = {
     "release_id",

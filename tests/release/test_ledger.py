@@ -10,8 +10,7 @@ from release.cases import frozen, rows
 
 from anondb.engine import Engine
 from anondb.errors import InputError
-from anondb.recoding import Decision
-from anondb.release.ledger import (
+from anondb.owner.ledger import (
     LedgerEntry,
     decisions_of,
     entries,
@@ -19,7 +18,8 @@ from anondb.release.ledger import (
     mark_dropped,
     record,
 )
-from anondb.release.published import drop_release
+from anondb.owner.published_rows import drop_release
+from anondb.recoding import Decision
 
 ENTRY = LedgerEntry(
     name="spring",

@@ -19,9 +19,9 @@ from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity
 from anondb.models.transactional import TransactionalK
-from anondb.release import publications
-from anondb.release.publications import Difference, Intersection, notes
-from anondb.release.published import common_cells
+from anondb.owner import publications
+from anondb.owner.publications import Difference, Intersection, notes
+from anondb.owner.published_rows import common_cells
 
 ITEMS = "abcdefgh"
 

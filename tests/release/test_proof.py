@@ -16,7 +16,8 @@ from release.proofs import proven
 
 from anondb.data.constraints import PrivacyConstraints
 from anondb.errors import InputError
-from anondb.release.proof import Shown, proof_directory, script, write_proof
+from anondb.promises.proof_pack import proof_directory, script, write_proof
+from anondb.promises.spec import Shown
 
 BASE = {"release_id": "r1", "transactions": "9"}
 DIGESTS = ("0" * 64, "content:" + "1" * 64)

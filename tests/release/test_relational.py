@@ -12,8 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from anondb.algorithms.rt import RT_ALGORITHMS, relational
-from anondb.checks import verify_release
+from anondb.algorithms.relational.rt import RT_ALGORITHMS, relational
 from anondb.data.records import Records, load_records
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import from_edges
@@ -21,6 +20,7 @@ from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.errors import InfeasibleError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.promises.check import verify_release
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import drop_schema, freeze
 from anondb.release.objects import SchemaName, release_schema

@@ -22,7 +22,7 @@ from cli.shop import baskets, fill, state_of
 
 import anondb
 from anondb import AnondbError, KmAnonymity
-from anondb.available import ALGORITHMS
+from anondb.algorithms import METHODS
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
 from anondb.models.relational import KkmAnonymity
@@ -417,7 +417,7 @@ def test_bad_input(
 
 def kept_by(algorithm: str) -> Callable[[Any, Any], Model]:
     """A promise that an algorithm keeps, made from k and m."""
-    models = ALGORITHMS[algorithm].models
+    models = METHODS[algorithm].models
     if "km" in models:
         return KmAnonymity
     return {
@@ -429,9 +429,9 @@ def kept_by(algorithm: str) -> Callable[[Any, Any], Model]:
 
 def goes_with(algorithm: str, case: Case, path: Path) -> dict[str, Any]:
     """The options of a case, and what the algorithm needs besides: a table of people for some."""
-    takes = ALGORITHMS[algorithm]
+    takes = METHODS[algorithm]
     options = {"algorithm": algorithm, **case.options}
-    if "taxonomy" not in (*takes.needs, *takes.options):
+    if "taxonomy" not in (*takes.needs, *takes.takes):
         options["taxonomy"] = None
     if algorithm == "multi_anatomy":
         options["columns"] = 2
@@ -485,7 +485,7 @@ def bad_input_of(case: Case, algorithm: str, template: Path, tmp_path: Path, cap
         done.release._database.close()
 
 
-ALL = [(c, a) for c in CASES if not c.slow for a in ALGORITHMS]
+ALL = [(c, a) for c in CASES if not c.slow for a in METHODS]
 SAMPLE = [pair for n, pair in enumerate(ALL) if n % 47 == 0]  # 47 is prime to the number of algorithms: all of them
 
 
@@ -505,7 +505,7 @@ def test_some_bad_input_of_every_algorithm(
 
 
 def test_the_sample_has_every_algorithm() -> None:
-    assert {a for _, a in SAMPLE} == set(ALGORITHMS)
+    assert {a for _, a in SAMPLE} == set(METHODS)
 
 
 @pytest.mark.parametrize("kind", ["setting", "column"])

@@ -17,12 +17,12 @@ from anondb.data.transactions import load_transactions
 from anondb.engine import Engine
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
+from anondb.owner.ledger import entries, find, record
+from anondb.owner.published_rows import drop_release
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import freeze
-from anondb.release.ledger import entries, find, record
 from anondb.release.objects import read_manifest, release_schema
 from anondb.release.publish import publish
-from anondb.release.published import drop_release
 from anondb.release.reader import read_sealed_manifest
 
 LABELS = [

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import anondb
-from anondb.release.ledger import _TABLES
+from anondb.owner.ledger import _TABLES
 
 ROWS = "CREATE TABLE sales AS SELECT i // 3 AS tid, 'i' || (i * 7) % 11 AS item FROM range(90) AS r(i)"
 VIEW = "CREATE ANONYMIZED VIEW w AS SELECT tid, item FROM sales WITH (model = 'km', k = 2, algorithm = 'coat')"

@@ -9,7 +9,7 @@ import pytest
 
 import anondb
 from anondb.database import Database
-from anondb.statements.log import measure_log
+from anondb.owner.query_log import measure_log
 
 LOG = """
 SELECT count(DISTINCT tid) FROM sales WHERE item = 'aspirin';  -- a comment; with a semicolon

@@ -12,10 +12,10 @@ from sqlglot import exp
 
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
-from anondb.policy import OPTIONS, check_option
+from anondb.options import check_option, view_options
+from anondb.owner.script import prepare
 from anondb.release.objects import release_schema
 from anondb.statements.parser import parse, plain_table, render
-from anondb.statements.runner import prepare
 from anondb.statements.statement import CreateView, DropView, Ordinary, RefreshView, ShowViews, Statement
 
 HEAD = "CREATE ANONYMIZED VIEW v AS "
@@ -207,7 +207,7 @@ def test_unknown_options_offer_the_nearest() -> None:
     with pytest.raises(InputError, match="There are "):
         check_option("zzzz", 1)
     assert check_option("spread", True) is True
-    assert set(OPTIONS) >= {"k", "m", "l", "h", "p", "delta", "publish", "workload"}
+    assert set(view_options()) >= {"k", "m", "l", "h", "p", "delta", "publish", "workload"}
 
 
 @pytest.mark.parametrize(

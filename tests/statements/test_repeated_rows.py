@@ -13,7 +13,7 @@ import pytest
 import anondb
 from anondb.cli import main
 from anondb.database import Database, Release
-from anondb.statements.log import measure_log
+from anondb.owner.query_log import measure_log
 
 PAIRS = [(t, i) for t in range(1, 6) for i in ("a", "b")]
 COUNT = "SELECT count(*) FROM {} WHERE item = 'a'"

@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anondb.available import ALGORITHMS, MODELS, choose_algorithm, make_model, nearest, parse_m
+from anondb.algorithms import METHODS
 from anondb.errors import InputError
+from anondb.models import count_or_infinity
 from anondb.models.km import KmAnonymity
-from anondb.policy import Policy, Workload
+from anondb.models.named import MODELS, make_model, nearest
+from anondb.options import policy_of
+from anondb.policy import Policy, Workload, choose_algorithm
+
+parse_m = count_or_infinity("m")
 
 
 def shown(value: Any) -> str:
@@ -66,18 +71,19 @@ def test_nearest() -> None:
 
 
 def policy(**options: Any) -> Policy:
-    return Policy("sales", **{"taxonomy": "food", **options})
+    model = options.pop("model", KmAnonymity())
+    return policy_of("sales", {"taxonomy": "food", **options}, model=model)
 
 
 def test_defaults() -> None:
     made = policy()
     assert (made.model, made.algorithm, made.id, made.item) == (KmAnonymity(5, 2), "mhghs", "tid", "item")
     assert made.max_suppression is None and made.workload == Workload(1000, 2, 0, "all") and not made.replace
-    assert made.options() == {"k": 5, "m": 2, "max_suppression": None, "taxonomy": "food"}
+    assert made.stated_options() == {"k": 5, "m": 2, "max_suppression": None, "taxonomy": "food"}
 
 
 def test_algorithms() -> None:
-    for name in (n for n, a in ALGORITHMS.items() if "km" in a.models):
+    for name in (n for n, a in METHODS.items() if "km" in a.models):
         assert policy(algorithm=name).algorithm == name
     for wrong in ("caot", "MHGHS", 5, ["hghs"]):
         assert "mhghs, hghs, coat" in refused(lambda wrong=wrong: policy(algorithm=wrong), "unknown_algorithm")
@@ -85,7 +91,7 @@ def test_algorithms() -> None:
 
 def test_models_and_columns() -> None:
     for wrong in ("km", None, KmAnonymity, 5):
-        refused(lambda wrong=wrong: policy(model=wrong))
+        refused(lambda wrong=wrong: Policy("sales", model=wrong, taxonomy="food"))
     for column in ("id", "item"):
         for wrong in ("", None, 5):
             refused(lambda column=column, wrong=wrong: policy(**{column: wrong}), "empty_name")
@@ -116,7 +122,7 @@ def test_models_and_columns() -> None:
 def test_percentages(given: Any, percent: Any) -> None:
     made = policy(max_suppression=given)
     assert made.max_suppression == percent
-    assert made.options()["max_suppression"] == str(Fraction(percent))
+    assert made.stated_options()["max_suppression"] == str(Fraction(percent))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +162,7 @@ def test_workloads() -> None:
 def test_sensitive_items_go_with_the_models_that_are_about_them() -> None:
     given = {"sensitive": "secrets", "records": "people", "quasi_identifiers": "age", "delta": 1}
     for name in ("kkm", "klm"):
-        assert choose_algorithm(make_model(name), None, given) in ALGORITHMS
+        assert choose_algorithm(make_model(name), None, given) in METHODS
     assert choose_algorithm(make_model("hkp"), None, {"sensitive": "secrets"}) == "mm"
-    with pytest.raises(InputError, match="sensitive goes with the models hkp, klm, kkm, not with km"):
+    with pytest.raises(InputError, match="sensitive goes with the models hkp, kkm, klm, not with km"):
         choose_algorithm(make_model("km"), "mm", {"sensitive": "secrets"})

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from anondb.algorithms import threats
+from anondb.algorithms.hghs import threats
 
 
 @pytest.mark.parametrize("seed", range(50))

@@ -18,7 +18,7 @@ import anondb
 from anondb.database import Database
 from anondb.engine import Engine
 from anondb.models.anatomy import Anatomy
-from anondb.statements.log import measure_log
+from anondb.owner.query_log import measure_log
 from anondb.utility import RelativeError, error_figures, measure
 
 CONTRACT = {"mean", "median", "mean_frequent", "median_frequent", "always_zero", "median_truth", "width"}

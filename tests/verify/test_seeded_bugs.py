@@ -13,13 +13,13 @@ import pytest
 from published import verified
 from reference import is_km_anonymous
 
-from anondb.algorithms.coat import coat
-from anondb.algorithms.hghs import hghs
-from anondb.algorithms.mhghs import mhghs
+from anondb.algorithms.coat.coat import coat
+from anondb.algorithms.hghs.hghs import hghs
+from anondb.algorithms.hghs.mhghs import mhghs
 from anondb.data.taxonomy import from_edges
 from anondb.engine import Engine
-from anondb.inversion import _dataset
 from anondb.models.km import KmAnonymity
+from anondb.owner.inversion import _dataset
 
 Rows = list[set[str]]
 Image = dict[str, str | None]

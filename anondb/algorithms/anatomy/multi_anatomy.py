@@ -1,0 +1,306 @@
+"""Multi-Anatomy: *Privacy Preservation in Transaction Databases based on Anatomy technique* (ICCSE 2010), section IV;
+spec 3.7, with the corrected residue step.
+
+1. item partition: the columns (``item_columns``);
+2. feasibility: some buckets are l-diverse if and only if the whole table as one bucket is, since counts and sizes add up;
+3. record partition: one pass that closes the current bucket as soon as it is l-diverse (Figure 2, lines 1 to 9);
+4. what is left: placed into a closed bucket that stays l-diverse, else merged with buckets until that is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.anatomy.item_columns import item_columns
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.errors import InfeasibleError
+from anondb.models.anatomy import Anatomy
+from anondb.recoding import BucketRecoding
+
+Ints = npt.NDArray[np.int64]
+CHUNK = 50_000  # transactions that are held as Python integers at a time
+TRIALS = 20  # closed buckets that are tried for what is left, per transaction of the data: this keeps the pass linear
+
+
+def multi_anatomy(
+    engine: Engine,
+    dataset: Dataset,
+    model: Anatomy,
+    columns: Any = None,
+    *,
+    correlation: str = "truncated",
+    spread: bool = False,
+) -> BucketRecoding:
+    """Partition the items into columns and the transactions into l-diverse buckets.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset: the transactions.
+        model: l, the number of columns unless ``columns`` has them, and how empty values count.
+        columns: the owner's own columns (see ``data.columns.load_columns``); None lets PAM make ``model.columns``, 2 by
+            default.
+        correlation: what PAM compares items by, ``truncated`` (as printed) or ``full``.
+        spread: take transactions round-robin by their most frequent value instead of in input order; buckets get smaller.
+
+    Raises:
+        InputError: bad columns, or the package kmedoids is missing where it is needed.
+        InfeasibleError: no bucket partition is l-diverse; names the column and the largest l that is feasible.
+        BudgetExceeded: too many items to cluster.
+    """
+    column, names = item_columns(engine, dataset, (model.columns or 2) if columns is None else columns, correlation)
+    records = _read(engine, dataset, column, names, model)
+    engine.progress("forming buckets")
+    order = records.round_robin() if spread else np.arange(records.number)
+    buckets = bucketize(records.take(order), model.l)
+    bucket = np.empty(records.number, dtype=np.int64)
+    bucket[order] = buckets
+    return BucketRecoding(column, bucket, names)
+
+
+# ---------------------------------------------------------------------- transactions as numbered values
+
+
+@dataclass(frozen=True)
+class Records:
+    """Transactions as sets of numbered column values; the numbers differ between columns, so that one count of each number
+    says all that l-diversity asks.
+
+    Attributes:
+        start, value: transaction r has the values ``value[start[r] : start[r + 1]]``.
+    """
+
+    start: Ints
+    value: npt.NDArray[np.int32]
+
+    @property
+    def number(self) -> int:
+        """How many transactions there are."""
+        return len(self.start) - 1
+
+    def take(self, order: Ints) -> Records:
+        """Some transactions, in a given order."""
+        sizes = np.diff(self.start)[order]
+        start = np.concatenate(([0], np.cumsum(sizes)))
+        shift = np.repeat(self.start[:-1][order] - start[:-1], sizes)
+        return Records(start, self.value[np.arange(start[-1]) + shift])
+
+    def lists(self, first: int = 0) -> Iterator[list[int]]:
+        """The values of the transactions from ``first`` on, one after the other."""
+        for begin in range(first, self.number, CHUNK):
+            bounds = self.start[begin : min(begin + CHUNK, self.number) + 1]
+            values = self.value[bounds[0] : bounds[-1]].tolist()
+            places = (bounds - bounds[0]).tolist()
+            for left, right in pairwise(places):
+                yield values[left:right]
+
+    def round_robin(self) -> Ints:
+        """An order that spreads the transactions of each group evenly, a group having its most frequent value in common.
+
+        The i-th of the c transactions of a group (in input order) is put at (2i - 1) / 2c of the way; ties by value.
+        """
+        if not len(self.value):
+            return np.arange(self.number)
+        counts = np.bincount(self.value)
+        rank = np.empty(len(counts), dtype=np.int64)  # 0 = the most frequent value, ties by number
+        rank[np.lexsort((np.arange(len(counts)), -counts))] = np.arange(len(counts))
+        sizes = np.diff(self.start)
+        group = np.full(self.number, len(counts), dtype=np.int64)
+        filled = np.flatnonzero(sizes)
+        group[filled] = np.minimum.reduceat(rank[self.value], self.start[:-1][filled])
+        together = np.argsort(group, kind="stable")
+        members = np.bincount(group)[group[together]]
+        first = np.searchsorted(group[together], group[together])
+        place = (2 * (np.arange(self.number) - first) + 1) / (2 * members)
+        return together[np.lexsort((group[together], place))]
+
+
+def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], model: Anatomy) -> Records:
+    """Number the column values in SQL, refuse what is infeasible, and fetch the numbers of each transaction.
+
+    With ``count``, the empty value of column j gets the j-th number after those of the others.
+    """
+    columns = engine.put(
+        "anatomy_columns", {"item": ("INTEGER", np.arange(len(column))), "column_id": ("INTEGER", column)}
+    )
+    tables = {"transactions": dataset.transactions, "columns": columns}
+    held = engine.create("anatomy_held", "anatomy/column_values", tables)
+    numbers = engine.create("anatomy_numbers", "anatomy/value_numbers", {"held": held})
+    found = engine.query("anatomy/value_counts", {"numbers": numbers})
+    of_value, copies = found["column_id"].astype(np.int64), found["copies"].astype(np.int64)
+    n = dataset.n_transactions
+    tops = np.zeros(len(names) + 1, dtype=np.int64)
+    np.maximum.at(tops, of_value, copies)
+    if model.empty_values == "count":
+        tops[1:] = np.maximum(tops, n - np.bincount(of_value, copies, len(tops)).astype(np.int64))[1:]
+    _check_feasible(tops[1:].tolist(), n, names, model.l)
+
+    rows = engine.query("anatomy/transaction_values", {"held": held, "numbers": numbers})
+    engine.drop(columns, held, numbers)
+    tid, value = rows["tid"].astype(np.int64), rows["value"].astype(np.int32)
+    if model.empty_values == "count":
+        present = np.zeros((n, len(names)), dtype=bool)
+        present[tid - 1, of_value[value] - 1] = True
+        empty_tid, empty_column = np.nonzero(~present)
+        tid = np.concatenate((tid, empty_tid + 1))
+        value = np.concatenate((value, (len(of_value) + empty_column).astype(np.int32)))
+        value = value[np.argsort(tid, kind="stable")]
+    start = np.concatenate(([0], np.cumsum(np.bincount(tid, minlength=n + 1)[1:])))
+    return Records(start.astype(np.int64), value)
+
+
+def _check_feasible(tops: Sequence[int], transactions: int, names: Sequence[str], l: Fraction) -> None:
+    """Refuse data whose whole table as one bucket is not l-diverse: then no buckets are."""
+    worst = max(range(len(tops)), key=lambda j: (tops[j], -j))
+    if tops[worst] * l <= transactions:
+        return
+    largest = Fraction(transactions, tops[worst])
+    shown = str(largest) if largest.denominator == 1 else f"{largest} (about {float(largest):.3f})"
+    raise InfeasibleError(
+        f"No buckets are l-diverse with l = {l}: the most frequent value of column {names[worst]!r} is too frequent. The"
+        f" largest l that is feasible with these columns is {shown}.",
+        hint="Lower --l, choose other --columns, or say --empty-values ignore where it is the empty value that is frequent.",
+    )
+
+
+# ---------------------------------------------------------------------- buckets
+
+
+class _Bucket:
+    """A closed bucket that transactions are added to.
+
+    Attributes:
+        size: its transactions.
+        counts: how many of them have each value.
+        room: floor((size + 1) / l): how often a value may occur once one more transaction is in.
+        full: the values that occur so often already. One more transaction can bring ``room`` up by one and no value
+            beyond it, so no value is full after that.
+    """
+
+    def __init__(self, size: int, values: Iterable[int], l: Fraction) -> None:
+        self.size, self.counts, self._l = size, Counter(values), l
+        self.room = (size + 1) * l.denominator // l.numerator
+        self.full = {value for value, count in self.counts.items() if count >= self.room}
+
+    def blocking(self, values: list[int]) -> list[int]:
+        """Those of a transaction's values that keep it out; without room (a bucket of empty values only) all of them."""
+        return [v for v in values if v in self.full] if self.room else values
+
+    def add(self, values: Sequence[int]) -> bool:
+        """Add a transaction that fits; whether there is more room now than before."""
+        self.size += 1
+        for value in values:
+            self.counts[value] += 1
+            if self.counts[value] >= self.room:
+                self.full.add(value)
+        room = (self.size + 1) * self._l.denominator // self._l.numerator
+        more = room > self.room
+        if more:
+            self.room, self.full = room, set()
+        return more
+
+
+def bucketize(records: Records, l: Fraction) -> Ints:
+    """The bucket of each transaction, numbered from 1; the whole table must be l-diverse.
+
+    It is linear: each value is counted a bounded number of times, and at most ``TRIALS`` closed buckets per transaction of
+    the data are tried for what is left.
+    """
+    ends = _stream(records, l)
+    bucket = np.repeat(np.arange(len(ends) + 1), np.diff([0, *ends, records.number]))
+    left = np.arange(ends[-1] if ends else 0, records.number)
+    bucket[left] = _place(records, ends, int(left[0]), l) if len(left) else left
+    if (bucket == len(ends)).any():
+        bucket = _merge(records, bucket, len(ends), l)
+    return bucket + 1
+
+
+def _stream(records: Records, l: Fraction) -> list[int]:
+    """Where each bucket ends: as soon as its most frequent value, of all columns, is not too frequent (lines 3 to 9)."""
+    over, under = l.numerator, l.denominator
+    ends: list[int] = []
+    counts: dict[int, int] = {}
+    size = top = 0
+    for position, values in enumerate(records.lists(), 1):
+        size += 1
+        for value in values:
+            count = counts.get(value, 0) + 1
+            counts[value] = count
+            if count > top:
+                top = count
+        if top * over <= size * under:
+            ends.append(position)
+            counts = {}
+            size = top = 0
+    return ends
+
+
+def _place(records: Records, ends: Sequence[int], first: int, l: Fraction) -> list[int]:
+    """Put what is left from transaction ``first`` on, in order, into the first closed bucket that stays l-diverse.
+
+    Until a bucket has more room, a value that is full there stays so: the search begins where not all buckets before are
+    full of the same value.
+
+    Returns:
+        The bucket of each, numbered from 0; ``len(ends)`` where none stays l-diverse, or none of those that were tried.
+    """
+    buckets: list[_Bucket] = []
+    placed: list[int] = []
+    skip: dict[int, int] = {}  # for a value, how many buckets at the front are full of it
+    trials = TRIALS * records.number
+    for values in records.lists(first):
+        number = max((skip.get(v, 0) for v in values), default=0)
+        while number < len(ends) and trials:
+            trials -= 1
+            if number >= len(buckets):
+                buckets += (_closed(records, ends, n, l) for n in range(len(buckets), number + 1))
+            bucket = buckets[number]
+            blocking = bucket.blocking(values)
+            if not blocking:
+                released = bucket.full if bucket.room else set(skip)
+                if bucket.add(values):
+                    skip.update({v: min(skip.get(v, 0), number) for v in released})
+                break
+            for value in blocking:
+                if skip.get(value, 0) == number:
+                    skip[value] = number + 1
+            number += 1
+        else:
+            number = len(ends)
+        placed.append(number)
+    return placed
+
+
+def _closed(records: Records, ends: Sequence[int], number: int, l: Fraction) -> _Bucket:
+    """A bucket as the pass has closed it."""
+    first, last = (ends[number - 1] if number else 0), ends[number]
+    return _Bucket(last - first, records.value[records.start[first] : records.start[last]].tolist(), l)
+
+
+def _merge(records: Records, bucket: Ints, closed: int, l: Fraction) -> Ints:
+    """Pool what is in no closed bucket, then the smallest buckets (ties by number), until the pool is l-diverse: at the
+    latest when it is the whole table. The other buckets keep their order, the pool comes last."""
+    sizes = np.bincount(bucket, minlength=closed + 1)
+    members = np.split(np.argsort(bucket, kind="stable"), np.cumsum(sizes)[:-1])
+    counts: Counter[int] = Counter()
+    size = top = 0
+    number_of = np.arange(closed + 1)
+    for number in (closed, *np.argsort(sizes[:closed], kind="stable").tolist()):
+        number_of[number] = -1
+        size += len(members[number])
+        for value in records.take(members[number]).value.tolist():
+            counts[value] += 1
+            top = max(top, counts[value])
+        if top * l <= size:
+            break
+    kept = number_of >= 0
+    number_of = np.where(kept, np.cumsum(kept) - 1, kept.sum())
+    return number_of[bucket]

@@ -1,0 +1,255 @@
+"""AA, Apriori anonymization, with DA inside (Terrovitis, Mamoulis and Kalnis, VLDB 2008; spec 5.1).
+
+A cut of the taxonomy that makes the data k^m-anonymous without suppression. From the cut of all leaves on, sizes i = 1..m
+are made safe one after the other: while there are threats of size i, the first of them by label is raised (DA: each of its
+nodes to an ancestor or itself) in the cheapest way that makes its image frequent, and the highest nodes replace everything
+below them. Cost is the total NCP of the cut; ties go to the cut whose sorted labels come first.
+
+The paper builds a count-tree of all itemsets for each size. Here supports come from posting lists: generalizing never makes
+a new threat among nodes that have none, so that each node is looked at once, and again only when it was part of one.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.apriori.postings import Postings, Rows, load_postings
+from anondb.algorithms.hghs.hghs import Anonymization, recode
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.errors import InfeasibleError
+from anondb.models.km import KmAnonymity
+from anondb.recoding import Decision, GlobalRecoding
+
+Nodes = tuple[int, ...]  # an antichain, ascending
+
+
+@dataclass
+class Apriori:
+    """AA on the part of the data below one node, from a cut of that node's subtree on.
+
+    Attributes:
+        postings: the transactions.
+        k: the support from which an itemset is no threat.
+        order: position of each node by label.
+        top: the node whose subtree is recoded; the root for all of the data.
+        cut: the nodes of the cut, at first where to start from.
+        decisions: the raises, in order.
+    """
+
+    postings: Postings
+    k: int
+    order: list[int]
+    top: int
+    cut: set[int]
+    decisions: list[Decision] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        taxonomy = self.postings.taxonomy
+        self._by_label = sorted(range(taxonomy.size), key=self.order.__getitem__)
+        self._rank: Rows = np.asarray(self.order, dtype=np.int32)
+        leaf_count = taxonomy.leaf_count.tolist()
+        self._cost = [
+            o * n if n > 1 else 0 for o, n in zip(self.postings.occurrences.tolist(), leaf_count, strict=True)
+        ]
+        self._image: Rows = np.full(taxonomy.size, -1, dtype=np.int32)
+        self._cut_cost = np.zeros(taxonomy.size, dtype=np.int64)
+        for node in self.cut:
+            self._enter(node)
+
+    def _enter(self, node: int) -> None:
+        last = int(self.postings.taxonomy.last[node])
+        self._image[node : last + 1] = node
+        self._cut_cost[node : last + 1] = 0
+        self._cut_cost[node] = self._cost[node]
+
+    def image(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The node of the cut above or equal to each of some nodes."""
+        return self._image[nodes].astype(np.int64)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether raising everything to ``top`` leaves no threat (then, and only then, AA succeeds)."""
+        return not 0 < self.postings.support((self.top,)) < self.k
+
+    @property
+    def total_ncp(self) -> Fraction:
+        """NCP of the cut, summed over all occurrences."""
+        return Fraction(int(self._cut_cost.sum()), self.postings.taxonomy.n_leaves)
+
+    def run(self, m: int | float) -> None:
+        """Sizes 1 to m, as long as a transaction shows so many nodes. The part must be ``feasible``."""
+        size = 1
+        while size <= m and self.k > 1 and size <= self._longest():
+            self._level(size)
+            size += 1
+
+    def _longest(self) -> int:
+        """The most nodes that a transaction shows."""
+        owner, _ = self._shown(self.postings.tids(self.top))
+        return int(np.bincount(owner).max(initial=0))
+
+    def _shown(self, tids: Rows) -> tuple[npt.NDArray[np.int64], Rows]:
+        """What transactions show below ``top``, by label order."""
+        owner, node = self.postings.shown(tids, self._image)
+        inside = node >= 0
+        return owner[inside], self._rank[node[inside]]
+
+    def _level(self, size: int) -> None:
+        """DA: raise threats of this size, the first by label each time, until there is none."""
+        waiting = [self.order[node] for node in self.cut]
+        heapq.heapify(waiting)
+        while waiting:
+            node = self._by_label[heapq.heappop(waiting)]
+            if node not in self.cut:
+                continue
+            found = self._first_threat(node, size)
+            if found is None:
+                continue
+            threat, support = found
+            raised = self._cheapest(threat)
+            self._raise(raised, support, size)
+            for changed in {node, *raised} & self.cut:
+                heapq.heappush(waiting, self.order[changed])
+
+    def _first_threat(self, node: int, size: int) -> tuple[Nodes, int] | None:
+        """The first threat, by label, whose first node is this one; smaller threats there are none."""
+        tids = self.postings.tids(node)
+        if size == 1:
+            return ((node,), len(tids)) if 0 < len(tids) < self.k else None
+        owner, rank = self._shown(tids)
+        found = self._extend(owner, rank, self.order[node], size - 1)
+        return None if found is None else (tuple(sorted((node, *found[0]))), found[1])
+
+    def _extend(
+        self, owner: npt.NDArray[np.int64], rank: Rows, last: int, missing: int
+    ) -> tuple[list[int], int] | None:
+        """The first ``missing`` nodes behind ``last`` that fewer than k of these transactions show, and how many do."""
+        behind = rank > last
+        owner, rank = owner[behind], rank[behind]
+        counts = np.bincount(rank)
+        if missing == 1:
+            few = np.flatnonzero((counts > 0) & (counts < self.k))
+            return ([self._by_label[int(few[0])]], int(counts[few[0]])) if len(few) else None
+        for following in np.flatnonzero(counts).tolist():
+            holds = np.zeros(int(owner[-1]) + 1, dtype=np.bool_)
+            holds[owner[rank == following]] = True
+            kept = holds[owner]
+            found = self._extend(owner[kept], rank[kept], following, missing - 1)
+            if found is not None:
+                return [self._by_label[following], *found[0]], found[1]
+        return None
+
+    def _cheapest(self, threat: Nodes) -> Nodes:
+        """The cheapest image of a threat, under a coarser cut, that is frequent.
+
+        Images are visited by cost, each from one where a single node was one step lower: no raise makes the cut cheaper.
+        """
+        taxonomy, visited, best = self.postings.taxonomy, {threat}, []
+        waiting: list[tuple[int, Nodes]] = [(0, threat)]
+        cheapest: int | None = None
+        while waiting:
+            cost, image = heapq.heappop(waiting)
+            if cheapest is not None and cost > cheapest:
+                break
+            if image != threat and self.postings.support(image) >= self.k:
+                cheapest = cost
+                best.append(image)
+            for node in image:
+                if node == self.top:
+                    continue
+                parent = int(taxonomy.parent[node])
+                last = int(taxonomy.last[parent])
+                raised = tuple(sorted({parent, *(other for other in image if not parent <= other <= last)}))
+                if raised not in visited:
+                    visited.add(raised)
+                    heapq.heappush(waiting, (self._cost_of(raised), raised))
+        chosen = best[0]
+        for image in best[1:]:
+            if self._comes_first(image, chosen):
+                chosen = image
+        return chosen
+
+    def _cost_of(self, image: Nodes) -> int:
+        """What raising the cut to these nodes adds to NCP x M."""
+        last = self.postings.taxonomy.last
+        return sum(self._cost[v] - int(self._cut_cost[v : int(last[v]) + 1].sum()) for v in image)
+
+    def _comes_first(self, one: Nodes, other: Nodes) -> bool:
+        """Whether the sorted labels of the cut raised to ``one`` come before those of the cut raised to ``other``.
+
+        Two sorted lists differ first at the smallest label that only one of them has, and neither cut holds the other.
+        """
+        (added, removed), (others_added, others_removed) = self._change(one), self._change(other)
+        ours, theirs = (
+            (added - others_added) | (others_removed - removed),
+            (others_added - added) | (removed - others_removed),
+        )
+        return min(self.order[v] for v in ours) < min(self.order[v] for v in theirs)
+
+    def _change(self, image: Nodes) -> tuple[set[int], set[int]]:
+        """The nodes that enter the cut and those that leave it."""
+        added = set(image) - self.cut
+        last = self.postings.taxonomy.last
+        below = (np.unique(self._image[v : int(last[v]) + 1]) for v in added)
+        return added, {node for nodes in below for node in nodes.tolist()} & self.cut
+
+    def _raise(self, image: Nodes, support: int, size: int) -> None:
+        added, removed = self._change(image)
+        self.cut = (self.cut - removed) | added
+        for node in added:
+            self._enter(node)
+        label = self.postings.taxonomy.labels
+        for node in sorted(added, key=self.order.__getitem__):
+            step = len(self.decisions) + 1
+            self.decisions.append(Decision(step, "generalize", label[node], support, self.total_ncp, size))
+
+
+def label_order(taxonomy: Taxonomy) -> list[int]:
+    """Position of each node by label, in code-point order."""
+    order = [0] * taxonomy.size
+    for position, node in enumerate(sorted(range(taxonomy.size), key=taxonomy.labels.__getitem__)):
+        order[node] = position
+    return order
+
+
+def too_few(non_empty: int, k: int) -> InfeasibleError:
+    """What to say where no generalization helps: fewer than k transactions hold anything at all."""
+    return InfeasibleError(
+        f"Only {non_empty} transactions hold an item, fewer than k = {k}: no generalization hides them.",
+        hint="Lower k, or use mhghs or coat, which suppress items.",
+    )
+
+
+def apriori(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
+    """k^m-anonymity by generalization alone, with one cut for all transactions.
+
+    Args:
+        engine: inside a transaction.
+        dataset: the coded transactions.
+        taxonomy: every item of the data is one of its leaves.
+        model: k and m; m above the longest transaction (or infinity) means the longest.
+
+    Returns:
+        A recoding that suppresses nothing. A decision's cost is the total NCP of the cut after the step, its round the
+        size of the threat.
+
+    Raises:
+        InputError: items that are no leaves of the taxonomy.
+        InfeasibleError: some, but fewer than k, transactions are not empty.
+        BudgetExceeded: more occurrences than the controller holds.
+    """
+    postings, _ = load_postings(engine, dataset, taxonomy)
+    search = Apriori(postings, model.k, label_order(taxonomy), 0, set(np.flatnonzero(taxonomy.is_leaf).tolist()))
+    if not search.feasible:
+        raise too_few(dataset.non_empty, model.k)
+    search.run(model.m)
+    return recode(
+        taxonomy, dataset, Anonymization(frozenset(search.cut), frozenset(), search.total_ncp, tuple(search.decisions))
+    )

@@ -1,0 +1,157 @@
+"""LRA, local recoding anonymization (Terrovitis, Mamoulis and Kalnis, VLDB Journal 2011; spec 5.2).
+
+Transactions are sorted by the rank of their bit vectors in the Gray code, so that neighbours are alike; the first leaf of
+the taxonomy, breadth first, is the highest bit. They are cut into equal chunks of at least k, and AA recodes each chunk
+with a cut of its own. A chunk in which some, but fewer than k, transactions hold an item joins its neighbour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.apriori.apriori import Apriori, label_order, too_few
+from anondb.algorithms.apriori.postings import Postings, load_postings
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.models.km import KmAnonymity
+from anondb.recoding import Decision, LocalRecoding
+
+Ints = npt.NDArray[np.int64]
+
+PARTS = 2  # the fewest that make the recoding local: supports, and with them accuracy, fall with every further one
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Transactions that share a cut.
+
+    Attributes:
+        members: their positions in the postings, in Gray order; those without items are not among them.
+        size: how many they are, those without items included.
+        cut: the nodes of their cut.
+        decisions: the raises that led there.
+    """
+
+    members: Ints
+    size: int
+    cut: frozenset[int]
+    decisions: tuple[Decision, ...]
+
+
+def gray_order(postings: Postings) -> Ints:
+    """The transactions by the rank of their bit vectors in the Gray code; equal ones stay in their order.
+
+    The rank's bit at a position is the parity of the bits up to there. So of two vectors that first differ at some
+    position, the one with the bit comes later if the number of bits before is even, and earlier if it is odd: the positions
+    of the bits, with alternating signs, sort like the ranks.
+    """
+    taxonomy = postings.taxonomy
+    position = np.zeros(taxonomy.size, dtype=np.int64)
+    leaves = np.flatnonzero(taxonomy.is_leaf)
+    position[leaves[np.argsort(taxonomy.rank[leaves])]] = np.arange(1, len(leaves) + 1)
+    owner = np.repeat(np.arange(postings.n), np.diff(postings.start))
+    bits = position[postings.leaf]
+    bits = bits[np.lexsort((bits, owner))]
+    within = np.arange(len(bits)) - np.repeat(postings.start[:-1], np.diff(postings.start))
+    signed = np.where(within % 2, bits, -bits).tolist()
+    end = len(leaves) + 1  # where a vector has no bit left: as if its next one came last
+    starts = postings.start.tolist()
+    keys = [(*signed[a:b], end if (b - a) % 2 else -end) for a, b in pairwise(starts)]
+    return np.asarray(sorted(range(postings.n), key=keys.__getitem__), dtype=np.int64)
+
+
+def split(order: Ints, empty: int, k: int, parts: int) -> list[tuple[Ints, int]]:
+    """Equal chunks of at least k transactions, with the size of each; the last one takes in what would be too small, and
+    one that AA cannot recode joins the next (the last one the one before).
+
+    Args:
+        order: the transactions with items, in Gray order.
+        empty: how many have none; these come first.
+        k, parts: the least size, and how many chunks are wanted.
+
+    Raises:
+        InfeasibleError: fewer than k transactions hold an item, but some do.
+    """
+    n = len(order) + empty
+    size = max(k, -(-n // parts))
+    ends = [*range(size, n, size), n]
+    if len(ends) > 1 and n - ends[-2] < k:
+        del ends[-2]
+    chunks: list[tuple[Ints, int]] = []
+    begin = 0
+    for end in ends:
+        members = order[max(begin - empty, 0) : max(end - empty, 0)]
+        if 0 < len(members) < k and end < n:
+            continue  # it joins the next one
+        while 0 < len(members) < k and chunks:
+            before, count = chunks.pop()
+            members, begin = np.concatenate((before, members)), begin - count
+        if 0 < len(members) < k:
+            raise too_few(len(order), k)
+        chunks.append((members, end - begin))
+        begin = end
+    return chunks
+
+
+def recode_chunks(postings: Postings, empty: int, model: KmAnonymity, parts: int) -> Iterator[Chunk]:
+    """AA on each chunk by itself."""
+    taxonomy = postings.taxonomy
+    order = label_order(taxonomy)
+    leaves = set(np.flatnonzero(taxonomy.is_leaf).tolist())
+    for members, size in split(gray_order(postings), empty, model.k, parts):
+        search = Apriori(postings.part(members), model.k, order, 0, set(leaves))
+        search.run(model.m)
+        yield Chunk(members, size, frozenset(search.cut), tuple(search.decisions))
+
+
+def lra(
+    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, *, parts: int = PARTS
+) -> LocalRecoding:
+    """k^m-anonymity by generalization alone, with one cut for each chunk of similar transactions.
+
+    Args:
+        engine: inside a transaction.
+        dataset: the coded transactions.
+        taxonomy: every item of the data is one of its leaves.
+        model: k and m; m above the longest transaction (or infinity) means the longest.
+        parts: how many chunks are wanted; each has at least k transactions. One chunk is AA.
+
+    Returns:
+        A recoding that suppresses nothing. A decision's cost is the total NCP of its chunk after the step, its round the
+        size of the threat.
+
+    Raises:
+        InputError: items that are no leaves of the taxonomy.
+        InfeasibleError: some, but fewer than k, transactions are not empty.
+        BudgetExceeded: more occurrences than the controller holds.
+    """
+    postings, tids = load_postings(engine, dataset, taxonomy)
+    owners, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
+    decisions: list[Decision] = []
+    chunks = list(recode_chunks(postings, dataset.n_transactions - postings.n, model, parts))
+    for chunk in chunks:
+        image = np.full(taxonomy.size, -1, dtype=np.int32)
+        for node in chunk.cut:
+            image[node : int(taxonomy.last[node]) + 1] = node
+        owner, node_shown = postings.part(chunk.members).shown(np.arange(len(chunk.members), dtype=np.int32), image)
+        owners.append(tids[chunk.members[owner]])
+        nodes.append(node_shown)
+        decisions += [replace(d, step=len(decisions) + i) for i, d in enumerate(chunk.decisions, 1)]
+    used, released = np.unique(np.concatenate(nodes), return_inverse=True)
+    member_of, member_labels = taxonomy.labels_below(used.astype(np.int64))
+    columns = {"tid": np.concatenate(owners), "released": released, "copies": np.ones(len(released), dtype=np.int64)}
+    return LocalRecoding(
+        transactions=engine.put("recoded", {name: ("INTEGER", values) for name, values in columns.items()}),
+        incomplete=np.empty(0, dtype=np.int64),
+        labels=tuple(taxonomy.labels[node] for node in used.tolist()),
+        member_of=member_of,
+        member_labels=member_labels,
+        decisions=tuple(decisions),
+        remarks=(f"The transactions were recoded in {len(chunks)} chunks, each with a cut of its own.",),
+    )

@@ -1,0 +1,67 @@
+"""VPA, vertical partitioning anonymization (Terrovitis, Mamoulis and Kalnis, VLDB Journal 2011; spec 5.3).
+
+The domain is split by a cut of the taxonomy. AA recodes the projection of the data on each part alone, and then all of the
+data from the union of the parts' cuts on, which only itemsets across parts can still threaten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from anondb.algorithms.apriori.apriori import Apriori, label_order, too_few
+from anondb.algorithms.apriori.postings import Postings, load_postings
+from anondb.algorithms.hghs.hghs import Anonymization, recode
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.models.km import KmAnonymity
+from anondb.recoding import Decision, GlobalRecoding
+
+
+def parts(
+    postings: Postings, model: KmAnonymity, order: list[int], tops: Sequence[int]
+) -> tuple[set[int], list[Decision]]:
+    """The union of the cuts of all parts, and the raises within them. A part that fewer than k transactions hold, but
+    some do, becomes its top node."""
+    taxonomy = postings.taxonomy
+    cut: set[int] = set()
+    decisions: list[Decision] = []
+    for top in tops:
+        below = Apriori(postings, model.k, order, top, set(taxonomy.leaves(top).tolist()))
+        if below.feasible:
+            below.run(model.m)
+            cut |= below.cut
+            decisions += [replace(d, step=len(decisions) + i) for i, d in enumerate(below.decisions, 1)]
+        else:
+            cut.add(top)
+    return cut, decisions
+
+
+def vpa(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
+    """k^m-anonymity by generalization alone: each child of the root by itself, then all of the data.
+
+    Args:
+        engine: inside a transaction.
+        dataset: the coded transactions.
+        taxonomy: every item of the data is one of its leaves.
+        model: k and m; m above the longest transaction (or infinity) means the longest.
+
+    Returns:
+        A recoding that suppresses nothing. A decision's cost is the NCP, summed over all occurrences, of the part that
+        it belongs to, and in the end of all of the data; its round is the size of the threat.
+
+    Raises:
+        InputError: items that are no leaves of the taxonomy.
+        InfeasibleError: some, but fewer than k, transactions are not empty.
+        BudgetExceeded: more occurrences than the controller holds.
+    """
+    postings, _ = load_postings(engine, dataset, taxonomy)
+    order = label_order(taxonomy)
+    cut, decisions = parts(postings, model, order, list(taxonomy.children(0)) or [0])
+    search = Apriori(postings, model.k, order, 0, cut, decisions)
+    if not search.feasible:
+        raise too_few(dataset.non_empty, model.k)
+    search.run(model.m)
+    kept = frozenset(search.cut)
+    return recode(taxonomy, dataset, Anonymization(kept, frozenset(), search.total_ncp, tuple(search.decisions)))

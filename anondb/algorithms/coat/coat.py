@@ -1,0 +1,370 @@
+"""COAT: constraint-based anonymization of transactions (Loukides, Gkoulalas-Divanis and Malin, Algorithm 1; spec 3.1).
+
+While a privacy constraint is unsatisfied, take the one with the largest support and generalize its rarest item with the
+item of the same utility constraint that makes the least utility loss UL, or suppress it where it has no such companion.
+
+The printed algorithm has three faults (spec 9, C-6). It suppresses what is left of a constraint that has shrunk to one
+generalized item, although that could be generalized further; it never ends when the rarest item can neither be generalized
+nor suppressed; and its step 14 reads a variable of another branch. Here a constraint of one item is generalized as well, the
+next item is tried, and the rarest is suppressed if none can move. ``literal=True`` keeps the print.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+from anondb.algorithms.coat.blocks import Blocks, Ints, Weights
+from anondb.algorithms.coat.explicit import Explicit
+from anondb.algorithms.coat.implicit import Implicit
+from anondb.algorithms.coat.mining import mine, occurrences
+from anondb.algorithms.coat.pgen import pgen
+from anondb.algorithms.coat.weights import ItemWeights, TaxonomyWeights
+from anondb.data.constraints import (
+    PrivacyConstraints,
+    UtilityConstraints,
+    load_privacy_constraints,
+    load_utility_constraints,
+    load_weights,
+)
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, quote_list
+from anondb.errors import InfeasibleError, InputError
+from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.km import KmAnonymity
+from anondb.recoding import Decision, GlobalRecoding
+
+LABEL_LENGTH = 200
+_PART_LENGTH = 60
+
+
+class UtilityViolated(InfeasibleError):
+    """More items would have to be suppressed than the limit allows.
+
+    Attributes:
+        suppressed: the labels of the items suppressed so far, for the owner; they are data and not in the message.
+    """
+
+    default_code = "utility_violated"
+
+    def __init__(self, message: str, suppressed: tuple[str, ...], *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.suppressed = suppressed
+
+
+class _Constraints(Protocol):
+    """Where the next unsatisfied privacy constraint comes from."""
+
+    def choose(self) -> tuple[Ints, int] | None: ...
+    def support(self, blocks: list[int]) -> int: ...
+    def merged(self, kept: int, gone: int, support_kept: int, support_gone: int) -> None: ...
+    def suppressed(self, block: int) -> None: ...
+    def name(self, items: Ints) -> str: ...
+
+
+@dataclass
+class Step:
+    """One step of a run: a ``constraint`` was taken up, or a block was made by ``merge`` or removed by ``suppress``.
+
+    Attributes:
+        action: which of the three.
+        items: the constraint's items, or the block's, ascending.
+        before, after: the support of the constraint's image before and after the step.
+        loss_log2: base-2 logarithm of UL(D) x N x (2^M - 1) after the step; the exact number has as many binary digits
+            as the largest group has items.
+    """
+
+    action: str
+    items: tuple[int, ...]
+    before: int
+    after: int
+    loss_log2: float
+
+
+@dataclass
+class Run:
+    """Algorithm 1 on prepared arrays.
+
+    Attributes:
+        labels: label of each item, sorted by code point; items of the data, of the privacy and of the utility constraints.
+        blocks: the generalized items.
+        constraints: the privacy constraints.
+        groups: names of the utility constraints.
+        limit: how many percent of the items may be suppressed.
+        steps: what was done.
+    """
+
+    labels: tuple[str, ...]
+    blocks: Blocks
+    constraints: _Constraints
+    k: int
+    groups: tuple[str, ...]
+    limit: Fraction
+    literal: bool
+    steps: list[Step] = field(default_factory=list)
+    loss: Fraction | int = 0
+
+    def run(self) -> None:
+        """Satisfy one constraint after the other (steps 2 to 15)."""
+        blocks, step = self.blocks, self._printed_step if self.literal else self._step
+        self.loss = sum((blocks.loss(b) for b in range(blocks.n)), start=0)
+        while (found := self.constraints.choose()) is not None:
+            items, support = found
+            self._note("constraint", items.tolist(), support)
+            image = blocks.image(items)
+            while True:
+                step(image, items, support)
+                image = blocks.image(items)
+                support = self.steps[-1].after = self.constraints.support(image)
+                if blocks.holds(image, support, self.k):
+                    break
+
+    def _step(self, image: list[int], items: Ints, support: int) -> None:
+        """Generalize the rarest item that can be, or suppress it if it is infrequent (C-6)."""
+        blocks = self.blocks
+        by_support = sorted(image, key=lambda b: (blocks.support[b], blocks.least[b]))
+        for block in by_support:
+            if blocks.has_companion(block):
+                return self._merge(block, support)
+            if blocks.support[block] < self.k:
+                return self._suppress(block, items, support)
+        self._suppress(by_support[0], items, support)
+
+    def _printed_step(self, image: list[int], items: Ints, support: int) -> None:
+        """Steps 5 to 10 while there are several items, 13 and 14 for the last one."""
+        blocks = self.blocks
+        rarest = min(image, key=lambda b: (blocks.support[b], blocks.least[b]))
+        if len(image) > 1 and blocks.has_companion(rarest):
+            self._merge(rarest, support)
+        elif len(image) == 1 or blocks.support[rarest] < self.k:
+            self._suppress(rarest, items, support)
+        else:
+            raise InfeasibleError(
+                "The printed COAT would never end: the rarest item of "
+                f"{self.constraints.name(items)} can be neither generalized nor suppressed.",
+                code="no_progress",
+                hint="Leave the option literal out.",
+            )
+
+    def _merge(self, block: int, support: int) -> None:
+        blocks = self.blocks
+        other = blocks.companion(block)
+        supports = {b: int(blocks.support[b]) for b in (block, other)}
+        self.loss -= blocks.loss(block) + blocks.loss(other)
+        kept = blocks.merge(block, other)
+        gone = other if kept == block else block
+        self.loss += blocks.loss(kept)
+        self.constraints.merged(kept, gone, supports[kept], supports[gone])
+        self._note("merge", sorted(blocks.members[kept]), support)
+
+    def _suppress(self, block: int, items: Ints, support: int) -> None:
+        blocks = self.blocks
+        members = sorted(blocks.members[block])
+        self.loss -= blocks.loss(block)
+        blocks.suppress(block)
+        self.constraints.suppressed(block)
+        self._note("suppress", members, support)
+        gone = len(blocks.suppressed)
+        if 100 * gone > self.limit * blocks.n:
+            groups = dict.fromkeys(self.groups[int(blocks.group[i])] for i in blocks.suppressed)
+            within = f" within utility constraint {quote_list(list(groups))}" if groups != {"": None} else ""
+            raise UtilityViolated(
+                f"{gone} of {blocks.n} items would be suppressed, more than the limit of {_percent(self.limit)} percent: "
+                f"{self.constraints.name(items)} has support {support}, below k = {self.k}, and cannot be met by"
+                f" generalization{within}.",
+                tuple(self.labels[i] for i in sorted(blocks.suppressed)),
+                hint="Raise --max-suppression, lower k, or let more items be generalized together.",
+            )
+
+    def _note(self, action: str, items: list[int], support: int) -> None:
+        loss = math.log2(self.loss.numerator) - math.log2(self.loss.denominator) if self.loss > 0 else 0.0
+        self.steps.append(Step(action, tuple(items), support, support, loss))
+
+
+def coat(
+    engine: Engine,
+    dataset: Dataset,
+    model: KmAnonymity | ConstraintAnonymity,
+    *,
+    privacy: Any = None,
+    utility: Any = None,
+    weights: Any = None,
+    max_suppression: int | str | float | Fraction | None = None,
+    literal: bool = False,
+) -> GlobalRecoding:
+    """Meet privacy constraints by set-based generalization within utility constraints, and by suppression.
+
+    Args:
+        engine: inside a transaction.
+        dataset: the coded transactions.
+        model: k, and for k^m-anonymity m: all m-itemsets are protected unless ``privacy`` says otherwise.
+        privacy: ``PrivacyConstraints``, whatever ``load_privacy_constraints`` reads, or ``"pgen"``.
+        utility: ``UtilityConstraints`` or what ``load_utility_constraints`` reads; without them, any items may be
+            generalized together.
+        weights: w of generalized items: a taxonomy, a mapping or table of weights of items; 1 by default.
+        max_suppression: the paper's s, how many percent of the items may be suppressed; no limit by default.
+        literal: follow the printed algorithm.
+
+    Returns:
+        A recoding whose released items are sets of items. A decision's cost is the base-2 logarithm of UL(D) x N x
+        (2^M - 1) after the step, to six decimals.
+
+    Raises:
+        UtilityViolated: more would be suppressed than allowed; names the constraints, not the items.
+        InfeasibleError: ``no_progress``, where the printed algorithm would never end.
+        BudgetExceeded: m is too large for the longest transactions, or the data too large for the controller.
+        InputError: a bad constraint, weight or limit; no privacy constraints for a model that needs them.
+    """
+    run = prepare(
+        engine,
+        dataset,
+        model,
+        privacy=privacy,
+        utility=utility,
+        weights=weights,
+        max_suppression=max_suppression,
+        literal=literal,
+    )
+    run.run()
+    return recode(run, dataset)
+
+
+def prepare(
+    engine: Engine,
+    dataset: Dataset,
+    model: KmAnonymity | ConstraintAnonymity,
+    *,
+    privacy: Any = None,
+    utility: Any = None,
+    weights: Any = None,
+    max_suppression: int | str | float | Fraction | None = None,
+    literal: bool = False,
+) -> Run:
+    """Everything that ``coat`` does before the first choice; for the arguments see there."""
+    limit = _limit(max_suppression)
+    stated: PrivacyConstraints | None = None
+    if isinstance(privacy, str) and privacy == "pgen":
+        stated = pgen(engine, dataset, model.k)
+    elif privacy is not None:
+        stated = load_privacy_constraints(engine, privacy, dataset)
+    elif not isinstance(model, KmAnonymity):
+        raise InputError(
+            "The model constraints needs privacy constraints.",
+            code="no_constraints",
+            hint="Give --privacy-constraints TABLE, FILE or pgen.",
+        )
+    groups: UtilityConstraints | None = None if utility is None else load_utility_constraints(engine, utility, dataset)
+    named = {label for sets in (stated, groups) if sets is not None for label in sets.labels}
+    labels = tuple(sorted({*dataset.labels, *named})) if named else dataset.labels
+    number = {label: i for i, label in enumerate(labels)}
+    of_item = np.array([number[label] for label in dataset.labels], dtype=np.int32)
+    group, names = (np.zeros(len(labels), dtype=np.int64), ("",)) if groups is None else groups.groups_of(labels)
+
+    tid, item = occurrences(engine, dataset, of_item)
+    blocks = Blocks(len(labels), dataset.n_transactions, tid, item, group, _weights(engine, weights, labels))
+    constraints: _Constraints
+    if stated is not None:
+        members = np.array([number[label] for label in stated.labels], dtype=np.int64)[stated.member]
+        constraints = Explicit(blocks, model.k, stated.start, members, stated.ids)
+    else:
+        assert isinstance(model, KmAnonymity)
+        m = int(min(model.m, max(dataset.longest, 1))) if model.m == math.inf else int(model.m)
+        if m > len(labels):  # too few items for one m-itemset: the constraint of all of them (spec 1.3)
+            n_constraints = min(len(labels), 1)
+            start = np.array([0, len(labels)][: n_constraints + 1], dtype=np.int64)
+            constraints = Explicit(blocks, model.k, start, np.arange(len(labels)), ["of all items"] * n_constraints)
+        else:
+            constraints = Implicit(blocks, model.k, m, mine(engine, dataset, blocks, of_item, model.k, m))
+    return Run(labels, blocks, constraints, model.k, names, limit, literal)
+
+
+def recode(run: Run, dataset: Dataset) -> GlobalRecoding:
+    """The recoding of the blocks as they are, in the order of their smallest items."""
+    blocks = run.blocks
+    alive = sorted(np.unique(blocks.block_of[blocks.block_of >= 0]).tolist(), key=blocks.least.item)
+    released = np.full(blocks.n + 1, -1, dtype=np.int64)
+    released[alive] = np.arange(len(alive))
+    of_item = released[blocks.block_of]
+    place = {label: i for i, label in enumerate(run.labels)}
+    members = [sorted(blocks.members[b]) for b in alive]
+    decisions = [
+        Decision(
+            i,
+            step.action,
+            run.labels[step.items[0]] if len(step.items) == 1 else group_label([run.labels[j] for j in step.items]),
+            step.before,
+            Fraction(round(step.loss_log2 * 10**6), 10**6),
+        )
+        for i, step in enumerate((s for s in run.steps if s.action != "constraint"), 1)
+    ]
+    return GlobalRecoding(
+        image=np.array([of_item[place[label]] for label in dataset.labels], dtype=np.int64),
+        labels=_labels(run.labels, members),
+        member_of=np.repeat(np.arange(len(alive), dtype=np.int64), [len(m) for m in members] or 0),
+        member_labels=tuple(run.labels[i] for m in members for i in m),
+        decisions=tuple(decisions),
+    )
+
+
+# ---------------------------------------------------------------------- labels of generalized items
+
+
+def group_label(labels: list[str]) -> str:
+    """A readable label for a group of sorted items: all of them, or the first few and how many there are."""
+    if len(labels) <= LABEL_LENGTH and sum(map(len, labels)) + len(labels) < LABEL_LENGTH:
+        return f"({','.join(labels)})"
+    first: list[str] = []
+    for label in labels[:3]:
+        first.append(label if len(label) <= _PART_LENGTH else label[:_PART_LENGTH] + "…")
+    return f"({','.join(first)},… {len(labels)} items)"
+
+
+def _labels(labels: tuple[str, ...], members: list[list[int]]) -> tuple[str, ...]:
+    """Labels of the blocks: that of the item itself, or the group's, numbered where it would equal any other."""
+    taken = set(labels)
+    found = []
+    for items in members:
+        if len(items) == 1:
+            found.append(labels[items[0]])
+            continue
+        text = label = group_label([labels[i] for i in items])
+        number = 1
+        while label in taken:
+            number += 1
+            label = f"{text} #{number}"
+        taken.add(label)
+        found.append(label)
+    return tuple(found)
+
+
+# ---------------------------------------------------------------------- preparations
+
+
+def _limit(percent: int | str | float | Fraction | None) -> Fraction:
+    """The suppression limit, exact."""
+    try:
+        limit = Fraction(100) if percent is None else Fraction(str(percent))
+    except ValueError:
+        limit = Fraction(-1)
+    if isinstance(percent, bool) or not 0 <= limit <= 100:
+        raise InputError(f"max_suppression must be from 0 to 100 percent, not {percent!r}.", code="bad_parameter")
+    return limit
+
+
+def _percent(limit: Fraction) -> str:
+    return str(limit) if limit.denominator == 1 else f"{float(limit):g}"
+
+
+def _weights(engine: Engine, given: Any, labels: tuple[str, ...]) -> Weights | None:
+    if given is None:
+        return None
+    if isinstance(given, Taxonomy):
+        return TaxonomyWeights(labels, given)
+    table: Mapping[str, Fraction] = load_weights(engine, given)
+    return ItemWeights(labels, table)

@@ -1,0 +1,141 @@
+"""The privacy constraints of COAT as the owner states them, or as Pgen finds them.
+
+The support of a constraint's image never falls: merging and suppressing only add transactions. A constraint with support k
+is settled for good. For the others an upper bound of the support is kept, and the support itself is computed only when the
+bound comes first in the order of choice. A constraint of support 0 that holds can stop to hold: an item that is merged with
+one from outside brings that one's transactions in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.coat.blocks import Blocks, Ints
+
+_MANY = 64  # so many constraints are looked at together
+_DONE = -1  # satisfied: by support k for good, or by support 0 until an item of it changes
+
+
+class Explicit:
+    """Stated privacy constraints.
+
+    Args:
+        blocks: the state, before the first merge.
+        k: the support from which a constraint is satisfied.
+        start, item: the items of constraint i are ``item[start[i] : start[i + 1]]``, each once; none is empty.
+        ids: what each constraint is called.
+    """
+
+    def __init__(self, blocks: Blocks, k: int, start: Ints, item: Ints, ids: Sequence[str]) -> None:
+        self._blocks, self._k, self._ids = blocks, k, ids
+        self._start, self._item = start, item
+        n = len(start) - 1
+        self._settled = np.zeros(n, dtype=np.bool_)
+        self._exact = np.zeros(n, dtype=np.bool_)
+        rarest = np.minimum.reduceat(blocks.support[item], start[:-1]) if n else np.empty(0, dtype=np.int64)
+        self._level: Ints = np.minimum(rarest, k - 1)
+        owner = np.repeat(np.arange(n, dtype=np.int32), np.diff(start))
+        order = np.argsort(item, kind="stable")
+        bounds = np.cumsum(np.bincount(item, minlength=blocks.n))[:-1] if blocks.n else np.empty(0, dtype=np.int64)
+        self._of: list[npt.NDArray[np.int32]] = np.split(owner[order], bounds)
+        self._both = np.zeros(n, dtype=np.bool_)
+        self.chosen = -1
+
+    def choose(self) -> tuple[Ints, int] | None:
+        """The items of the unsatisfied constraint with the largest support (tie: input order), and that support."""
+        level, exact = self._level, self._exact
+        while len(level):
+            top = int(level[int(level.argmax())])
+            if top == _DONE:
+                return None
+            first = np.flatnonzero(level == top)
+            known = exact[first]
+            if known.any():
+                first = first[: int(known.argmax()) + 1]
+            if len(first) > _MANY:
+                self._look_at_pairs(first[~exact[first]], top)
+            for i in first.tolist():
+                if not exact[i] and level[i] == top:
+                    self._look(i, top)
+                if exact[i] and level[i] == top:
+                    self.chosen = i
+                    return self._item[self._start[i] : self._start[i + 1]], top
+        return None
+
+    def _look_at_pairs(self, constraints: Ints, bound: int) -> None:
+        """The same as ``_look`` for all constraints of two items that are in two blocks, by one row of co-occurrences for
+        each block: of a pair, the block that changed last."""
+        blocks = self._blocks
+        constraints = constraints[self._start[constraints + 1] - self._start[constraints] == 2]
+        a = blocks.block_of[self._item[self._start[constraints]]]
+        b = blocks.block_of[self._item[self._start[constraints] + 1]]
+        two = (a >= 0) & (b >= 0) & (a != b)
+        constraints, a, b = constraints[two], a[two], b[two]
+        if not bound:  # a bound of 0: the supports are 0
+            few = ((blocks.support[[a, b]] > 0) & (blocks.support[[a, b]] < self._k)).any(axis=0)
+            self._exact[constraints] = few
+            self._level[constraints[~few]] = _DONE
+            return
+        later = blocks.born[a] > blocks.born[b]
+        a, b = np.where(later, a, b), np.where(later, b, a)
+        order = np.argsort(a, kind="stable")
+        constraints, a, b = constraints[order], a[order], b[order]
+        bounds = [*np.flatnonzero(np.diff(a, prepend=-1)).tolist(), len(a)]
+        supports = np.empty(len(a), dtype=np.int64)
+        for low, high in pairwise(bounds):
+            supports[low:high] = blocks.row(int(a[low]))[b[low:high]]
+        done = supports >= self._k
+        self._settled[constraints] = done
+        self._level[constraints] = np.where(done, _DONE, supports)
+        self._exact[constraints] = (supports > 0) & ~done
+
+    def _look(self, i: int, bound: int) -> None:
+        """Compute the support of a constraint; with a bound of 0, whether its parts hold."""
+        blocks = self._blocks.image(self._item[self._start[i] : self._start[i + 1]])
+        support = self._blocks.support_of(blocks) if bound and blocks else 0
+        if not blocks or support >= self._k:
+            self._settled[i] = True
+            self._level[i] = _DONE
+        elif support or not bound:  # a bound of 0: the support is 0
+            self._exact[i] = support > 0 or not self._blocks.holds(blocks, 0, self._k)
+            self._level[i] = support if self._exact[i] else _DONE
+        else:
+            self._level[i] = 0
+
+    def support(self, blocks: list[int]) -> int:
+        """The support of the chosen constraint's image."""
+        return self._blocks.support_of(blocks) if blocks else 0
+
+    def merged(self, kept: int, gone: int, support_kept: int, support_gone: int) -> None:
+        """Two blocks became one, which has the number ``kept``."""
+        ours, theirs = self._of[kept], self._of[gone]
+        support = int(self._blocks.support[kept])
+        self._both[ours] = True
+        double = self._both[theirs]
+        self._both[ours] = False
+        shared, fresh = theirs[double], theirs[~double]
+        self._raise(ours, support - support_kept)
+        self._raise(fresh, support - support_gone)
+        self._raise(shared, support - support_gone)  # comes on top: either block may have been what was missing
+        self._of[kept] = np.concatenate((ours, fresh))
+        self._of[gone] = np.empty(0, dtype=np.int32)
+
+    def suppressed(self, block: int) -> None:
+        """A block was suppressed: the constraints that held it have one condition less."""
+        self._raise(self._of[block], self._k)
+        self._of[block] = np.empty(0, dtype=np.int32)
+
+    def _raise(self, constraints: npt.NDArray[np.int32], gain: int) -> None:
+        """So many transactions may be new to the support of these constraints."""
+        open_ = constraints[~self._settled[constraints]]
+        before = np.maximum(self._level[open_], 0)
+        self._level[open_] = np.minimum(before + gain, self._k - 1)
+        self._exact[open_] &= (before > 0) & (gain == 0)
+
+    def name(self, items: Ints) -> str:
+        """How a message calls the chosen constraint: by the id that its owner gave."""
+        return f"privacy constraint {self._ids[self.chosen]!r}"

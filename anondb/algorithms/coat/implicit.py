@@ -1,0 +1,369 @@
+"""The privacy constraints "all m-itemsets" of COAT, never materialized: only what is violated is held.
+
+The image of an m-itemset is a set of at most m blocks. It is unsatisfied if and only if it holds a *threat*, a set of
+blocks that at least one and fewer than k transactions hold. A threat is the image of some m-itemset itself if its blocks
+and the suppressed items together count m items or more; then the constraint with the largest support (tie: smallest
+sorted labels, spec 0.5) is looked for among these. Only when there is none left do m-itemsets of support 0 come, which
+hold a smaller threat.
+
+The support of a set of blocks changes only when one of them is merged or suppressed. So the threats among untouched items
+are mined once by SQL and walked in order, and each merge adds one part: the threats that hold the new block.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.coat.blocks import Blocks, Ints
+from anondb.errors import BudgetExceeded
+
+MAX_SETS = 150_000_000  # sets of blocks that are enumerated in one step: about 4 GB
+_WORD = 2**62
+_DENSE = 2**22
+
+Key = tuple[int, ...]
+Items = npt.NDArray[Any]  # of int32 or int64
+Sets = npt.NDArray[np.int32]
+Mined = dict[int, tuple[Sequence[Items], Items]]
+"""For each size: one column for each of the items, ascending, and the supports."""
+
+
+@dataclass
+class _Order:
+    """Packs (k - 1 - support, item 1, ..., item m) into as few integers as possible, in lexicographic order."""
+
+    radices: list[int]
+
+    def words(self, columns: Sequence[Items]) -> list[Ints]:
+        """The packed columns, most significant first."""
+        words: list[Ints] = []
+        room = 0
+        for radix, column in zip(self.radices, columns, strict=True):
+            if room * radix >= _WORD or not words:
+                words.append(column.astype(np.int64))
+                room = radix
+            else:
+                words[-1] = words[-1] * radix + column
+                room *= radix
+        return words
+
+
+def _least(words: list[Ints], among: Ints) -> int:
+    """Of the positions ``among``, the one with the smallest words."""
+    for word in words:
+        values = word[among]
+        among = among[values == values.min()]
+    return int(among[0])
+
+
+@dataclass
+class _Part:
+    """Threats of one size, all found at one time.
+
+    Attributes:
+        sets: the blocks of each threat, one row each.
+        support: their supports.
+        found: the clock when they were found; a threat is still one if all its blocks are older.
+        words: the packed order of those that are images, None while the part has not been asked.
+        image: which threats are images of m-itemsets.
+    """
+
+    sets: Sets
+    support: Ints
+    found: int
+    words: list[Ints] | None = None
+    image: npt.NDArray[np.bool_] | None = None
+
+    def drop_dead(self, born: Ints) -> None:
+        """Forget threats with a block that changed since."""
+        valid = (born[self.sets] <= self.found).all(axis=1)
+        if not valid.all():
+            self.sets, self.support = self.sets[valid], self.support[valid]
+            if self.words is not None and self.image is not None:
+                self.words, self.image = [w[valid] for w in self.words], self.image[valid]
+
+
+class Implicit:
+    """All m-itemsets of the items as privacy constraints.
+
+    Args:
+        blocks: the state, before the first merge.
+        k, m: a threat has support below k; the constraints have m items (at most as many as there are).
+        mined: for each size from 1 to m, the threats among the untouched items.
+    """
+
+    def __init__(self, blocks: Blocks, k: int, m: int, mined: Mined) -> None:
+        self._blocks, self._k, self._m = blocks, k, m
+        self._ceiling = min(k - 1, blocks.n_transactions)
+        self._order = _Order([self._ceiling + 1] + [blocks.n + 1] * m)
+        self._heap: list[tuple[Key, int, int, tuple[int, ...], _Part]] = []
+        self._count = 0
+        self._version = 0  # of the suppressed items, on which the images of fewer than m blocks depend
+        self._small: list[_Part] = []
+        self._fresh: dict[int, None] = {}
+        self._limit = 64
+        nothing = np.empty(0, dtype=np.int32)
+        self._walk(*mined.get(m, ([nothing] * m, nothing)))
+        for size in range(1, m):
+            columns, supports = mined.get(size, ([], nothing))
+            if len(supports):
+                self._small.append(_Part(np.column_stack(columns), supports.astype(np.int64), found=0))
+
+    # ------------------------------------------------------------------ what the main loop asks and tells
+
+    def choose(self) -> tuple[Ints, int] | None:
+        """The items of the unsatisfied constraint with the largest support, and that support; None if all hold."""
+        for block in self._fresh:
+            if self._blocks.born[block] <= self._blocks.clock:
+                self._discover(block)
+        self._fresh = {}
+        self._tidy()
+        walked, listed = self._walked(), self._listed()
+        if walked is not None and (listed is None or walked[0] < listed[0]):
+            return walked[1], walked[2]
+        if listed is not None:
+            return self._representatives(listed[1].reshape(1, -1))[0], listed[2]
+        return self._unsupported()
+
+    def support(self, blocks: list[int]) -> int:
+        """The support of the chosen constraint's image; the row of a new block is needed later on as well."""
+        if len(blocks) == 2:
+            self._blocks.row(max(blocks, key=self._blocks.born.item))
+        return self._blocks.support_of(blocks) if blocks else 0
+
+    def merged(self, kept: int, gone: int, support_kept: int, support_gone: int) -> None:
+        """Two blocks became one, which has the number ``kept``."""
+        self._fresh[kept] = None
+
+    def suppressed(self, block: int) -> None:
+        """A block was suppressed: the images of fewer than m blocks stand for more itemsets."""
+        self._version += 1
+        self._small = [part for part in self._small if len(self._live(part).support)]
+        for part in self._small:
+            part.words = None
+            self._push(part)
+
+    def name(self, items: Ints) -> str:
+        """How a message calls a constraint: an itemset is data."""
+        return f"a constraint of all itemsets of {len(items)} items"
+
+    # ------------------------------------------------------------------ threats among untouched items, in order
+
+    def _walk(self, columns: Sequence[Items], supports: Items) -> None:
+        words = self._order.words([self._ceiling - supports, *columns])
+        self._at = 0
+        if len(words) == 1:  # the packed numbers say all
+            self._walk_keys, self._walk_sets = np.sort(words[0]), None
+        else:
+            order = np.lexsort(words[::-1])
+            self._walk_keys, self._walk_sets = supports[order].astype(np.int64), np.column_stack(columns)[order]
+
+    def _next_sets(self, count: int) -> tuple[Items, Ints]:
+        """The next itemsets of the walk and their supports."""
+        keys = self._walk_keys[self._at : self._at + count]
+        if self._walk_sets is not None:
+            return self._walk_sets[self._at : self._at + count], keys
+        columns = []
+        for radix in self._order.radices[:0:-1]:
+            keys, column = np.divmod(keys, radix)
+            columns.append(column)
+        return np.column_stack(columns[::-1]), self._ceiling - keys
+
+    def _walked(self) -> tuple[Key, Ints, int] | None:
+        """The first threat of m untouched items that is left: its order, its items and its support."""
+        born, step = self._blocks.born, 16
+        while self._at < len(self._walk_keys):
+            sets, supports = self._next_sets(step)
+            untouched = (born[sets] == 0).all(axis=1)
+            first = int(untouched.argmax())
+            if untouched[first]:
+                self._at += first
+                items, support = sets[first].astype(np.int64), int(supports[first])
+                return (self._ceiling - support, *items.tolist()), items, support
+            self._at += len(untouched)
+            step = min(step * 2, 2**16)
+        return None
+
+    # ------------------------------------------------------------------ threats that merges brought
+
+    def _listed(self) -> tuple[Key, Sets, int] | None:
+        """The first threat of a part: its order, its blocks and its support."""
+        while self._heap:
+            key, _, version, chosen, part = self._heap[0]
+            alive = (self._blocks.born[list(chosen)] <= part.found).all()
+            if alive and (version == self._version or len(chosen) == self._m):
+                return key, np.array(chosen, dtype=np.int32), self._ceiling - key[0]
+            heapq.heappop(self._heap)
+            if version == self._version or len(chosen) == self._m:
+                self._push(self._live(part))
+        return None
+
+    def _tidy(self) -> None:
+        """Let go of the parts of merged blocks that are no more."""
+        if len(self._heap) + len(self._small) > self._limit:
+            born = self._blocks.born
+            self._small = [p for p in self._small if not p.found or born[p.sets[:1, 0]].max(initial=0) <= p.found]
+            self._heap = [
+                e for e in self._heap if not e[4].found or born[e[4].sets[:1, 0]].max(initial=0) <= e[4].found
+            ]
+            heapq.heapify(self._heap)
+            self._limit = 2 * (len(self._heap) + len(self._small)) + 64
+
+    def _live(self, part: _Part) -> _Part:
+        part.drop_dead(self._blocks.born)
+        return part
+
+    def _push(self, part: _Part) -> None:
+        """Put the first threat of a part on the heap."""
+        if not len(part.support):
+            return
+        if part.words is None:
+            self._arrange(part)
+        assert part.words is not None and part.image is not None
+        images = np.flatnonzero(part.image)
+        if not len(images):
+            return
+        best = _least(part.words, images)
+        chosen = part.sets[best]
+        if len(chosen) == self._m:
+            whole = sorted(map(self._blocks.least.item, chosen.tolist()))
+        else:
+            whole = self._representatives(chosen.reshape(1, -1))[0].tolist()
+        key = (self._ceiling - int(part.support[best]), *whole)
+        self._count += 1
+        heapq.heappush(self._heap, (key, self._count, self._version, tuple(chosen.tolist()), part))
+
+    def _arrange(self, part: _Part) -> None:
+        """Find out which threats of a part are images of m-itemsets, and pack their order."""
+        size = part.sets.shape[1]
+        items = self._blocks.size[part.sets].sum(axis=1) + len(self._blocks.suppressed)
+        part.image = np.asarray(items >= self._m) if size < self._m else np.ones(len(part.support), dtype=np.bool_)
+        whole = self._representatives(part.sets) if part.image.any() else np.zeros((len(part.sets), self._m), np.int64)
+        part.words = self._order.words([self._ceiling - part.support, *(whole[:, i] for i in range(self._m))])
+
+    def _representatives(self, sets: Sets) -> Ints:
+        """The smallest m-itemset whose image is a set of blocks: the least item of each block, and then the smallest
+        others of these blocks and of the suppressed items."""
+        blocks, m = self._blocks, self._m
+        least = blocks.least[sets]
+        missing = m - sets.shape[1]
+        if missing:
+            merged, where = np.unique(sets, return_inverse=True)
+            rest = np.full((len(merged), missing), blocks.n, dtype=np.int64)
+            for i in np.flatnonzero(blocks.size[merged] > 1).tolist():
+                some = sorted(blocks.members[merged[i]])[1 : missing + 1]
+                rest[i, : len(some)] = some
+            gone = np.full(missing, blocks.n, dtype=np.int64)
+            some = sorted(blocks.suppressed)[:missing]
+            gone[: len(some)] = some
+            pool = rest[where.reshape(sets.shape)].reshape(len(sets), -1)
+            pool = np.sort(np.hstack((pool, np.tile(gone, (len(sets), 1)))), axis=1)[:, :missing]
+            least = np.hstack((least, pool))
+        return np.asarray(np.sort(least, axis=1))
+
+    def _unsupported(self) -> tuple[Ints, int] | None:
+        """The smallest m-itemset of all that hold a threat, when no threat is the image of an m-itemset."""
+        best: Ints | None = None
+        self._small = [part for part in self._small if len(self._live(part).support)]
+        for part in self._small:
+            least = self._blocks.least[part.sets]
+            fill = np.tile(np.arange(self._m, dtype=np.int64), (len(least), 1))
+            taken = (fill[:, :, None] == least[:, None, :]).any(axis=2)
+            fill = np.sort(np.where(taken, self._blocks.n, fill), axis=1)[:, : self._m - least.shape[1]]
+            whole = np.sort(np.hstack((least, fill)), axis=1)
+            first = whole[_least([whole[:, i] for i in range(self._m)], np.arange(len(whole)))]
+            best = first if best is None or first.tolist() < best.tolist() else best
+        return None if best is None else (best, 0)
+
+    # ------------------------------------------------------------------ one row for each merge
+
+    def _discover(self, block: int) -> None:
+        """The threats of up to m blocks that hold ``block``."""
+        blocks, k = self._blocks, self._k
+        own = int(blocks.support[block])
+        found: list[tuple[Ints, Ints]] = []
+        if 0 < own < k:
+            found.append((np.empty((1, 0), dtype=np.int64), np.array([own], dtype=np.int64)))
+        if self._m > 1:
+            row = blocks.row(block)
+            others = np.flatnonzero((row > 0) & (row < k))
+            others = others[others != block]
+            found.append((others.reshape(-1, 1), row[others]))
+        if self._m > 2:
+            found += self._larger(block)
+        for others, support in found:
+            if len(support):
+                sets = np.hstack((np.full((len(others), 1), block, dtype=np.int64), others)).astype(np.int32)
+                part = _Part(sets, support, blocks.clock)
+                if sets.shape[1] < self._m:
+                    self._small.append(part)
+                self._push(part)
+
+    def _larger(self, block: int) -> list[tuple[Ints, Ints]]:
+        """Sets of 2 to m-1 other blocks with ``block``, by extending each set by later blocks of its transaction."""
+        blocks, k, n = self._blocks, self._k, self._blocks.n
+        slots, begins = blocks.slots_of(block)
+        which = np.zeros(len(slots), dtype=np.int64)
+        which[begins[1:]] = 1
+        packed = np.cumsum(which) * (n + 1) + slots
+        packed = np.sort(packed[(slots != n) & (slots != block)])
+        owner, last = packed // (n + 1), packed % (n + 1)
+        ends = np.cumsum(np.bincount(owner, minlength=len(begins)))[owner] if len(owner) else owner
+        at = np.arange(len(last))
+        code, coded = last, np.arange(n).reshape(-1, 1)
+        found: list[tuple[Ints, Ints]] = []
+        for size in range(2, self._m):
+            later = ends[at] - at - 1
+            total = int(later.sum())
+            check_sets(total, size + 1)
+            first = np.repeat(np.arange(len(at)), later)
+            at = np.arange(total) - np.repeat(np.cumsum(later) - later, later) + at[first] + 1
+            last_size = size == self._m - 1
+            code, coded, counts = _coded(code[first] * n + last[at], len(coded) * n, coded, n, number=not last_size)
+            few = np.flatnonzero(counts < k)
+            found.append((coded[few], counts[few]))
+        return found
+
+
+def _coded(code: Ints, top: int, prefixes: Ints, n: int, *, number: bool) -> tuple[Ints, Ints, Ints]:
+    """Number the codes densely; returns the numbers (if wanted), the sets that they stand for, and how often each
+    occurs."""
+    if top <= _DENSE:
+        counts = np.bincount(code, minlength=1)
+        present = np.flatnonzero(counts)
+        if number:
+            dense = np.zeros(len(counts), dtype=np.int64)
+            dense[present] = np.arange(len(present))
+            code = dense[code]
+        counts = counts[present]
+    elif not number:
+        present, counts = np.unique(code, return_counts=True)
+    else:
+        present, code, counts = np.unique(code, return_inverse=True, return_counts=True)
+    return code, np.hstack((prefixes[present // n], (present % n).reshape(-1, 1))), counts
+
+
+def check_sets(total: int, size: int) -> None:
+    """Refuse to enumerate too many sets.
+
+    Raises:
+        BudgetExceeded: with how many there are.
+    """
+    if total > MAX_SETS:
+        raise BudgetExceeded(
+            f"COAT would enumerate {total:,} sets of {size} items in transactions; the limit is {MAX_SETS:,}.",
+            hint="Lower m, or protect every transaction by --privacy-constraints pgen.",
+        )
+
+
+def set_mass(length: Ints, m: int) -> int:
+    """How many sets of m items the transactions hold in all, counted once for each transaction."""
+    sizes, times = np.unique(length, return_counts=True)
+    return sum(comb(int(size), m) * int(count) for size, count in zip(sizes, times, strict=True))

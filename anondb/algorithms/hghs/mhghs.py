@@ -1,0 +1,56 @@
+"""mHgHs: HgHs in m rounds on ever smaller taxonomies (Liu and Wang, PAKDD 2010, section 4.2; spec 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from anondb.algorithms.hghs.hghs import Anonymization, Costs, Search, recode
+from anondb.algorithms.hghs.threats import ThreatMiner
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.models.km import KmAnonymity
+from anondb.recoding import GlobalRecoding
+
+
+def rounds(
+    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, miner: ThreatMiner
+) -> Iterator[Anonymization]:
+    """The result of each round i = 1..m: HgHs for k^i-anonymity on the taxonomy truncated at the cut of round i-1.
+
+    Suppression is decided anew in each round; costs stay those of the original taxonomy. Once no antichain of i elements
+    is frequent among the nodes that the search reaches, all later rounds have the same threats, walk the same path and
+    end in the same cut, so they are not run.
+    """
+    costs = Costs.of(taxonomy, dataset)
+    floor = None
+    last = int(min(model.m, max(dataset.longest, 1)))
+    for i in range(1, last + 1):
+        engine.progress(f"round {i} of at most {last}")
+        search = Search(taxonomy, costs, miner, i, floor)
+        result = search.run(i)
+        yield result
+        floor = result.cut
+        if i > 1 and search.exhausted:
+            return
+
+
+def mhghs(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
+    """k^m-anonymity by multi-round search; the default for data with a taxonomy.
+
+    Args:
+        engine: inside a transaction.
+        dataset: the coded transactions.
+        taxonomy: every item of the data is one of its leaves.
+        model: k and m; m above the longest transaction (or infinity) means the longest.
+
+    Raises:
+        InputError: items that are no leaves of the taxonomy.
+        BudgetExceeded: mining the threats of a round would need too much memory or time.
+    """
+    miner = ThreatMiner(engine, dataset, taxonomy, model.k)
+    results = list(rounds(engine, dataset, taxonomy, model, miner))
+    miner.close()
+    decisions = tuple(d for result in results for d in result.decisions)
+    return recode(taxonomy, dataset, replace(results[-1], decisions=decisions))

@@ -1,0 +1,101 @@
+"""MM, greedy total suppression for (h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; spec 5.6).
+
+Public items that are moles by themselves are deleted from all transactions. Then, while there are minimal moles, the public
+item that is in the most of them for each transaction that loses it. Deleting an item changes no other itemset's support:
+the minimal moles are mined once, and those that hold the deleted item are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.mm.moles import MoleMiner, Moles
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.errors import InputError
+from anondb.models.hkp import HkpCoherence
+from anondb.models.km import KmAnonymity
+from anondb.recoding import Decision, GlobalRecoding
+
+Ints = npt.NDArray[np.int64]
+
+
+def mm(
+    engine: Engine, dataset: Dataset, model: HkpCoherence | KmAnonymity, *, private: Collection[str] = ()
+) -> GlobalRecoding:
+    """(h,k,p)-coherence by deleting public items from all transactions; for k^m-anonymity all items are public.
+
+    Args:
+        engine: inside a transaction.
+        dataset: the coded transactions.
+        model: h, k and p, or k and m.
+        private: the private items' labels, which are published as they are; those that do not occur do not matter.
+
+    Returns:
+        A recoding in which every item stands for itself or is suppressed. A decision's support is that of the rarest
+        minimal mole with the item, its cost the number of occurrences deleted so far.
+
+    Raises:
+        InputError: ``all_sensitive``: every item is private.
+        BudgetExceeded: mining the minimal moles would need too much memory or time.
+    """
+    if isinstance(model, KmAnonymity):
+        model, private = HkpCoherence(Fraction(1), model.k, model.m), ()
+    hidden = set(private)
+    if dataset.labels and set(dataset.labels) <= hidden:
+        raise InputError(
+            f"All {dataset.n_items} items of {dataset.source} are private: there is none that an attacker is taken to know,"
+            " so that nothing is protected.",
+            code="all_sensitive",
+            hint="Name only the items that are to stay unknown with --sensitive.",
+        )
+    is_private = np.array([label in hidden for label in dataset.labels], dtype=np.bool_)
+    moles = MoleMiner(engine, dataset, is_private, model).mine()
+    kept = np.ones(dataset.n_items, dtype=np.bool_)
+    decisions: list[Decision] = []
+    deleted = 0
+    for item, support in _deletions(moles, dataset.supports):
+        kept[item] = False
+        deleted += int(dataset.supports[item])
+        decisions.append(Decision(len(decisions) + 1, "suppress", dataset.labels[item], support, Fraction(deleted)))
+    published = np.flatnonzero(kept)
+    image = np.full(dataset.n_items, -1, dtype=np.int64)
+    image[published] = np.arange(len(published))
+    labels = tuple(dataset.labels[item] for item in published.tolist())
+    return GlobalRecoding(image, labels, np.arange(len(labels), dtype=np.int64), labels, tuple(decisions))
+
+
+def _deletions(moles: Moles, supports: Ints) -> Iterator[tuple[int, int]]:
+    """The deleted items in order, each with the support of the rarest mole that it takes away."""
+    for item in moles.single.tolist():
+        yield item, int(supports[item])
+    n = len(supports)
+    sizes = sorted(moles.rows)
+    members = np.concatenate([moles.rows[s].ravel() for s in sizes]) if sizes else np.empty(0, dtype=np.int32)
+    size_of = np.repeat(sizes, [len(moles.rows[s]) for s in sizes]).astype(np.int64)
+    support_of = np.concatenate([moles.supports[s] for s in sizes]) if sizes else np.empty(0, dtype=np.int32)
+    start = np.concatenate(([0], np.cumsum(size_of))).astype(np.int64)
+    owner = np.repeat(np.arange(len(size_of)), size_of)[np.argsort(members, kind="stable")]
+    counts = np.bincount(members, minlength=n).astype(np.int64)
+    begin = np.concatenate(([0], np.cumsum(counts)))
+    alive = np.ones(len(size_of), dtype=np.bool_)
+    while counts.any():
+        item = _largest_score(counts, supports)
+        gone = owner[begin[item] : begin[item + 1]]
+        gone = gone[alive[gone]]
+        alive[gone] = False
+        length = size_of[gone]
+        at = np.arange(int(length.sum())) + np.repeat(start[gone] - (np.cumsum(length) - length), length)
+        counts -= np.bincount(members[at], minlength=n)
+        yield item, int(support_of[gone].min())
+
+
+def _largest_score(counts: Ints, supports: Ints) -> int:
+    """The item with the largest (number of minimal moles / support), exactly; of equals the first by label."""
+    score = counts / np.maximum(supports, 1)
+    close = np.flatnonzero(score >= score.max() * (1 - 1e-12)).tolist()
+    return int(max(close, key=lambda item: (Fraction(int(counts[item]), int(supports[item])), -item)))

@@ -1,0 +1,200 @@
+"""The minimal moles of (h,k,p)-coherence, mined size by size (Xu, Wang, Fu and Yu, KDD 2008; spec 1.5, 5.6).
+
+A mole is a set of at most p public items that fewer than k transactions hold, or among whose transactions a private item
+has a share above h. It is minimal if no proper subset is a mole. Every subset of a set that is neither a mole nor holds one
+is such a set as well, so that candidates of the next size are joined from these, although the bound h is not monotone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.hghs.threats import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table
+from anondb.errors import BudgetExceeded
+from anondb.models.hkp import HkpCoherence
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Moles:
+    """The minimal moles.
+
+    Attributes:
+        single: the public items that are moles by themselves, ascending.
+        rows: for each size from 2 on, an (n, size) array of items, ascending in each row.
+        supports: for each size, the n supports.
+    """
+
+    single: Ints
+    rows: dict[int, Rows]
+    supports: dict[int, Rows]
+
+
+@dataclass
+class _Level:
+    """The sets of one size that hold no mole; set i is made of set ``prefix[i]`` of the size before and ``member[i]``.
+
+    Attributes:
+        key: ``prefix * n_items + member``, ascending.
+        items: the items of each set.
+        without: for each position j, the number of the set without its item j among those one smaller.
+    """
+
+    key: Ints
+    items: Rows
+    without: Ints
+
+    def find(self, key: Ints) -> Ints:
+        """The numbers of the sets with these keys; -1 where there is none."""
+        if not len(self.key):
+            return np.full(len(key), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
+        return np.where(self.key[at] == key, at, -1)
+
+
+class MoleMiner:
+    """Minimal moles of one dataset.
+
+    Args:
+        engine: inside a transaction.
+        dataset: the coded transactions.
+        private: which items are private, by number.
+        model: h, k and p.
+    """
+
+    def __init__(self, engine: Engine, dataset: Dataset, private: npt.NDArray[np.bool_], model: HkpCoherence) -> None:
+        self._engine, self._dataset, self._model = engine, dataset, model
+        self._public = ~private
+        self._private: Table | None = None
+        if model.h < 1 and private.any():
+            items = engine.put("private_items", {"item": ("INTEGER", np.flatnonzero(private))})
+            tables = {"transactions": dataset.transactions, "private": items}
+            self._private = engine.create("private", "itemsets/private_occurrences", tables)
+            engine.drop(items)
+
+    def mine(self) -> Moles:
+        """All minimal moles of up to p items.
+
+        Raises:
+            BudgetExceeded: a size would join or keep more rows than memory and time allow; says how many.
+        """
+        engine, n = self._engine, self._dataset.n_items
+        supports = self._dataset.supports
+        most = np.zeros(n, dtype=np.int64)
+        if self._private is not None:
+            tables = {"transactions": self._dataset.transactions, "private": self._private}
+            found = engine.query("itemsets/private_shares", tables)
+            most[found["item"]] = found["most"]
+        mole = self._are_moles(supports, most)
+        kept = np.flatnonzero(self._public & ~mole)
+        moles = Moles(np.flatnonzero(self._public & mole), {}, {})
+        if self._model.p > 1 and len(kept) > 1 and (self._model.k > 1 or self._private is not None):
+            self._grow(kept, moles)
+        if self._private is not None:
+            engine.drop(self._private)
+        return moles
+
+    def _are_moles(self, support: Ints, most: Ints) -> npt.NDArray[np.bool_]:
+        h = self._model.h
+        shares = np.zeros(len(support), dtype=np.bool_)
+        if self._private is not None:  # most / support > h, exactly: h may have any denominator
+            sizes, which = np.unique(support, return_inverse=True)
+            allowed = np.array([s * h.numerator // h.denominator for s in sizes.tolist()], dtype=np.int64)
+            shares = np.asarray(most > allowed[which])
+        return np.asarray((support < self._model.k) | shares)
+
+    def _grow(self, kept: Ints, moles: Moles) -> None:
+        """Sizes 2 to p, as long as there are candidates."""
+        engine, n = self._engine, self._dataset.n_items
+        items = engine.put("kept_items", {"item": ("INTEGER", kept)})
+        occurrences = engine.create(
+            "occurrences_1", "itemsets/public_occurrences", {"transactions": self._dataset.transactions, "kept": items}
+        )
+        engine.drop(items)
+        everything = np.arange(n, dtype=np.int64)
+        level = _Level(everything, everything.astype(np.int32).reshape(-1, 1), np.zeros((n, 1), dtype=np.int64))
+        size = 2
+        while size <= self._model.p:
+            mass = engine.query("itemsets/join_mass", {"occurrences": occurrences})
+            total = int(mass["mass"].sum())
+            if not total:
+                break
+            _check(total, MAX_ROWS, f"Itemsets of {size} public items would need a join", ROW_BYTES)
+            parts = [self._size(occurrences, level, low, high) for low, high in chunks(mass["itemset"], mass["mass"])]
+            found, fine = ([np.concatenate(x) for x in zip(*some, strict=True)] for some in zip(*parts, strict=True))
+            if len(found[0]):
+                moles.rows[size], moles.supports[size] = found[0], found[1]
+            held = sum(len(rows) for rows in moles.rows.values())
+            _check(held, MAX_THREATS, "The minimal moles are a table", 16 * size)
+            size += 1
+            if size > self._model.p or not len(fine[0]):
+                break
+            first, second, without, support = fine
+            _check(
+                int(support.sum()), MAX_KEPT, f"Itemsets of {size - 1} public items that are no moles occur", ROW_BYTES
+            )
+            occurrences = self._next(occurrences, first, second, size - 1)
+            member = level.items[second, -1]
+            level = _Level(
+                first * n + member, np.hstack((level.items[first], member.reshape(-1, 1))).astype(np.int32), without
+            )
+        engine.drop(occurrences)
+
+    def _size(
+        self, occurrences: Table, level: _Level, low: int, high: int
+    ) -> tuple[tuple[Rows, Rows], tuple[Ints, Ints, Ints, Ints]]:
+        """The minimal moles of the next size, and the sets that hold none, whose first set lies in a range."""
+        engine = self._engine
+        joined = engine.create("joined", "itemsets/joined", {"occurrences": occurrences}, first_from=low, first_to=high)
+        found = engine.query("itemsets/candidates", {"joined": joined})
+        first, second = found["first_set"].astype(np.int64), found["second_set"].astype(np.int64)
+        support = found["support"].astype(np.int64)
+        most = np.zeros(len(support), dtype=np.int64)
+        if self._private is not None:
+            together = engine.query("itemsets/candidate_shares", {"joined": joined, "private": self._private})
+            keys, wanted = (
+                x["first_set"].astype(np.int64) * len(level.key) + x["second_set"] for x in (found, together)
+            )
+            most[np.searchsorted(keys, wanted)] = together["most"]
+        engine.drop(joined)
+        without = self._subsets(level, first, second)
+        whole = (without >= 0).all(axis=1)  # all sets one smaller hold no mole
+        mole = self._are_moles(support, most)
+        minimal, fine = whole & mole, whole & ~mole
+        rows = np.hstack((level.items[first[minimal]], level.items[second[minimal], -1:])).astype(np.int32)
+        return (rows, found["support"][minimal]), (first[fine], second[fine], without[fine], support[fine])
+
+    def _subsets(self, level: _Level, first: Ints, second: Ints) -> Ints:
+        """For each candidate and position j, the number of the set without its item j; -1 where that holds a mole.
+
+        Without the last item it is the first of the two joined sets, without the one before it the second. For the others,
+        take that item out of the first set and add the candidate's last one.
+        """
+        columns = []
+        last = level.items[second, -1]
+        for j in range(level.items.shape[1] - 1):
+            columns.append(level.find(level.without[first, j] * self._dataset.n_items + last))
+        return np.column_stack([*columns, second, first])
+
+    def _next(self, occurrences: Table, first: Ints, second: Ints, size: int) -> Table:
+        engine = self._engine
+        columns = {"first_set": first, "second_set": second, "itemset": np.arange(len(first))}
+        kept = engine.put("kept", {name: ("INTEGER", values) for name, values in columns.items()})
+        grown = engine.create(f"occurrences_{size}", "itemsets/grown", {"occurrences": occurrences, "kept": kept})
+        engine.drop(occurrences, kept)
+        return grown
+
+
+def _check(rows: int, limit: int, what: str, row_bytes: int) -> None:
+    if rows > limit:
+        raise BudgetExceeded(
+            f"{what} of {rows:,} rows, about {rows * row_bytes / 2**30:.1f} GiB; the limit is {limit:,}.",
+            hint="Lower p, or raise k.",
+        )

@@ -1,0 +1,64 @@
+"""Algorithms for (k,k^m)-anonymity and (k,l^m)-diversity of relational and transaction data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anondb.algorithms.method import Method, Task, option
+from anondb.errors import InternalError
+
+if TYPE_CHECKING:
+    from anondb.engine import Engine
+    from anondb.recoding import Recoding
+
+
+@dataclass(frozen=True)
+class RelationalOptions:
+    """What steers the algorithms for relational and transaction data."""
+
+    infeasible: str = option(
+        "suppress",
+        "What to do with clusters of records that item generalization cannot fix.",
+        choices=("suppress", "merge", "error"),
+    )
+
+
+def _run(name: str) -> Callable[[Engine, Task], Recoding]:
+    def run(engine: Engine, task: Task) -> Recoding:
+        from anondb.algorithms.relational.rt import relational
+
+        if task.records is None:
+            raise InternalError("A relational method ran without records.")
+        return relational(
+            engine,
+            task.dataset,
+            task.records,
+            task.model,
+            name,
+            delta=task.delta,
+            taxonomy=task.taxonomy,
+            sensitive=frozenset(task.sensitive or ()),
+            infeasible=task.options.infeasible,
+        )
+
+    return run
+
+
+def _method(name: str) -> Method:
+    takes = ("taxonomy", "hierarchies", "weights", "domains", "sensitive", "values", "max_suppression")
+    return Method(
+        name=name,
+        paper="Poulis, Loukides, Gkoulalas-Divanis and Skiadopoulos, ECML/PKDD 2013",
+        models=("kkm", "klm"),
+        run=_run(name),
+        options=RelationalOptions,
+        needs=("records", "quasi_identifiers"),
+        takes=(*takes, "delta") if "bound" in name else takes,
+    )
+
+
+METHODS = tuple(
+    map(_method, (*(f"{b}_bound_{o}" for b in ("rum", "tum") for o in ("rt", "r", "t")), "rfirst", "tfirst"))
+)

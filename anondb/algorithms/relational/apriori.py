@@ -1,0 +1,42 @@
+"""T by a taxonomy: AA, Apriori anonymization, on the nonsensitive items of one cluster (spec 4.3, 5.1).
+
+A cluster gets a cut of its own, the one that ``apriori`` would find for its records alone. Whole subtrees are generalized,
+so where some child of the root, or two of them, are held by fewer than k records of the cluster, only the root is left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anondb.algorithms.apriori.apriori import Apriori, label_order
+from anondb.algorithms.apriori.postings import Postings
+from anondb.algorithms.relational.items import ClusterRecoding, Ints, ItemSets, Recoder, recoding
+from anondb.algorithms.relational.sets import partition
+from anondb.data.taxonomy import Taxonomy
+
+
+def taxonomy_recoder(items: ItemSets, k: int, m: int | float, taxonomy: Taxonomy, leaf: Ints) -> Recoder:
+    """k^m-anonymity of a cluster by full-subtree generalization; ``leaf`` is the node of each item.
+
+    Items of a cluster with fewer than k records that hold any are all suppressed (C-11).
+    """
+    order = label_order(taxonomy)
+    leaves = np.flatnonzero(taxonomy.is_leaf).tolist()
+
+    def recode(records: Ints) -> ClusterRecoding:
+        found, marks = items.marks(records)
+        if int(marks.any(axis=0).sum()) < k:
+            return partition(found, marks, np.full(len(found), -1))
+        node = leaf[found]
+        in_order = np.argsort(node)
+        record, item = np.nonzero(marks[in_order].T)
+        start = np.append(np.flatnonzero(np.diff(record, prepend=-1)), len(record)).astype(np.int64)
+        search = Apriori(Postings(taxonomy, node[in_order][item].astype(np.int32), start), k, order, 0, set(leaves))
+        search.run(m)
+        above = search.image(node)
+        nodes, block = np.unique(taxonomy.rank[above], return_inverse=True)  # numbered in the order of ties
+        chosen = np.empty(len(nodes), dtype=np.int64)
+        chosen[block] = above
+        return recoding(found, marks, block, tuple(chosen.tolist()), taxonomy.leaf_count[chosen])
+
+    return recode

@@ -1,0 +1,330 @@
+"""T for l^m-diversity: raise what violates, one step at a time (spec 4.8).
+
+This is the l^m-diversity version of Apriori anonymization that the paper names (Terrovitis et al., VLDB J. 2011), inside
+a cluster: while a set of at most m generalized items is held by fewer than k records, or by records of which more than one
+in l holds a sensitive item, the cheapest of its items gives way to its parent (full-subtree). The smallest violating set
+goes first, of equal sizes that of the first nodes. Without a taxonomy the rarest of its items is united with the companion
+of least UL instead, as in PCTA.
+
+Unlike k^m-anonymity, l^m-diversity is not monotone: the loop may end at the root although a finer recoding was valid. Then
+all recodings of a small cluster are tried, the one of least UL is taken, and failing that the sensitive items that violate
+are suppressed in the cluster, as are those that more than one in l of all its records hold, which no recoding can help.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, Recoder, recoding, ul_exact
+from anondb.algorithms.relational.sets import partition
+from anondb.data.taxonomy import Taxonomy
+from anondb.errors import BudgetExceeded
+
+MAX_SETS = 20_000_000  # itemsets of one cluster that are counted one by one
+MAX_TRIED = 250  # recodings of a cluster that are tried when raising failed
+
+
+def diversity_recoder(
+    items: ItemSets, k: int, ell: int, m: int | float, taxonomy: Taxonomy | None = None, leaf: Ints | None = None
+) -> Recoder:
+    """l^m-diversity and k^m-anonymity of a cluster, by a taxonomy where there is one, else by sets."""
+
+    def recode(records: Ints) -> ClusterRecoding:
+        found, marks = items.marks(records)
+        sensitive, holding = items.sensitive_marks(records)
+        often = holding.sum(axis=1) * ell > len(records)
+        lost = set(sensitive[often].tolist())
+        kept = np.flatnonzero(~often)
+        if int(marks.any(axis=0).sum()) < k:
+            return _without(partition(found, marks, np.full(len(found), -1)), lost)
+        while True:
+            groups = [np.flatnonzero(holding[z]) for z in kept.tolist()]
+            state = _state(marks, groups, k, ell, m, taxonomy, None if leaf is None else leaf[found])
+            failing = state.run()
+            if not failing:
+                return state.recoding(found, marks, lost)
+            finer = [s.recoding(found, marks, lost) for s in state.all_recodings() if s.violation()[1] is None]
+            if finer:
+                return min(finer, key=lambda r: (ul_exact(r.profile), r.block.tolist()))
+            lost |= set(sensitive[kept[failing]].tolist())
+            kept = np.delete(kept, failing)
+
+    return recode
+
+
+def _without(found: ClusterRecoding, lost: set[int]) -> ClusterRecoding:
+    return ClusterRecoding(found.items, found.block, found.keys, found.sizes, found.profile, frozenset(lost))
+
+
+def _state(
+    marks: Bools,
+    groups: list[Ints],
+    k: int,
+    ell: int,
+    m: int | float,
+    taxonomy: Taxonomy | None,
+    leaf: Ints | None,
+) -> _Blocks:
+    if taxonomy is None or leaf is None:
+        return _Blocks(marks, groups, k, ell, m)
+    return _Nodes(marks, groups, k, ell, m, taxonomy, leaf)
+
+
+class _Blocks:
+    """The generalized items of one cluster, as sets of items; a block has the number of its first item.
+
+    Attributes:
+        block_of: block of each item.
+        rows: which records hold each block.
+        groups: the records that hold each sensitive item.
+    """
+
+    def __init__(self, marks: Bools, groups: list[Ints], k: int, ell: int, m: int | float) -> None:
+        self.n, self.k, self.ell, self.m = len(marks), k, ell, m
+        self.block_of = np.arange(self.n)
+        self.size = np.ones(self.n, dtype=np.int64)
+        self.alive = np.ones(self.n, dtype=np.bool_)
+        self.rows = marks.astype(np.float32)
+        self.groups = groups
+        self._marks = marks
+        self.pairs = self._together(self.rows)
+        self.pairs_with = [self._together(self.rows, g) for g in groups]
+
+    def _together(self, rows: npt.NDArray[np.float32], group: Ints | None = None) -> Ints:
+        """How many records (of a group) hold both a given row's block and each block."""
+        if group is None:
+            return (rows @ self.rows.T).astype(np.int64)
+        return (rows[:, group] @ self.rows[:, group].T).astype(np.int64)
+
+    # ------------------------------------------------------------------ what violates
+
+    def _order(self) -> Ints:
+        """The blocks in the order of ties."""
+        return np.flatnonzero(self.alive)
+
+    def violation(self) -> tuple[list[int], list[int] | None]:
+        """The first violating set of blocks, and the sensitive items that violate there; None where nothing violates.
+
+        The list of sensitive items is empty where the set is held by too few records.
+        """
+        here = self._order()
+        top = self.m if self.groups else min(self.m, 2)
+        for size in range(1, min(int(min(top, self.n)), 2) + 1):
+            pairs = self.pairs[np.ix_(here, here)]
+            asked = np.eye(len(here), dtype=np.bool_) if size == 1 else np.triu(pairs > 0, 1)
+            bad = [pairs < self.k] + [w[np.ix_(here, here)] * self.ell > pairs for w in self.pairs_with]
+            found = np.flatnonzero((np.logical_or.reduce(bad) & asked & (pairs > 0)).ravel())
+            if len(found):
+                a, b = divmod(int(found[0]), len(here))
+                return sorted({int(here[a]), int(here[b])}), [z for z, w in enumerate(bad[1:]) if w[a, b]]
+        if self.m > 2:
+            return self._larger(here)
+        return [], None
+
+    def _larger(self, here: Ints) -> tuple[list[int], list[int] | None]:
+        """The first violating set of three or more blocks."""
+        held = [tuple(np.flatnonzero(column).tolist()) for column in self.rows[here].T > 0]
+        longest = max(map(len, held), default=0)
+        if not self.groups and self.m >= longest:
+            return self._few_supersets(here, held)
+        top = int(min(self.m, longest))
+        for size in range(3, top + 1):
+            if sum(comb(len(h), size) for h in held) > MAX_SETS:
+                raise BudgetExceeded(
+                    f"The sets of {size} items of a cluster are too many.",
+                    hint="Lower m, or leave sensitive items out.",
+                )
+            counts = Counter(x for h in held for x in combinations(h, size))
+            with_item = [Counter(x for r in g.tolist() for x in combinations(held[r], size)) for g in self.groups]
+            bad = [x for x, c in counts.items() if c < self.k or any(w[x] * self.ell > c for w in with_item)]
+            if bad:
+                first = min(bad)
+                which = [z for z, w in enumerate(with_item) if w[first] * self.ell > counts[first]]
+                return [int(here[i]) for i in first], which
+        return [], None
+
+    def _few_supersets(self, here: Ints, held: Sequence[tuple[int, ...]]) -> tuple[list[int], list[int] | None]:
+        """For m of at least the longest transaction: the first one with fewer than k supersets (spec 1.1)."""
+        rows = self.rows[here] > 0
+        for h in sorted(set(held), key=lambda h: (len(h), h)):
+            if h and int(rows[list(h)].all(axis=0).sum()) < self.k:
+                return [int(here[i]) for i in h], []
+        return [], None
+
+    # ------------------------------------------------------------------ what is done about it
+
+    def run(self) -> list[int]:
+        """Raise until nothing violates; otherwise the numbers of the sensitive items that still do at the end."""
+        while True:
+            blocks, failing = self.violation()
+            if failing is None:
+                return []
+            if not self.raise_one(blocks):
+                return failing or list(range(len(self.groups)))
+
+    def raise_one(self, blocks: list[int]) -> bool:
+        """Unite the rarest block with the companion of least UL (version A); False if there is none."""
+        if int(self.alive.sum()) < 2:
+            return False
+        rarest = min(blocks, key=lambda b: (self.pairs[b, b], b))
+        others = [b for b in self._order().tolist() if b != rarest]
+
+        def loss(b: int) -> tuple[int, int]:
+            together = int(self.pairs[b, b] + self.pairs[rarest, rarest] - self.pairs[b, rarest])
+            return ((1 << int(self.size[b] + self.size[rarest])) - 1) * together, b
+
+        self.unite([rarest, min(others, key=loss)])
+        return True
+
+    def unite(self, blocks: Sequence[int]) -> int:
+        """Make one block of several; returns its number."""
+        kept, gone = min(blocks), [b for b in blocks if b != min(blocks)]
+        if gone:
+            self.size[kept] += self.size[gone].sum()
+            self.alive[gone] = False
+            self.block_of[np.isin(self.block_of, gone)] = kept
+            self.rows[kept] = self.rows[[kept, *gone]].max(axis=0)
+            self.rows[gone] = 0
+            row = self.rows[kept : kept + 1]
+            self.pairs[kept] = self.pairs[:, kept] = self._together(row)[0]
+            for group, pairs in zip(self.groups, self.pairs_with, strict=True):
+                pairs[kept] = pairs[:, kept] = self._together(row, group)[0]
+        return kept
+
+    def all_recodings(self) -> Iterator[_Blocks]:
+        """All partitions of the items, where they are few enough to be tried."""
+        if _bell(self.n) > MAX_TRIED:
+            return
+        for block_of in _partitions(self.n):
+            state = _Blocks(self._marks, self.groups, self.k, self.ell, self.m)
+            for block in set(block_of):
+                state.unite([i for i, b in enumerate(block_of) if b == block])
+            yield state
+
+    def recoding(self, items: Ints, marks: Bools, lost: Sequence[int] | set[int]) -> ClusterRecoding:
+        """The recoding as it is."""
+        return _without(partition(items, marks, self.block_of), set(lost))
+
+
+class _Nodes(_Blocks):
+    """The generalized items of one cluster as nodes of a taxonomy."""
+
+    def __init__(
+        self,
+        marks: Bools,
+        groups: list[Ints],
+        k: int,
+        ell: int,
+        m: int | float,
+        taxonomy: Taxonomy,
+        leaf: Ints,
+    ) -> None:
+        super().__init__(marks, groups, k, ell, m)
+        self.taxonomy, self.leaf = taxonomy, leaf
+        self.node = leaf.copy()
+        self.occurrences: Ints = marks.sum(axis=1).astype(np.int64)
+
+    def _order(self) -> Ints:
+        here = np.flatnonzero(self.alive)
+        return here[np.argsort(self.taxonomy.rank[self.node[here]], kind="stable")]
+
+    def _below(self, node: int) -> list[int]:
+        inside = (self.node >= node) & (self.node <= self.taxonomy.last[node]) & self.alive
+        return np.flatnonzero(inside).tolist()
+
+    def raise_one(self, blocks: list[int]) -> bool:
+        """Replace the cheapest of the nodes by its parent, by NCP; False if all are the root."""
+        tree = self.taxonomy
+
+        def cost(parent: int) -> tuple[int, int]:
+            below = self._below(parent)
+            widened = [int(tree.leaf_count[parent]) - _spread(tree, int(self.node[b])) for b in below]
+            return sum(int(self.occurrences[b]) * w for b, w in zip(below, widened, strict=True)), int(
+                tree.rank[parent]
+            )
+
+        parents = {int(tree.parent[self.node[b]]) for b in blocks} - {-1}
+        if not parents:
+            return False
+        chosen = min(parents, key=cost)
+        below = self._below(chosen)
+        occurrences = int(self.occurrences[below].sum())
+        kept = self.unite(below)
+        self.node[kept] = chosen
+        self.occurrences[kept] = occurrences
+        return True
+
+    def all_recodings(self) -> Iterator[_Blocks]:
+        """All cuts of the taxonomy above the items that occur, where they are few enough to be tried."""
+        cuts = self._cuts(0)
+        for cut in cuts or ():
+            state = _Nodes(self._marks, self.groups, self.k, self.ell, self.m, self.taxonomy, self.leaf)
+            for node in cut:
+                kept = state.unite(state._below(node))
+                state.node[kept] = node
+            yield state
+
+    def _cuts(self, node: int) -> list[tuple[int, ...]] | None:
+        """The cuts below a node, as far as items of the cluster lie below; None if there are too many."""
+        inside = self.leaf[(self.leaf >= node) & (self.leaf <= self.taxonomy.last[node])]
+        if not len(inside):
+            return [()]
+        found: list[tuple[int, ...]] = [(node,)]
+        if self.taxonomy.is_leaf[node]:
+            return found
+        parts: list[tuple[int, ...]] = [()]
+        for child in self.taxonomy.children(node):
+            below = self._cuts(child)
+            if below is None or len(parts) * len(below) > MAX_TRIED:
+                return None
+            parts = [p + b for p in parts for b in below]
+        return found + parts
+
+    def recoding(self, items: Ints, marks: Bools, lost: Sequence[int] | set[int]) -> ClusterRecoding:
+        """The recoding as it is; a node stands for all of its leaves."""
+        here = self._order()
+        number = np.full(self.n, -1, dtype=np.int64)
+        number[here] = np.arange(len(here))
+        nodes = self.node[here]
+        return recoding(
+            items, marks, number[self.block_of], tuple(nodes.tolist()), self.taxonomy.leaf_count[nodes], lost
+        )
+
+
+def _spread(tree: Taxonomy, node: int) -> int:
+    """Leaves that a node stands for, 0 where it is untouched (NCP)."""
+    return 0 if tree.is_leaf[node] else int(tree.leaf_count[node])
+
+
+def _bell(n: int) -> int:
+    """How many partitions n items have, as far as it matters."""
+    if n > 8:
+        return MAX_TRIED + 1
+    row = [1]
+    for _ in range(n):
+        following = [row[-1]]
+        for value in row:
+            following.append(following[-1] + value)
+        row = following
+    return row[0]
+
+
+def _partitions(n: int) -> Iterator[list[int]]:
+    """The partitions of n items, as the block of each; blocks are numbered as they come up."""
+    block_of = [0] * n
+
+    def rest(at: int, blocks: int) -> Iterator[list[int]]:
+        if at == n:
+            yield list(block_of)
+            return
+        for block in range(blocks + 1):
+            block_of[at] = block
+            yield from rest(at + 1, max(blocks, block + 1))
+
+    return rest(0, 0)

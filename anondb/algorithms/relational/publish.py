@@ -1,0 +1,202 @@
+"""From the recoded clusters of relational and transaction data to what is published: labels, rows, classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from anondb.algorithms.coat.coat import group_label
+from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, slices
+from anondb.data.generalization import Generalization, Groups
+from anondb.data.records import Attribute
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.recoding import LocalRecoding, PublishedAttribute, RelationalRecoding
+
+Key = tuple[int, ...] | int
+
+
+def publish(
+    engine: Engine,
+    dataset: Dataset,
+    measure: Generalization,
+    items: ItemSets,
+    clusters: Sequence[Ints],
+    recoded: Sequence[ClusterRecoding],
+    taxonomy: Taxonomy | None,
+    is_sensitive: Bools,
+    tum: float,
+) -> RelationalRecoding:
+    """The recoding of all clusters.
+
+    Args:
+        engine: inside a transaction.
+        dataset, measure, items: the data.
+        clusters: the records of each cluster.
+        recoded: what T made of each.
+        taxonomy: that of the nodes in ``recoded``, if they are nodes.
+        is_sensitive: which items are.
+        tum: mean UL of the records.
+    """
+    groups = measure.groups(list(clusters))
+    same = measure.published(groups)
+    number = {key: i for i, key in enumerate(dict.fromkeys(same))}
+    class_of = np.empty(items.n, dtype=np.int64)
+    first: dict[int, int] = {}
+    incomplete: set[int] = set()
+    for i, (members, found, key) in enumerate(zip(clusters, recoded, same, strict=True)):
+        class_of[members] = number[key]
+        first.setdefault(number[key], i)
+        if found.suppresses:
+            incomplete.add(number[key])
+    classes = engine.put("rt_classes", {"tid": ("INTEGER", np.arange(1, items.n + 1)), "class": ("INTEGER", class_of)})
+    hidden = np.flatnonzero(np.isin(class_of, sorted(incomplete)))
+    costs = measure.costs(groups)
+    published = groups.take([first[c] for c in range(len(number))])
+    return RelationalRecoding(
+        items=_items(engine, dataset, items, clusters, recoded, taxonomy, hidden + 1),
+        classes=classes,
+        attributes=tuple(_attribute(measure, i, a, published) for i, a in enumerate(measure.records.attributes)),
+        sensitive=tuple(label for label, s in zip(dataset.labels, is_sensitive.tolist(), strict=True) if s),
+        rum=Fraction(int((costs * groups.size).sum()), measure.denominator * max(items.n, 1)),
+        tum=tum,
+        largest=int(groups.size.max(initial=0)),
+        clusters=len(clusters),
+        suppressed=sum(found.suppresses for found in recoded),
+    )
+
+
+def _items(
+    engine: Engine,
+    dataset: Dataset,
+    items: ItemSets,
+    clusters: Sequence[Ints],
+    recoded: Sequence[ClusterRecoding],
+    taxonomy: Taxonomy | None,
+    incomplete: Ints,
+) -> LocalRecoding:
+    """The item sets as they are published. A generalized item that several clusters share has one label."""
+    number: dict[Key, int] = {}
+    records, released = [], []
+    for members, found in zip(clusters, recoded, strict=True):
+        of_key = np.array([number.setdefault(key, len(number)) for key in found.keys], dtype=np.int64)
+        place, owner = slices(items.start, members)
+        block = found.block[np.searchsorted(found.items, items.item[place])]
+        kept = block >= 0
+        records.append(members[owner[kept]])
+        released.append(of_key[block[kept]])
+    for members, found in zip(clusters, recoded, strict=True):
+        place, owner = slices(items.sensitive_start, members)
+        item = items.sensitive[place]
+        kept = ~np.isin(item, sorted(found.lost))
+        if taxonomy is None:
+            keys: list[Key] = [(i,) for i in item[kept].tolist()]
+        else:
+            keys = [-1 - i for i in item[kept].tolist()]  # beside the nodes
+        records.append(members[owner[kept]])
+        released.append(np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64))
+    pairs = np.unique(np.column_stack((np.concatenate(records), np.concatenate(released))), axis=0)
+    transactions = engine.put(
+        "rt_rows",
+        {
+            "tid": ("INTEGER", pairs[:, 0] + 1),
+            "released": ("INTEGER", pairs[:, 1]),
+            "copies": ("INTEGER", np.ones(len(pairs), dtype=np.int64)),
+        },
+    )
+    members_of = [_members(key, dataset.labels, taxonomy) for key in number]
+    names = [_name(key, m, dataset.labels, taxonomy) for key, m in zip(number, members_of, strict=True)]
+    flat = sum(f.keys == (0,) and len(f.items) > 1 for f in recoded) if taxonomy is not None else 0
+    remark = (
+        f"In {flat} of {len(recoded)} clusters all items became the root of the taxonomy: whole subtrees are generalized, so"
+        " where fewer than k records hold a child of the root, or several of its children together, only the root is left."
+        " Without a taxonomy items are generalized to sets, which loses less."
+    )
+    return LocalRecoding(
+        transactions=transactions,
+        incomplete=incomplete,
+        labels=_distinct(
+            names, [len(m) == 1 or isinstance(k, int) for k, m in zip(number, members_of, strict=True)], dataset.labels
+        ),
+        member_of=np.repeat(np.arange(len(members_of)), [len(m) for m in members_of] or 0),
+        member_labels=tuple(label for m in members_of for label in m),
+        remarks=(remark,) if flat else (),
+    )
+
+
+def _members(key: Key, labels: Sequence[str], taxonomy: Taxonomy | None) -> list[str]:
+    if isinstance(key, tuple):
+        return [labels[i] for i in key]
+    if key < 0 or taxonomy is None:
+        return [labels[-1 - key]]
+    return [taxonomy.labels[v] for v in taxonomy.leaves(key).tolist()]
+
+
+def _name(key: Key, members: list[str], labels: Sequence[str], taxonomy: Taxonomy | None) -> str:
+    if isinstance(key, int) and key >= 0 and taxonomy is not None:
+        return taxonomy.labels[key]
+    return members[0] if len(members) == 1 else group_label(members)
+
+
+def _distinct(names: Sequence[str], own: Sequence[bool], labels: Sequence[str]) -> tuple[str, ...]:
+    """The names, those that are not a label of the data (``own``) numbered where they would equal another."""
+    taken = {*labels, *(name for name, is_own in zip(names, own, strict=True) if is_own)}
+    found = []
+    for name, is_own in zip(names, own, strict=True):
+        shown, n = name, 1
+        while not is_own and shown in taken:
+            n += 1
+            shown = f"{name} #{n}"
+        taken.add(shown)
+        found.append(shown)
+    return tuple(found)
+
+
+def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Groups) -> PublishedAttribute:
+    """What the classes publish of one attribute."""
+    if attribute.is_range:
+        return PublishedAttribute(
+            attribute.name,
+            low=groups.low[i],
+            high=groups.high[i],
+            empty=groups.low[i] > groups.high[i],
+            null=groups.null[i],
+            has_null=attribute.has_null,
+            sql_type=attribute.sql_type,
+            scale=attribute.unit.denominator,
+        )
+    marks = groups.sets[i]
+    stands_for: list[tuple[str | None, ...]]
+    names: list[str]
+    if marks is not None:
+        stands_for = [tuple(attribute.values[v] for v in np.flatnonzero(row).tolist()) for row in marks]
+        names = [
+            group_label([*(v for v in vs if v is not None), *(["NULL"] if None in vs else [])]) for vs in stands_for
+        ]
+    else:
+        tree = attribute.hierarchy
+        assert tree is not None
+        nodes = measure.nodes(i, groups).tolist()
+        leaves = {v: tuple(tree.labels[x] for x in tree.leaves(max(v, 0)).tolist()) for v in set(nodes)}
+        stands_for = [(None,) if v == -1 else (*leaves[v], None) if v == -2 else leaves[v] for v in nodes]
+        names = [f"{tree.labels[0]} or NULL" if v < 0 else tree.labels[v] for v in nodes]
+    known: dict[tuple[str | None, ...], str] = {}
+    for values, name in zip(stands_for, names, strict=True):
+        if values != (None,):
+            known.setdefault(values, str(values[0]) if len(values) == 1 else name)
+    inner = [attribute.hierarchy is not None and None not in values for values in known]
+    own = [len(values) == 1 or of_tree for values, of_tree in zip(known, inner, strict=True)]
+    tree_labels: Sequence[Any] = () if attribute.hierarchy is None else attribute.hierarchy.labels
+    taken = [*(v for v in attribute.values if v is not None), *tree_labels]
+    shown = dict(zip(known, _distinct(list(known.values()), own, taken), strict=True))
+    return PublishedAttribute(
+        attribute.name,
+        has_null=attribute.has_null,
+        label=tuple(shown.get(values) for values in stands_for),
+        value_of=tuple(label for values, label in shown.items() for _ in values),
+        values=tuple(value for values in shown for value in values),
+    )

@@ -1,0 +1,242 @@
+"""The algorithms for relational and transaction data (Poulis et al., ECML/PKDD 2013): from clusters to a recoding.
+
+``rum_bound`` and ``tum_bound`` bound the loss of one kind of data and keep that of the other low (section 4). RFIRST and
+TFIRST, with which the paper compares them, look at one kind only (section 3): RFIRST takes the clusters of CLUSTER as they
+are; TFIRST cuts the records, in the order of LRA (by the Gray code of their items, spec 5.2), into groups of at least k.
+Each then recodes the items of every cluster by T.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from anondb.algorithms.relational.apriori import taxonomy_recoder
+from anondb.algorithms.relational.bounds import BoundViolated, Merging, nearest, rum_bound, tum_bound
+from anondb.algorithms.relational.btd import BtdOrder
+from anondb.algorithms.relational.cluster import cluster, fused
+from anondb.algorithms.relational.greedy import diversity_recoder
+from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, Profile, Recoder, ul
+from anondb.algorithms.relational.publish import publish
+from anondb.algorithms.relational.sets import set_recoder
+from anondb.data.generalization import Generalization
+from anondb.data.records import Records
+from anondb.data.taxonomy import Taxonomy, from_edges
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.errors import InfeasibleError, InputError
+from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.recoding import RelationalRecoding
+
+RT_ALGORITHMS = (*(f"{b}_bound_{v}" for b in ("rum", "tum") for v in ("r", "t", "rt")), "rfirst", "tfirst")
+POLICIES = ("suppress", "merge", "error")
+DEFAULT_DELTA = Fraction(65, 100)  # the paper's
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What every step needs."""
+
+    engine: Engine
+    measure: Generalization
+    items: ItemSets
+    recode: Recoder
+    k: int
+    place: Ints | None
+
+
+def relational(
+    engine: Engine,
+    dataset: Dataset,
+    records: Records,
+    model: KkmAnonymity | KlmDiversity,
+    algorithm: str,
+    *,
+    delta: Any = None,
+    taxonomy: Taxonomy | None = None,
+    sensitive: frozenset[str] = frozenset(),
+    infeasible: str = "suppress",
+) -> RelationalRecoding:
+    """(k,k^m)-anonymize or (k,l^m)-diversify relational and transaction data.
+
+    Args:
+        engine: inside a transaction.
+        dataset, records: the transactions and the quasi-identifiers of the same persons.
+        model: the promise.
+        algorithm: one of ``RT_ALGORITHMS``.
+        delta: the bound on Rum or Tum, from 0 to 1; 0.65 by default.
+        taxonomy: T generalizes to its nodes; by sets of items without one.
+        sensitive: items that attackers do not know; they are published as they are.
+        infeasible: what becomes of a cluster that no generalization of its items helps (C-11): ``suppress`` items,
+            ``merge`` it with the nearest cluster as long as that helps and delta allows, or ``error``.
+
+    Raises:
+        InfeasibleError: fewer records than k; delta cannot be met (``bound_violated``, with the smallest that can); a
+            cluster is beyond help (``infeasible_cluster``).
+        InputError: a bad delta; every item is sensitive; an item is not in the taxonomy.
+    """
+    bound = _delta(delta)
+    is_sensitive = np.array([label in sensitive for label in dataset.labels], dtype=np.bool_)
+    if dataset.n_items and is_sensitive.all():
+        raise InputError(
+            "Every item is sensitive, so none is left to be protected or generalized.",
+            code="all_sensitive",
+            hint="Name the sensitive ones only.",
+        )
+    items = ItemSets.load(engine, dataset, is_sensitive)
+    measure = Generalization(records)
+    leaf = place = None
+    if taxonomy is not None:
+        taxonomy = _without(taxonomy, sensitive)
+        leaf = _leaves(taxonomy, dataset, is_sensitive)
+        place = np.argsort(np.argsort(np.where(is_sensitive, taxonomy.size, taxonomy.rank[leaf]), kind="stable"))
+    plan = _Plan(engine, measure, items, _recoder(items, model, taxonomy, leaf), model.k, place)
+    clusters, limit = _clusters(plan, algorithm, bound)
+    if algorithm.startswith("rum") and limit is not None and Merging(measure, clusters).rum > limit:
+        raise BoundViolated("The loss of the relational attributes", limit, Merging(measure, clusters).rum)
+    engine.progress("recoding the clusters")
+    before = len(clusters)
+    final, recoded = _settled(plan, clusters, limit if algorithm.startswith("rum") else None, infeasible)
+    whole: Profile = Counter()
+    for found in recoded:
+        whole.update(found.profile)
+    tum = ul(whole) / max(records.n, 1)
+    if algorithm.startswith("tum") and infeasible == "merge" and tum > bound:
+        raise BoundViolated("The loss of the items", bound, Fraction(tum))
+    made = publish(engine, dataset, measure, items, final, recoded, taxonomy, is_sensitive, tum)
+    return replace(made, merged=before - len(final))
+
+
+def _delta(given: Any) -> Fraction:
+    try:
+        delta = DEFAULT_DELTA if given is None else Fraction(str(given))
+    except (ValueError, ZeroDivisionError):
+        delta = Fraction(-1)
+    if isinstance(given, bool) or not 0 <= delta <= 1:
+        raise InputError(f"delta must be a number from 0 to 1, not {str(given)[:40]}.", code="bad_parameter")
+    return delta
+
+
+def _without(taxonomy: Taxonomy, sensitive: frozenset[str]) -> Taxonomy:
+    """The taxonomy of the nonsensitive items: sensitive leaves, and nodes with no other leaves, are taken out."""
+    gone = [v for v in taxonomy.leaves(0).tolist() if taxonomy.labels[v] in sensitive]
+    left = taxonomy.leaf_count.copy()
+    for node in gone:
+        while node >= 0:
+            left[node] -= 1
+            node = int(taxonomy.parent[node])
+    if not gone or not left[0]:
+        return taxonomy
+    labels, parent = taxonomy.labels, taxonomy.parent
+    by_rank = np.argsort(taxonomy.rank)
+    kept = [v for v in by_rank.tolist() if left[v]]
+    return from_edges((labels[v], labels[int(parent[v])] if v else None) for v in kept)
+
+
+def _leaves(taxonomy: Taxonomy, dataset: Dataset, is_sensitive: Bools) -> Ints:
+    """The leaf of each nonsensitive item; sensitive ones need not be in the taxonomy.
+
+    Raises:
+        InputError: ``unknown_item`` or ``internal_item``.
+    """
+    node = np.array([taxonomy.node_of.get(label, -1) for label in dataset.labels], dtype=np.int64)
+    unknown = int(((node < 0) & ~is_sensitive).sum())
+    if unknown:
+        raise InputError(
+            f"{unknown} of {len(node)} items are not in the taxonomy.",
+            code="unknown_item",
+            hint="Add them as leaves, or filter them out.",
+        )
+    inner = int((~taxonomy.is_leaf[node] & (node >= 0)).sum()) if len(node) else 0
+    if inner:
+        raise InputError(
+            f"{inner} of {len(node)} items are inner nodes of the taxonomy, not leaves.",
+            code="internal_item",
+            hint="Give each a leaf of its own below that node.",
+        )
+    return node
+
+
+def _recoder(
+    items: ItemSets, model: KkmAnonymity | KlmDiversity, taxonomy: Taxonomy | None, leaf: Ints | None
+) -> Recoder:
+    if isinstance(model, KlmDiversity):
+        return diversity_recoder(items, model.k, model.l, model.m, taxonomy, leaf)
+    if taxonomy is None or leaf is None:
+        return set_recoder(items, model.k, model.m)
+    return taxonomy_recoder(items, model.k, model.m, taxonomy, leaf)
+
+
+def _clusters(plan: _Plan, algorithm: str, bound: Fraction) -> tuple[list[Ints], Fraction | None]:
+    """The clusters before T, and delta where it applies."""
+    plan.engine.progress("clustering the records")
+    if algorithm == "tfirst":
+        return fused(plan.measure, gray_chunks(plan.items, plan.k, plan.place)), None
+    start = cluster(plan.measure, plan.k)
+    if algorithm == "rfirst":
+        return start, None
+    framework, _, variant = algorithm.partition("_bound_")
+    order = None if variant == "r" else BtdOrder(plan.items, start)
+    if framework == "rum":
+        return rum_bound(plan.measure, start, bound, variant, order, plan.engine.progress), bound
+    return tum_bound(plan.measure, start, bound, variant, plan.recode, order, plan.engine.progress), bound
+
+
+def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints]:
+    """Groups of k records, the last one larger, in the order of the Gray code of their nonsensitive items (spec 5.2).
+
+    The rank of a Gray code word is the word of its prefix parities, so words compare by where the parity turns.
+
+    Args:
+        items: the item sets.
+        k: the least size.
+        place: position of each item among the bits; by default its number.
+
+    Raises:
+        InfeasibleError: there are fewer than k records.
+    """
+    if items.n < k:
+        raise InfeasibleError(f"There are {items.n} records, fewer than k = {k}.", hint="Lower k.")
+    if place is None:
+        place = np.arange(items.n_items)
+    keys = []
+    for record in range(items.n):
+        held = place[items.item[items.start[record] : items.start[record + 1]]]
+        held.sort()
+        turns = np.append(held, items.n_items)
+        turns[::2] *= -1  # the sooner a parity turns to 1 the higher the word, the sooner it turns back the lower
+        keys.append(turns.tolist())
+    order = sorted(range(items.n), key=lambda r: (keys[r], r))
+    ends = list(range(k, items.n + 1, k))
+    ends[-1] = items.n
+    return [np.sort(np.array(order[a:b], dtype=np.int64)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _settled(
+    plan: _Plan, clusters: list[Ints], limit: Fraction | None, infeasible: str
+) -> tuple[list[Ints], list[ClusterRecoding]]:
+    """T of every cluster, and what the policy says of those where generalization does not do."""
+    if infeasible not in POLICIES:
+        raise InputError(f"infeasible must be {', '.join(POLICIES)}, not {infeasible!r}.", code="bad_parameter")
+    recoded = [plan.recode(members) for members in clusters]
+    while infeasible != "suppress":
+        at = next((i for i, found in enumerate(recoded) if found.suppresses), None)
+        if at is None:
+            break
+        other = nearest(plan.measure, clusters, at, limit) if infeasible == "merge" else None
+        if other is None:
+            raise InfeasibleError(
+                f"{sum(found.suppresses for found in recoded)} of {len(clusters)} clusters cannot keep the promise by"
+                " generalizing their items.",
+                code="infeasible_cluster",
+                hint="Let them be suppressed or merged, raise --delta, or lower k.",
+            )
+        union = np.sort(np.concatenate((clusters[at], clusters[other])))
+        kept, gone = min(at, other), max(at, other)
+        clusters[kept], recoded[kept] = union, plan.recode(union)
+        del clusters[gone], recoded[gone]
+    return clusters, recoded

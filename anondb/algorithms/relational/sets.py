@@ -1,0 +1,236 @@
+"""T by sets: PCTA inside a cluster (Gkoulalas-Divanis and Loukides, Trans. Data Privacy 2012; spec 4.3, 5.5).
+
+The privacy constraints are all m-itemsets; the one of largest support that is unsatisfied is taken up, and the rarest of its
+generalized items is united with the one of the whole domain that makes the least UL (version A), until it is satisfied. This
+is COAT without utility constraints, so larger m use its controller; m <= 2, which clusters by the thousand need, is an array
+of pair supports here, where the order of the constraints is the order of the array.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.coat.blocks import Blocks
+from anondb.algorithms.coat.coat import Run
+from anondb.algorithms.coat.explicit import Explicit
+from anondb.algorithms.coat.implicit import Implicit, Mined
+from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, Recoder, recoding
+from anondb.errors import BudgetExceeded
+
+MAX_SETS = 20_000_000  # m-itemsets of one cluster
+MAX_DENSE = 300_000  # items x records of a cluster up to which a product of the whole matrix is the fastest
+_NEAR = 1e-6  # logarithms closer than this are compared exactly
+_COLUMNS = 4096  # records of one matrix product: single precision counts them exactly
+
+
+def set_recoder(items: ItemSets, k: int, m: int | float) -> Recoder:
+    """PCTA with all m-itemsets of a cluster as constraints.
+
+    Items of a cluster with fewer than k records that hold any are all suppressed (C-11).
+    """
+
+    def recode(records: Ints) -> ClusterRecoding:
+        found, marks = items.marks(records)
+        if int(marks.any(axis=0).sum()) < k:
+            block = np.full(len(found), -1)
+        elif m <= 2 and marks.size <= MAX_DENSE and len(found) >= m:
+            pairs = _Pairs(marks, k, int(m))
+            pairs.run()
+            block = pairs.block_of
+        else:
+            block = _by_coat(marks, k, m)
+        return partition(found, marks, block)
+
+    return recode
+
+
+def partition(items: Ints, marks: Bools, block: Ints) -> ClusterRecoding:
+    """The recoding of a partition of items, given as any number of the block of each; -1 = suppressed."""
+    kept = np.flatnonzero(block >= 0)
+    names, first, of_kept = np.unique(block[kept], return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")  # blocks by their first items
+    place = np.empty(len(names), dtype=np.int64)
+    place[order] = np.arange(len(names))
+    numbered = np.full(len(items), -1, dtype=np.int64)
+    numbered[kept] = place[of_kept]
+    keys: list[list[int]] = [[] for _ in names]
+    for item, b in zip(items[kept].tolist(), numbered[kept].tolist(), strict=True):
+        keys[b].append(item)
+    sizes = np.array([len(key) for key in keys], dtype=np.int64)
+    return recoding(items, marks, numbered, tuple(map(tuple, keys)), sizes)
+
+
+class _Pairs:
+    """PCTA for m <= 2. A block has the number of its smallest item.
+
+    ``_open[a, b]`` (a < b) is the support of the unsatisfied constraint {a, b}, where a and b are the smallest items of
+    two blocks, or the two smallest of one; on the diagonal for m = 1. So the first maximum, row by row, is the constraint
+    of largest support and smallest items.
+    """
+
+    def __init__(self, marks: Bools, k: int, m: int) -> None:
+        self.n, self.k, self.m = len(marks), k, m
+        self.rows = marks.astype(np.float32)
+        self.support: Ints = marks.sum(axis=1).astype(np.int64)
+        self.size = np.ones(self.n, dtype=np.int64)
+        self.second = np.full(self.n, self.n)  # second smallest item of each block
+        self.alive = np.ones(self.n, dtype=np.bool_)
+        self.block_of = np.arange(self.n)
+        self.pairs = _together(self.rows)
+        if m == 1:
+            self._open = np.diag(np.where(self.support < k, self.support, 0)).astype(np.int32)
+        else:
+            self._open = np.triu(np.where(self.pairs < k, self.pairs, 0), 1).astype(np.int32)
+        sizes = np.arange(self.n + 1, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))
+
+    def run(self) -> None:
+        """Satisfy one constraint after the other."""
+        while (constraint := self._choose()) is not None:
+            while (image := self._unsatisfied(constraint)) is not None:
+                rarest = min(image, key=lambda b: (self.support[b], b))
+                if int(self.alive.sum()) > 1:
+                    self._merge(rarest, self._companion(rarest))
+                else:
+                    self._suppress(rarest)
+
+    def _choose(self) -> tuple[int, ...] | None:
+        best = int(self._open.argmax()) if self.n else 0
+        if self.n and self._open.flat[best]:
+            a, b = divmod(best, self.n)
+            return (a,) if a == b else (a, b)
+        rare = np.flatnonzero(self.alive & (self.support > 0) & (self.support < self.k))
+        if not len(rare):
+            return None
+        first = int(rare[0])  # it shares no record with another: the constraints that hold it have no support
+        return (0, first) if first else tuple(range(min(self.n, 2)))
+
+    def _unsatisfied(self, constraint: tuple[int, ...]) -> list[int] | None:
+        """The blocks of a constraint if it is unsatisfied (spec 1.3)."""
+        image = sorted({int(self.block_of[i]) for i in constraint} - {-1})
+        supports = [int(self.support[b]) for b in image]
+        if not image:
+            return None
+        whole = supports[0] if len(image) == 1 else int(self.pairs[image[0], image[1]])
+        holds = whole >= self.k or (whole == 0 and all(s == 0 or s >= self.k for s in supports))
+        return None if holds else image
+
+    def _companion(self, block: int) -> int:
+        """The block whose union with this one has the least (2^size - 1) x support; of equal ones the first."""
+        others = np.flatnonzero(self.alive)
+        others = others[others != block]
+        sizes = self.size[others] + self.size[block]
+        supports = self.support[others] + self.support[block] - self.pairs[block, others]
+        losses = self._subsets_log2[sizes] + np.log2(supports)
+        near = np.flatnonzero(losses <= losses.min() + _NEAR)
+        if len(near) == 1:
+            return int(others[near[0]])
+        best: dict[tuple[int, int], int] = {}
+        for i in near.tolist():
+            best.setdefault((int(sizes[i]), int(supports[i])), i)
+        (_, chosen) = min((((1 << size) - 1) * support, i) for (size, support), i in best.items())
+        return int(others[chosen])
+
+    def _merge(self, a: int, b: int) -> None:
+        kept, gone = min(a, b), max(a, b)
+        self.second[kept] = min(int(self.second[kept]), gone)
+        self.size[kept] += self.size[gone]
+        self.alive[gone] = False
+        self.block_of[self.block_of == gone] = kept
+        np.maximum(self.rows[kept], self.rows[gone], out=self.rows[kept])
+        self.rows[gone] = 0
+        row = _together(self.rows, self.rows[kept : kept + 1])[0]
+        self.pairs[kept] = self.pairs[:, kept] = row
+        self.support[kept] = row[kept]
+        self.support[gone] = 0
+        self._open[gone] = 0
+        self._open[:, gone] = 0
+        self._open[kept] = 0
+        self._open[:, kept] = 0
+        if self.m == 1:
+            self._open[kept, kept] = row[kept] if row[kept] < self.k else 0
+            return
+        few = np.where(row < self.k, row, 0)
+        self._open[kept, kept + 1 :] = few[kept + 1 :]
+        self._open[:kept, kept] = few[:kept]
+        self._open[kept, self.second[kept]] = few[kept]
+
+    def _suppress(self, block: int) -> None:
+        self.alive[block] = False
+        self.block_of[self.block_of == block] = -1
+        self.support[block] = 0
+        self._open[:] = 0
+
+
+def _by_coat(marks: Bools, k: int, m: int | float) -> Ints:
+    """The block of each item for any m, by COAT's controller; -1 = suppressed.
+
+    Constraints as long as the longest transaction are all those that some transaction holds (spec 3.2).
+    """
+    record, item = np.nonzero(marks.T)
+    n, longest = len(marks), int(marks.sum(axis=0).max(initial=0))
+    blocks = Blocks(
+        n, marks.shape[1], record.astype(np.int32), item.astype(np.int32), np.zeros(n, dtype=np.int64), None
+    )
+    constraints: Implicit | Explicit
+    if m > n or (m > 2 and m >= longest):
+        sets = _maximal_rare(marks, k)
+        lengths = [len(s) for s in sets]
+        start = np.append(0, np.cumsum(lengths)).astype(np.int64)
+        members = np.array([i for s in sets for i in s], dtype=np.int64)
+        constraints = Explicit(blocks, k, start, members, [""] * len(sets))
+    else:
+        constraints = Implicit(blocks, k, int(m), _mined(marks, k, int(m)))
+    Run((), blocks, constraints, k, ("",), Fraction(100), False).run()
+    return np.where(blocks.block_of < 0, -1, blocks.least[np.maximum(blocks.block_of, 0)])
+
+
+def _maximal_rare(marks: Bools, k: int) -> list[list[int]]:
+    """The distinct transactions that no other contains, where they have fewer than k copies; by size, then items."""
+    distinct, copies = np.unique(marks.T, axis=0, return_counts=True)
+    order = np.argsort(-distinct.sum(axis=1), kind="stable")
+    found: list[Bools] = []
+    rare = []
+    for row, number in zip(distinct[order], copies[order].tolist(), strict=True):
+        if row.any() and not any((row <= larger).all() for larger in found):
+            found.append(row)
+            if number < k:
+                rare.append(np.flatnonzero(row).tolist())
+    return sorted(rare, key=lambda s: (-len(s), s))
+
+
+def _mined(marks: Bools, k: int, m: int) -> Mined:
+    """For each size up to m, the itemsets that at least one and fewer than k records hold."""
+    supports = marks.sum(axis=1).astype(np.int64)
+    rare = np.flatnonzero(supports < k)
+    mined: Mined = {1: ([rare], supports[rare])}
+    if m > 1:
+        together = np.triu(_together(marks.astype(np.float32)), 1)
+        first, second = np.nonzero((together > 0) & (together < k))
+        mined[2] = ([first, second], together[first, second])
+    held = [np.flatnonzero(column).tolist() for column in marks.T] if m > 2 else []
+    if sum(comb(len(h), min(m, len(h) // 2)) for h in held) > MAX_SETS:
+        raise BudgetExceeded(f"The itemsets of {m} items of a cluster are too many.", hint="Lower m, or use m = inf.")
+    for size in range(3, m + 1):
+        counts = Counter(x for h in held for x in combinations(h, size))
+        few = sorted((x, c) for x, c in counts.items() if c < k)
+        sets = np.array([x for x, _ in few], dtype=np.int64).reshape(-1, size)
+        mined[size] = ([sets[:, i] for i in range(size)], np.array([c for _, c in few], dtype=np.int64))
+    return mined
+
+
+def _together(rows: npt.NDArray[np.float32], of: npt.NDArray[np.float32] | None = None) -> Ints:
+    """How many records hold both of two rows, for all rows or for those given."""
+    some = rows if of is None else of
+    total = np.zeros((len(some), len(rows)), dtype=np.int64)
+    for begin in range(0, rows.shape[1], _COLUMNS):
+        part = slice(begin, begin + _COLUMNS)
+        total += (some[:, part] @ rows[:, part].T).astype(np.int64)
+    return total

@@ -1,0 +1,387 @@
+"""Clump: clusters of similar transactions, each published as its least common generalization (Milani Fard and Wang,
+SECRYPT 2010; the order of the steps follows the companion thesis; spec 3.6).
+
+Transactions are bags. Let c_x(v) be the number of items of x in the subtree of v, and n(v) its minimum over a cluster S. The
+least common generalization LCG(S) has n(v) - sum of n(child) copies of each node v (spec 2.2.1), and joining x to S takes
+the minimum of n and c_x: a cluster needs nothing else. With D = M-1 and the weight w(v) = leaves(parent of v) - leaves(v),
+
+    D GGD(S, LCG(S)) = D (sum of |x| over S) - |S| W(S),    W(S) = sum over v of n(v) w(v),
+
+because sum of copies(v) (leaves(v) - 1 - D) telescopes over the tree. So the GGD of all open clusters joined by x needs
+only min(n(v), c_x(v)) for the nodes above the items of x, which an inverted index from node to clusters lists.
+All these numbers are integers below 2^53, which doubles hold exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.algorithms.transactional.shared import check, node_recoding, numbered, to_absorb
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+from anondb.models.transactional import TransactionalK
+from anondb.recoding import LocalRecoding
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+OBJECTIVES = ("total", "increase")
+EXACT_PAIRS = 2_500_000_000  # transactions times clusters up to which every open cluster is evaluated
+DEFAULT_CANDIDATES = 128  # clusters that are evaluated beyond that
+READ_FOR_EACH = 16  # entries of the index that are read for each candidate
+BLOCK = 20_000  # transactions that are fetched at once
+COMPACT = 0.9  # the index is rid of closed clusters when only this share of those in it is open
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """The clusters, by the places of transactions in the order in which they were taken.
+
+    Attributes:
+        tid, length: the transaction at each place and its length.
+        cluster: the cluster of each place.
+        label_cluster, label_node, copies: LCG of the clusters, one row for each node of it.
+        ggd: the total GGD, times ``denominator``.
+        denominator: M-1.
+    """
+
+    tid: Ints
+    length: Ints
+    cluster: Ints
+    label_cluster: Ints
+    label_node: Ints
+    copies: Ints
+    ggd: int
+    denominator: int
+
+
+def clump(
+    engine: Engine,
+    dataset: Dataset,
+    taxonomy: Taxonomy,
+    model: TransactionalK,
+    *,
+    bags: Table | None = None,
+    empty: str = "keep",
+    objective: str = "total",
+    candidates: int | None = None,
+) -> LocalRecoding:
+    """Transactional k-anonymity on bags by clustering.
+
+    Args:
+        engine: inside a transaction.
+        dataset: the coded transactions.
+        taxonomy: every item of the data is one of its leaves.
+        model: k.
+        bags: ``(tid, item, copies)`` where items that a transaction repeats count so often; None takes every item once.
+        empty: ``keep`` clusters transactions without items like all others; ``absorb`` publishes them as a class of their
+            own, and where they are fewer than k empties as many of the shortest others as are missing.
+        objective: ``total`` puts a transaction where the GGD of the cluster is least afterwards, as in the thesis,
+            ``increase`` where it grows least.
+        candidates: evaluate only the r clusters that share most generalized items with a transaction. None evaluates all
+            of them, unless transactions times clusters exceed ``EXACT_PAIRS``.
+
+    Raises:
+        InfeasibleError: fewer than k transactions.
+        InputError: items that are no leaves of the taxonomy, or ``bad_parameter``.
+    """
+    check(dataset, model, empty)
+    if objective not in OBJECTIVES:
+        raise InputError(f"objective must be total or increase, not {objective!r}.", code="bad_parameter")
+    source = bags or exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+    found = engine.query("clusters/lengths", {"transactions": source})
+    tids, lengths = found["tid"].astype(np.int64), found["length"].astype(np.int64)
+    length = np.zeros(dataset.n_transactions + 1, dtype=np.int64)
+    length[tids] = lengths
+    emptied, clustered = tids[:0], np.arange(1, dataset.n_transactions + 1)
+    if empty == "absorb":
+        emptied = to_absorb(dataset, tids, lengths, model.k)
+        clustered = np.setdiff1d(tids, emptied)
+    order = clustered[np.lexsort((clustered, -length[clustered]))]
+
+    pairs = len(order) * (len(order) // model.k)
+    limit = candidates if candidates is not None else DEFAULT_CANDIDATES if pairs > EXACT_PAIRS else None
+    found_clusters = _Clusters(engine, dataset, taxonomy, model.k, order, length[order], source, objective).run(limit)
+    remarks = []
+    if limit is not None:
+        why = (
+            "as asked" if candidates is not None else f"since {len(order)} x {len(order) // model.k} pairs are too many"
+        )
+        remarks.append(f"clump evaluated the {limit} clusters that share most generalized items, {why}.")
+    return _recoding(engine, dataset, taxonomy, found_clusters, emptied, remarks)
+
+
+def _recoding(
+    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, found: Clustering, emptied: Ints, remarks: list[str]
+) -> LocalRecoding:
+    """Every member of a cluster is published as its LCG. What the members of a class lost cannot be told from the release,
+    so all are incomplete if one is; clusters with the same LCG are one class."""
+    clusters = int(found.cluster.max()) + 1 if len(found.cluster) else 0
+    content = found.label_node * 2**31 + found.copies
+    starts = np.searchsorted(found.label_cluster, np.arange(clusters + 1))
+    kind, different = numbered(content, np.diff(starts))
+    published = np.bincount(found.label_cluster, weights=found.copies, minlength=clusters)
+    lost = np.zeros(len(different), dtype=np.bool_)
+    lost[kind[found.cluster[found.length > published[found.cluster]]]] = True
+    incomplete = found.tid[lost[kind[found.cluster]]] if clusters else found.tid
+    apart = np.setdiff1d(np.arange(1, dataset.n_transactions + 1), found.tid)
+    if len(emptied):
+        incomplete = np.concatenate((incomplete, apart))
+    return node_recoding(
+        engine,
+        taxonomy,
+        (found.label_cluster, found.label_node, found.copies),
+        (found.tid, found.cluster),
+        incomplete=incomplete,
+        semantics="atomic",
+        remarks=remarks,
+    )
+
+
+def _branching_above(taxonomy: Taxonomy) -> Ints:
+    """The nearest node above each one that has several children, -1 where there is none.
+
+    A node with a single child always has as many items below it as that child, so no copy is ever its own.
+    """
+    children = np.bincount(taxonomy.parent[1:], minlength=taxonomy.size)
+    up = taxonomy.parent.copy()
+    for node in range(1, taxonomy.size):  # in preorder: what is above is done
+        if children[up[node]] == 1:
+            up[node] = up[up[node]]
+    return up
+
+
+class _Clusters:
+    """The clusters while they grow.
+
+    The entries of the index, one for each node that a cluster has, are kept in the order of nodes; ``_entries`` finds
+    those of a cluster, ``_scan`` those of a node among the clusters that were open at the last compaction.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        dataset: Dataset,
+        taxonomy: Taxonomy,
+        k: int,
+        order: Ints,
+        length: Ints,
+        source: Table | exp.Query,
+        objective: str,
+    ) -> None:
+        self.engine, self.taxonomy, self.k, self.order, self.length = engine, taxonomy, k, order, length
+        self.number = len(order) // k
+        self.denominator = max(taxonomy.n_leaves - 1, 1)
+        self.up = _branching_above(taxonomy)
+        above = np.where(
+            self.up < 0, self.denominator + 1, taxonomy.leaf_count[self.up]
+        )  # at the top w is 0, 1 if M = 1
+        self.weight = (above - taxonomy.leaf_count).astype(np.float64)
+        self._total = objective == "total"
+        self._extended = self._extend(dataset, source)
+
+        index = self.engine.query("clusters/index", {"extended": self._extended}, k=k, clusters=self.number)
+        self._node, self._cluster = index["node"].astype(np.int32), index["cluster"].astype(np.int32)
+        self._count = index["n"].astype(np.int32)
+        self._entries = np.argsort(self._cluster, kind="stable")
+        self._starts = np.searchsorted(self._cluster[self._entries], np.arange(self.number + 1))
+        self._scan = np.arange(len(self._node))
+        self._indexed = np.zeros(0, dtype=np.int32)
+        self._at = np.zeros(taxonomy.size + 1, dtype=np.int64)
+        self._have = np.zeros(taxonomy.size, dtype=np.int32)  # items of the transaction at hand below each node
+
+        first = np.arange(self.number) * k
+        self.cluster = np.full(len(order), -1)
+        self.cluster[first] = np.arange(self.number)
+        self.size = np.ones(self.number)
+        self.occurrences = self.length[first].astype(np.float64)
+        self.w = np.bincount(
+            self._cluster, weights=self._count * self.weight[self._node], minlength=self.number
+        )  # W of each cluster
+        self.nodes = np.bincount(self._cluster, minlength=self.number)  # how many nodes each cluster has
+        self.open = np.ones(self.number, dtype=np.bool_)
+        self.base = np.zeros(self.number)  # what the GGD, or its increase, has beside W; infinite for closed clusters
+        for cluster in range(self.number):
+            self._note(cluster)
+        self._compact()
+
+    def _extend(self, dataset: Dataset, source: Table | exp.Query) -> Table:
+        """Work table ``(place, node, n)``: the transactions with all generalized items."""
+        above = [
+            (item, node)
+            for item, leaf in enumerate(self.taxonomy.leaf_nodes(dataset).tolist())
+            for node in self._path(leaf)
+        ]
+        ancestors = self.engine.put(
+            "ancestors", {n: ("INTEGER", [row[c] for row in above]) for c, n in enumerate(("item", "node"))}
+        )
+        places = self.engine.put(
+            "places", {"tid": ("INTEGER", self.order), "place": ("INTEGER", np.arange(len(self.order)))}
+        )
+        tables = {"transactions": source, "places": places, "ancestors": ancestors}
+        extended = self.engine.create("extended", "clusters/extended", tables)
+        self.engine.drop(places, ancestors)
+        return extended
+
+    def _path(self, node: int) -> Iterator[int]:
+        while node >= 0:
+            yield node
+            node = int(self.up[node])
+
+    def run(self, limit: int | None) -> Clustering:
+        """Put every transaction into a cluster."""
+        left = since = self.number
+        closing = True
+        for place, nodes, counts in self._transactions():
+            if self.cluster[place] >= 0:
+                continue
+            if not left:  # every cluster has k members: all are open again, for good
+                self._reopen()
+                left, closing = self.number, False
+            chosen = self._best(nodes, counts, limit if limit is not None and limit < left else None)
+            self._join(chosen, place, nodes, counts)
+            if closing and self.size[chosen] >= self.k:
+                self.open[chosen] = False
+                left -= 1
+                if left < COMPACT * since:
+                    self._compact()
+                    since = left
+            self._note(chosen)
+        self.engine.drop(self._extended)
+        return self._labels()
+
+    def _transactions(self) -> Iterator[tuple[int, Ints, Ints]]:
+        """Place, nodes and counts of every transaction in order; one without items has no node."""
+        for low in range(0, len(self.order), BLOCK):
+            high = min(low + BLOCK, len(self.order))
+            self.engine.progress(f"{low} of {len(self.order)} transactions in clusters")
+            rows = self.engine.query("clusters/block", {"extended": self._extended}, low=low, high=high)
+            node, count = rows["node"], rows["n"]
+            starts = np.searchsorted(rows["place"], np.arange(low, high + 1)).tolist()
+            for i in range(high - low):
+                yield low + i, node[starts[i] : starts[i + 1]], count[starts[i] : starts[i + 1]]
+
+    def _note(self, cluster: int) -> None:
+        """Bring ``base`` up to date."""
+        if not self.open[cluster]:
+            self.base[cluster] = np.inf
+        elif self._total:
+            self.base[cluster] = self.denominator * self.occurrences[cluster]
+        else:
+            self.base[cluster] = self.size[cluster] * self.w[cluster]
+
+    def _reopen(self) -> None:
+        """Open all clusters."""
+        self.open[:] = True
+        for cluster in range(self.number):
+            self._note(cluster)
+        self._compact()
+
+    def _compact(self) -> None:
+        """Make the index anew, of the open clusters and what they still have."""
+        every = np.arange(len(self._node)) if self.open.all() else self._scan
+        self._scan = every[self.open[self._cluster[every]] & (self._count[every] > 0)]
+        self._indexed = self._cluster[self._scan]
+        self._at = np.searchsorted(self._node[self._scan], np.arange(self.taxonomy.size + 1))
+
+    # ---------------------------------------------------------------- the best cluster
+
+    def _best(self, nodes: Ints, counts: Ints, limit: int | None) -> int:
+        """The open cluster with the least GGD, or increase of it, after the transaction has joined (tie: the first)."""
+        heavy = self.weight[nodes] > 0
+        nodes, counts = nodes[heavy], counts[heavy]
+        if limit is not None:
+            near = self._candidates(nodes, limit)
+            if len(near):
+                self._have[nodes] = counts
+                joined = self._joined_w(near)
+                self._have[nodes] = 0
+                return int(near[np.argmin(self.base[near] - (self.size[near] + 1) * joined)])
+        return int(np.argmin(self.base - (self.size + 1) * self._all_joined_w(nodes, counts)))
+
+    def _all_joined_w(self, nodes: Ints, counts: Ints) -> Floats:
+        """W of every open cluster joined by the transaction."""
+        low, high = self._at[nodes], self._at[nodes + 1]
+        spans = list(zip(low.tolist(), high.tolist(), strict=True))
+        if not spans:
+            return np.zeros(self.number)
+        entries = np.concatenate([self._scan[a:b] for a, b in spans])
+        clusters = np.concatenate([self._indexed[a:b] for a, b in spans])
+        shared = np.minimum(self._count[entries], np.repeat(counts, high - low))
+        worth = shared * np.repeat(self.weight[nodes], high - low)
+        found: Floats = np.bincount(clusters, weights=worth, minlength=self.number).astype(np.float64)
+        return found
+
+    def _candidates(self, nodes: Ints, limit: int) -> Ints:
+        """The open clusters that have most of the nodes (tie: the fewest others, then the first), as far as the index
+        tells when its shortest lists are read, up to ``READ_FOR_EACH`` entries a candidate."""
+        low, high = self._at[nodes], self._at[nodes + 1]
+        lengths = high - low
+        short = np.argsort(lengths, kind="stable")
+        short = short[lengths[short] > 0]
+        within = np.cumsum(lengths[short]) <= READ_FOR_EACH * limit
+        spans = [(int(low[i]), int(high[i])) for i in (short[within] if within.any() else short[:1])]
+        if not spans:
+            return np.zeros(0, dtype=np.int64)
+        entries = np.concatenate([self._scan[a:b] for a, b in spans])
+        clusters = self._cluster[entries[self._count[entries] > 0]]
+        found, shared = np.unique(clusters[self.open[clusters]], return_counts=True)
+        return np.sort(found[np.lexsort((found, self.nodes[found], -shared))[:limit]])
+
+    def _joined_w(self, clusters: Ints) -> Floats:
+        """W of some clusters joined by the transaction at hand."""
+        starts = self._starts[clusters]
+        lengths = self._starts[clusters + 1] - starts
+        ends = np.cumsum(lengths)
+        entries = self._entries[np.repeat(starts - ends + lengths, lengths) + np.arange(int(ends[-1]))]
+        node = self._node[entries]
+        owner = np.repeat(np.arange(len(clusters)), lengths)
+        shared = np.minimum(self._count[entries], self._have[node])
+        found: Floats = np.bincount(owner, weights=shared * self.weight[node], minlength=len(clusters)).astype(
+            np.float64
+        )
+        return found
+
+    def _join(self, cluster: int, place: int, nodes: Ints, counts: Ints) -> None:
+        """Put a transaction into a cluster: n(v) becomes min(n(v), c_x(v))."""
+        entries = self._entries[self._starts[cluster] : self._starts[cluster + 1]]
+        node = self._node[entries]
+        self._have[nodes] = counts
+        self._count[entries] = shared = np.minimum(self._count[entries], self._have[node])
+        self._have[nodes] = 0
+        self.w[cluster] = (shared * self.weight[node]).sum()
+        self.nodes[cluster] = (shared > 0).sum()
+        self.cluster[place] = cluster
+        self.size[cluster] += 1
+        self.occurrences[cluster] += self.length[place]
+
+    # ---------------------------------------------------------------- the result
+
+    def _labels(self) -> Clustering:
+        """The LCG of every cluster: n(v) less the n of its children."""
+        size = self.taxonomy.size
+        entries = self._entries[self._count[self._entries] > 0]
+        cluster, node, count = (x[entries].astype(np.int64) for x in (self._cluster, self._node, self._count))
+        key = cluster * size + node  # sorted
+        inner = self.up[node] >= 0
+        parent = np.searchsorted(key, cluster[inner] * size + self.up[node[inner]])
+        copies = count - np.bincount(parent, weights=count[inner], minlength=len(key)).astype(np.int64)
+        shown = copies > 0
+        ggd = (self.denominator * self.occurrences - self.size * self.w).sum()
+        return Clustering(
+            tid=self.order,
+            length=self.length,
+            cluster=self.cluster,
+            label_cluster=cluster[shown],
+            label_node=node[shown],
+            copies=copies[shown],
+            ggd=int(ggd),
+            denominator=self.denominator,
+        )

@@ -1,0 +1,54 @@
+"""Examples that ``--help`` shows, by command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+EXAMPLES: Mapping[str, tuple[str, ...]] = {
+    "demo": ("anondb demo", "anondb demo my-shop --json"),
+    "load": (
+        "anondb load shop.duckdb --transactions sales.csv --as sales",
+        "anondb load shop.duckdb --transactions sales.csv --as sales --taxonomy food.csv --taxonomy-as food",
+    ),
+    "anonymize": (
+        "anondb anonymize shop.duckdb --transactions sales --taxonomy food --k 5 --m 2 --release spring",
+        "anondb anonymize clicks.dat --taxonomy pages.csv --model k --algorithm clump --option candidates=10",
+    ),
+    "verify": (
+        "anondb verify spring.duckdb",
+        "anondb verify shop.duckdb --transactions sales --k 5 --m 2 --witnesses 5",
+    ),
+    "accuracy": (
+        "anondb accuracy shop.duckdb --release spring",
+        "anondb accuracy shop.duckdb --release spring --workload log.sql",
+    ),
+    "publish": (
+        "anondb publish shop.duckdb --release spring --to spring.duckdb",
+        "anondb publish shop.duckdb --release spring --to spring.duckdb --proof spring-proof",
+    ),
+    "run": ("anondb run shop.duckdb policy.sql", "echo 'SHOW ANONYMIZED VIEWS;' | anondb run shop.duckdb -"),
+    "query": (
+        "anondb query spring.duckdb \"SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk'\"",
+        "anondb query spring.duckdb \"SELECT count(DISTINCT tid) FROM sales WHERE item IN ('milk', 'bread')\" --json",
+    ),
+    "explain": (
+        "anondb explain shop.duckdb --release spring --item milk",
+        "anondb explain shop.duckdb --release spring --item milk --json",
+    ),
+    "releases": ("anondb releases shop.duckdb", "anondb releases shop.duckdb --json"),
+    "inspect": ("anondb inspect spring.duckdb", "anondb inspect spring.duckdb --json"),
+    "attack": (
+        "anondb attack shop.duckdb --release spring",
+        "anondb attack shop.duckdb --release spring --known 2 --json",
+    ),
+    "compare": (
+        "anondb compare shop.duckdb --transactions sales --taxonomy food --k 2,5 --m 1,2",
+        "anondb compare clicks.dat --taxonomy pages.csv --algorithms mhghs,apriori --report compare.html",
+    ),
+    "algorithms": ("anondb algorithms", "anondb algorithms clump"),
+}
+
+
+def epilog(command: str) -> str:
+    """The examples of a command, a line each."""
+    return "Examples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[command])

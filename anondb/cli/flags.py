@@ -1,0 +1,95 @@
+"""Flags that are derived from what models, policies and workloads state, and help in panels."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from anondb.models import BOOLEAN, INTEGER, Statement
+from anondb.options import WORKLOAD, for_whom, model_parameters
+from anondb.policy import SOURCES, Policy, Workload
+
+_DEFAULTS: Mapping[str, Any] = {
+    f.name: f.default for kind in (Policy, Workload) for f in fields(kind) if f.default is not MISSING
+}
+_STATED: Mapping[str, Statement] = {**model_parameters(), **SOURCES, **WORKLOAD}
+MODEL_PARAMETERS = tuple(model_parameters())
+
+
+def with_flags(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the flags of these parameters and options in the place of its ``**stated``."""
+
+    def derive(command: Callable[..., None]) -> Callable[..., None]:
+        written = inspect.signature(command, eval_str=True).parameters.values()
+        parameters = [p for p in written if p.kind is not p.VAR_KEYWORD]
+        parameters += [_flag(name, _STATED[name]) for name in names]
+        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters]
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return command
+
+    return derive
+
+
+def _flag(name: str, statement: Statement) -> inspect.Parameter:
+    """The flag of a parameter or an option."""
+    default = _DEFAULTS.get(name)
+    whom = for_whom(name)
+    words = whom + statement.help[:1].lower() + statement.help[1:] if whom else statement.help
+    dashed = "--" + name.replace("_", "-")
+    kind: Any = bool if statement.kinds == (BOOLEAN,) else int if statement.kinds == (INTEGER,) else str
+    if default is None:
+        kind = kind | None
+    option = typer.Option(dashed, help=words, metavar=statement.metavar, rich_help_panel=statement.panel)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def stated_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The flags that the user set, read from their texts: those that are neither None nor False."""
+    present = {name: value for name, value in values.items() if value is not None and value is not False}
+    read = {name: s.read for name, s in SOURCES.items() if s.read is not None}
+    return {n: read[n](v) if n in read and isinstance(v, str) else v for n, v in present.items()}
+
+
+def pairs(texts: Iterable[str]) -> dict[str, str]:
+    """The options of ``--option NAME=VALUE``; a name alone means true.
+
+    Raises:
+        typer.BadParameter: no name, or the same name twice.
+    """
+    read: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not name or name in read:
+            raise typer.BadParameter(f"write NAME=VALUE, each name once, not {text[:40]!r}")
+        read[name] = value.strip() if equals else "true"
+    return read
+
+
+class PanelCommand(TyperCommand):
+    """A command whose help shows its options in panels, and its examples as they are written."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options, each panel under its name."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                is_argument = parameter.param_type_name == "argument"
+                panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if is_argument else "Options")
+                panels.setdefault(panel, []).append(record)
+        order = ("Arguments", "Data", "Promise", "Algorithm", "Output", "Options")
+        for panel in sorted(panels, key=lambda p: order.index(p) if p in order else len(order)):
+            with formatter.section(panel):
+                formatter.write_dl(panels[panel])
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples without wrapping them."""
+        if self.epilog:
+            formatter.write_paragraph()
+            formatter.write(self.epilog + "\n")

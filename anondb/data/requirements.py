@@ -1,0 +1,142 @@
+"""What an owner states beside the transactions for COAT: constraints, weights, and sets that must stay countable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from anondb.data.constraints import (
+    ItemSets,
+    PrivacyConstraints,
+    UtilityConstraints,
+    load_item_sets,
+    load_privacy_constraints,
+    load_utility_constraints,
+    load_weights,
+    utility_of_level,
+    utility_of_siblings,
+)
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+
+PGEN = "pgen"
+_FROM_TAXONOMY = re.compile(r"(level|siblings):(\d{1,9})$")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Requirements:
+    """What was stated, each source read once.
+
+    Attributes:
+        privacy: privacy constraints, or ``pgen`` for those that Pgen finds; None where the model needs none.
+        utility: utility constraints; None where any items may be generalized together.
+        weights: w of generalized items: of items, or by a taxonomy; None for 1.
+        countable: sets of items that must stay countable; None where there are none.
+    """
+
+    privacy: PrivacyConstraints | str | None = None
+    utility: UtilityConstraints | None = None
+    weights: Taxonomy | Mapping[str, Fraction] | None = None
+    countable: ItemSets | None = None
+
+    def items(self, dataset: Dataset) -> int:
+        """|I|: how many items the data, the privacy and the utility constraints name."""
+        named: set[str] = set(dataset.labels)
+        for sets in (self.privacy, self.utility):
+            if isinstance(sets, ItemSets):
+                named.update(sets.labels)
+        return len(named)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Remarks for the owner on what was read."""
+        given = (self.privacy, self.utility, self.countable)
+        return tuple(remark for sets in given if isinstance(sets, ItemSets) for remark in sets.warnings)
+
+
+def load_requirements(
+    engine: Engine,
+    dataset: Dataset,
+    taxonomy: Taxonomy | None,
+    *,
+    privacy: Any = None,
+    utility: Any = None,
+    weights: Any = None,
+    countable: Any = None,
+) -> Requirements:
+    """Read what an owner states.
+
+    Args:
+        engine: inside a transaction.
+        dataset: the transactions.
+        taxonomy: of their items, if there is one.
+        privacy: see ``read_privacy``.
+        utility: a source ``(group_id, item)``, or groups from the taxonomy: ``level:2`` for the items below each node of
+            level 2 (the root is level 0), ``siblings:5`` for groups of 5 neighbouring leaves.
+        weights: a source ``(item, weight)``, ``taxonomy``, or 1; the taxonomy by default, if there is one.
+        countable: a source ``(set_id, item)``.
+
+    Raises:
+        InputError: ``no_taxonomy`` where one is needed; see ``anondb.data.constraints``.
+    """
+    return Requirements(
+        privacy=None if privacy is None else read_privacy(engine, privacy, dataset),
+        utility=None if utility is None else _read_utility(engine, utility, dataset, taxonomy),
+        weights=_read_weights(engine, weights, taxonomy),
+        countable=None if countable is None else load_item_sets(engine, countable),
+    )
+
+
+def read_privacy(engine: Engine, given: Any, dataset: Dataset | None = None) -> PrivacyConstraints | str:
+    """Privacy constraints from a source ``(constraint_id, item)``; the word ``pgen`` stays as it is."""
+    if isinstance(given, str) and given == PGEN:
+        return PGEN
+    return load_privacy_constraints(engine, given, dataset)
+
+
+def _read_utility(engine: Engine, given: Any, dataset: Dataset, taxonomy: Taxonomy | None) -> UtilityConstraints:
+    match = _FROM_TAXONOMY.match(given) if isinstance(given, str) else None
+    if match is None:
+        return load_utility_constraints(engine, given, dataset)
+    tree = _needed(taxonomy, f"utility_constraints = {given}")
+    number = int(match[2])
+    made = utility_of_level(tree, number) if match[1] == "level" else utility_of_siblings(tree, number)
+    return load_utility_constraints(engine, _of_data(made, dataset), dataset)
+
+
+def _of_data(groups: UtilityConstraints, dataset: Dataset) -> UtilityConstraints:
+    """The groups without leaves that never occur: whatever is generalized with those is protected no better."""
+    known = set(dataset.labels)
+    kept = {i: [label for label in items if label in known] for i, items in zip(groups.ids, groups.sets(), strict=True)}
+    kept = {i: items for i, items in kept.items() if items}
+    return UtilityConstraints.of(list(kept.values()), list(kept)) if kept else groups
+
+
+def _read_weights(engine: Engine, given: Any, taxonomy: Taxonomy | None) -> Taxonomy | Mapping[str, Fraction] | None:
+    if given is None:
+        return taxonomy
+    if isinstance(given, str) and given == "taxonomy":
+        return _needed(taxonomy, "weights = taxonomy")
+    if isinstance(given, int | str) and not isinstance(given, bool) and str(given) == "1":
+        return None
+    return load_weights(engine, given)
+
+
+def _needed(taxonomy: Taxonomy | None, what: str) -> Taxonomy:
+    if taxonomy is None:
+        raise InputError(f"{what} needs a taxonomy.", code="no_taxonomy", hint="Name it with --taxonomy TABLE|FILE.")
+    return taxonomy
+
+
+def put_sets(engine: Engine, target: str, sets: ItemSets, id_column: str) -> Table:
+    """A work table ``(id_column, item)`` with the labels of sets."""
+    rows: Iterable[tuple[str, tuple[str, ...]]] = zip(sets.ids, sets.sets(), strict=True)
+    pairs = [(i, item) for i, items in rows for item in items]
+    return engine.put(
+        target, {id_column: ("VARCHAR", [i for i, _ in pairs]), "item": ("VARCHAR", [item for _, item in pairs])}
+    )

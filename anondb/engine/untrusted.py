@@ -1,0 +1,77 @@
+"""Engines for files that somebody else made: locked, and an empty database to compare a catalog with."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import duckdb
+from sqlglot import exp
+
+from anondb.engine.engine import Engine
+from anondb.engine.locked import STORAGE_VERSION, attaching, open_locked
+from anondb.engine.spill import private_directory
+
+
+def locked_engine(
+    path: Path,
+    *,
+    files: Sequence[str] = (),
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    on_statement: Callable[[str], None] | None = None,
+) -> Engine:
+    """An engine on a database file, read-only and locked before its first statement (``locked.open_locked``).
+
+    The private directory of its spill files is the only place that it can write to.
+
+    Args:
+        path: the file.
+        files: other files that may be read.
+        max_seconds: how long a statement may take.
+        threads, memory_limit: of the connection.
+        on_statement: called with the text of every statement before it runs.
+    """
+    spill = private_directory()
+    try:
+        connection = open_locked(
+            path, spill=spill, files=files, max_seconds=max_seconds, threads=threads, memory_limit=memory_limit
+        )
+    except BaseException:
+        shutil.rmtree(spill, ignore_errors=True)
+        raise
+    return Engine(connection, owned=True, on_statement=on_statement, temp_directory=spill)
+
+
+class Reference:
+    """An empty database, to see how DuckDB writes down what is created there.
+
+    It is a file, stored as sealed files are: a text that was stored differs from one that was only parsed.
+
+    Args:
+        catalog: the name under which it is attached.
+    """
+
+    def __init__(self, catalog: str) -> None:
+        self._catalog = catalog
+        place = private_directory()
+        self._file = place / "reference.duckdb"
+        connection = duckdb.connect(":memory:", config={"threads": "1", "python_enable_replacements": "false"})
+        self.engine = Engine(connection, owned=True, temp_directory=place)
+        self._attach(exp.var("STORAGE_VERSION"), STORAGE_VERSION)
+
+    def read_back(self) -> None:
+        """Close the file, and open it again."""
+        named = exp.to_identifier(self._catalog, quoted=True)
+        leave = [exp.Use(this=exp.to_table("memory")), exp.Detach(this=exp.Table(this=named))]
+        self.engine.run_all(leave, "detaching a database")
+        self._attach(exp.var("READ_ONLY"))
+
+    def _attach(self, option: exp.Var, value: str | None = None) -> None:
+        self.engine.run_all(attaching(self._file, self._catalog, option, value), "attaching a database")
+
+    def close(self) -> None:
+        """Close and remove it."""
+        self.engine.close()

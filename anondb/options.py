@@ -1,0 +1,162 @@
+"""Every option by its name, from which flags, keyword arguments and ``WITH (...)`` are derived, and a policy is made."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from anondb.algorithms import METHODS
+from anondb.errors import InputError
+from anondb.models import BOOLEAN, INTEGER, NUMBER, TEXT, Model, Statement, statement_of
+from anondb.models.named import MODELS, all_parameters, make_model, nearest
+from anondb.policy import SOURCES, Policy, Workload, percent, takers_of
+
+WORKLOAD: Mapping[str, Statement] = {f.name: s for f in fields(Workload) if (s := statement_of(f)) is not None}
+# Options of a view that are no part of a policy's sources, parameters or workload.
+_OF_VIEWS: Mapping[str, Statement] = {
+    "model": Statement("The promise."),
+    "algorithm": Statement("The algorithm that computes the release."),
+    "workload": Statement("Your own queries."),
+    "publish": Statement("Also seal the release into this file."),
+    "allow_overlap": Statement("Persons in it may be in what was published before.", kinds=(BOOLEAN,)),
+}
+_ELSEWHERE = {
+    "transactions": "The query after AS says what is read.",
+    "release": "The release is called like the view.",
+    "name": "The release is called like the view.",
+    "replace": "Use CREATE OR REPLACE.",
+    "threads": "It belongs to the connection.",
+    "memory_limit": "It belongs to the connection.",
+}
+
+
+def method_options() -> dict[str, Statement]:
+    """The options of all methods, by name."""
+    return {name: s for method in METHODS.values() for name, s in method.option_statements.items()}
+
+
+def model_parameters() -> dict[str, Statement]:
+    """The parameters of all models that are no option of a policy, by name; what several models mean by one is joined."""
+    return {name: _joined(stated) for name, stated in all_parameters().items() if name not in SOURCES}
+
+
+def _joined(stated: Mapping[str, Statement]) -> Statement:
+    """One statement of a parameter that several models have."""
+    texts: dict[str, list[str]] = {}
+    for model, statement in stated.items():
+        texts.setdefault(statement.help, []).append(model)
+    first = next(iter(stated.values()))
+    if len(texts) == 1 and len(stated) > 1:
+        return first
+    words = " ".join(f"For {' and '.join(models)}: {text[:1].lower()}{text[1:]}" for text, models in texts.items())
+    kinds = tuple(dict.fromkeys(kind for statement in stated.values() for kind in statement.kinds))
+    return Statement(words, first.metavar, kinds, first.read, first.choices, first.panel)
+
+
+def for_whom(name: str) -> str:
+    """Which models or algorithms take an option, in words; nothing where all do."""
+    takers = takers_of(name)
+    if not takers or len(takers) == len(METHODS):
+        return ""
+    whole = [
+        m
+        for m in MODELS
+        if (kept := [a for a in METHODS.values() if m in a.models]) and all(a.name in takers for a in kept)
+    ]
+    others = [name for name in takers if not set(METHODS[name].models) <= set(whole)]
+    return f"For {', '.join([*whole, *others])}: "
+
+
+def policy_of(
+    transactions: Any,
+    options: Mapping[str, Any],
+    *,
+    model: Model | None = None,
+    name: str | None = None,
+    replace: bool = False,
+) -> Policy:
+    """The policy that options state by name: those of models, of the policy, of its workload and of its method.
+
+    Args:
+        transactions: what is read.
+        options: by name; ``model`` is the name of a model, unless the model itself is passed; ``workload`` the owner's own
+            queries.
+        model: the promise; then its parameters are no options.
+        name: of the release.
+        replace: whether a release of that name gives way.
+
+    Raises:
+        InputError: ``unknown_option`` with the nearest name; see ``Policy``.
+    """
+    parameters = {} if model is not None else model_parameters()
+    known = {*SOURCES, *WORKLOAD, *method_options(), *parameters, "algorithm", "workload"}
+    known |= set() if model is not None else {"model"}
+    for option in options:
+        if option not in known:
+            raise InputError(f"There is no option {option!r}.{nearest(option, known)}", code="unknown_option")
+    if model is None:
+        model = make_model(str(options.get("model", "km")), **_those(options, parameters))
+    return Policy(
+        transactions,
+        model=model,
+        name=name,
+        workload=Workload(**_those(options, WORKLOAD), own=options.get("workload")),
+        replace=replace,
+        algorithm=options.get("algorithm"),
+        options=_those(options, [n for n in method_options() if n not in SOURCES]),
+        **_those(options, SOURCES),
+    )
+
+
+def _those(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: options[name] for name in names if name in options}
+
+
+def view_options() -> dict[str, Statement]:
+    """The options of ``CREATE ANONYMIZED VIEW``, by name."""
+    return {**model_parameters(), **method_options(), **WORKLOAD, **SOURCES, **_OF_VIEWS}
+
+
+def check_option(name: str, value: str | int | float | bool) -> str | int | float | bool:
+    """One option of ``CREATE ANONYMIZED VIEW``: that it exists, and that its value has the right type.
+
+    Raises:
+        InputError: ``unknown_option`` with the nearest names, or ``bad_parameter``.
+    """
+    available = view_options()
+    if name not in available:
+        if name in _ELSEWHERE:
+            raise InputError(f"{name!r} is no option of a view. {_ELSEWHERE[name]}", code="unknown_option")
+        close = difflib.get_close_matches(name, sorted(available), n=3)
+        offer = (
+            f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are {', '.join(sorted(available))}."
+        )
+        raise InputError(f"There is no option {name!r}. {offer}", code="unknown_option")
+    kinds = available[name].kinds
+    fitting = {bool: {BOOLEAN}, int: {INTEGER, NUMBER}, float: {NUMBER}, str: {TEXT}}[type(value)]
+    if not fitting & set(kinds):
+        shown = repr(value) if isinstance(value, str) else str(value).lower()
+        raise InputError(f"{name} must be {' or '.join(kinds)}, not {shown}.", code="bad_parameter")
+    if name == "max_suppression":
+        percent(value)
+    elif (read := available[name].read) is not None:
+        read(value)
+    return value
+
+
+def view_policy(
+    name: str, transactions: Any, options: Mapping[str, str | int | float | bool], *, replace: bool = False
+) -> Policy:
+    """The policy that a ``CREATE ANONYMIZED VIEW`` states, its options checked one by one.
+
+    ``publish`` and ``allow_overlap`` are no part of a policy and are left to the caller.
+
+    Raises:
+        InputError: see ``check_option`` and ``Policy``.
+    """
+    for option, value in options.items():
+        check_option(option, value)
+    stated = {n: v for n, v in options.items() if n not in ("publish", "allow_overlap")}
+    return policy_of(transactions, stated, name=name, replace=replace)

@@ -1,0 +1,174 @@
+"""Accuracy of a release on the owner's or on random COUNT queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.data.sources import open_source
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table
+from anondb.errors import InternalError
+from anondb.policy import Workload
+from anondb.recoding import BucketRecoding, Recoding
+from anondb.release.coded import CodedRelease
+from anondb.release.objects import ANATOMY, Kind, SchemaName
+from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
+from anondb.utility import Workload as Queries
+
+if TYPE_CHECKING:
+    from anondb.utility.anatomy import BucketFigures
+    from anondb.utility.rules import RuleAccuracy, RuleThresholds
+
+
+def queries_of(engine: Engine, dataset: Dataset, workload: Workload, generalized: Callable[[], Any]) -> Queries:
+    """The owner's own queries, or random ones, of all items or of the generalized ones, as the workload says."""
+    if workload.own is not None:
+        with open_source(engine, workload.own, "workload") as source:
+            return owner_workload(engine, dataset, source)
+    return random_workload(
+        engine,
+        dataset,
+        queries=workload.queries,
+        size=workload.size,
+        seed=workload.seed,
+        pool=generalized() if workload.draw == "generalized" else None,
+    )
+
+
+def called(queries: Queries) -> str:
+    """What a workload is called in the ledger."""
+    if queries.seed is None:
+        return f"own queries {queries.table}"
+    return f"random size={queries.size} queries={queries.n_queries} seed={queries.seed} draw={queries.draw}"
+
+
+def generalized_members(engine: Engine, schema: SchemaName, dataset: Dataset) -> Any:
+    """The items of the data that a released item stands for together with others."""
+    found = engine.query(
+        "release/generalized_members", {"released_items": schema.table("released_items"), "items": dataset.items}
+    )
+    return np.asarray(found["item"], dtype=np.int64)
+
+
+def measure_on(
+    engine: Engine,
+    dataset: Dataset,
+    schema: SchemaName,
+    kind: Kind,
+    manifest: Mapping[str, str],
+    queries: Queries,
+    *,
+    must_hold: bool = True,
+    rows: CodedRelease | None = None,
+) -> Accuracy:
+    """Measure a frozen release on its data.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset: the original data, as they are now.
+        schema, kind, manifest: the release, what it consists of, and what it says about itself.
+        queries: the workload.
+        must_hold: whether the data are those of the release, so that every true count lies within its bounds.
+        rows: its rows, where others look at them, too.
+
+    Raises:
+        InternalError: a true count lies outside of its bounds: a bug; nothing is kept.
+    """
+    if kind is ANATOMY:
+        from anondb.utility.anatomy import measure_buckets
+
+        return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
+    coded = CodedRelease(engine, schema) if rows is None else rows
+    members = schema.table("released_items")
+    k = k_of(manifest)
+    if kind.local:
+        semantics = manifest["semantics"]
+        accuracy = measure_local(engine, dataset, coded.classes, coded.items, members, semantics, queries, k=k)
+    else:
+        suppressed = manifest["suppression"] == "some"
+        released = of_release(engine, coded.transactions, coded.items, members, suppressed=suppressed)
+        accuracy = measure(engine, dataset, released, queries, k=k)
+    if rows is None:
+        coded.drop()
+    return _held(accuracy, must_hold)
+
+
+def k_of(manifest: Mapping[str, str]) -> int | None:
+    """The k that a release promises; None where its model has none (anatomy)."""
+    return int(manifest["k"]) if "k" in manifest else None
+
+
+def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:
+    if must_hold and accuracy.outside:
+        raise InternalError(f"{accuracy.outside} true counts lie outside their bounds; nothing was kept.")
+    return accuracy
+
+
+@dataclass(frozen=True)
+class AnatomyFigures:
+    """What the owner of an anatomy learns besides: figures of its buckets, and how rules survive in a reconstruction.
+
+    ``rules`` is None where mlxtend is not installed.
+    """
+
+    buckets: BucketFigures
+    rules: RuleAccuracy | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+        return {**self.buckets.to_json(), "rules": None if self.rules is None else self.rules.to_json()}
+
+
+@singledispatch
+def anatomy_figures(
+    recoding: Recoding, engine: Engine, dataset: Dataset, schema: SchemaName, model: Any, seed: int = 0
+) -> AnatomyFigures | None:
+    """The figures of a frozen anatomy, for its owner; None for other releases.
+
+    Args:
+        recoding: how the release came about.
+        engine: the engine, inside a transaction.
+        dataset, model: the data and the promise.
+        schema: where it is frozen.
+        seed: of the reconstruction that is mined.
+    """
+    return None
+
+
+@anatomy_figures.register
+def _(
+    recoding: BucketRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, model: Any, seed: int = 0
+) -> AnatomyFigures:
+    from anondb.utility.anatomy import figures
+    from anondb.utility.rules import default_thresholds, has_mlxtend
+
+    found = figures(engine, dataset, recoding, schema.table("buckets"), count_empty=model.empty_values == "count")
+    if not has_mlxtend():
+        return AnatomyFigures(found, None)
+    engine.progress("mining rules")
+    thresholds = default_thresholds(engine, dataset.transactions)
+    return AnatomyFigures(found, measure_rules(engine, dataset, schema, thresholds, seed))
+
+
+def measure_rules(
+    engine: Engine, dataset: Dataset, schema: SchemaName, thresholds: RuleThresholds, seed: int = 0
+) -> RuleAccuracy:
+    """The rules of one reconstruction of an anatomy beside those of its data."""
+    from anondb.utility.rules import rule_accuracy
+
+    call = exp.Anonymous(this="reconstruct", expressions=[exp.convert(seed)])
+    macro = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
+    tables: dict[str, Table | exp.Query] = {
+        "reconstruction": exp.select("transaction_id", "items").from_(macro),
+        "items": dataset.items,
+    }
+    rows = engine.create("reconstructed", "utility/reconstructed", tables)
+    rules = rule_accuracy(engine, dataset.transactions, rows, thresholds)
+    engine.drop(rows)
+    return rules

@@ -1,0 +1,304 @@
+"""A simulated attacker: whom he finds in the source and in the release by what he knows of real persons.
+
+It belongs to the owner: the source is read. Persons, items and values are counted, never shown.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.data.records import Attribute, Records, load_records
+from anondb.data.transactions import Dataset, fingerprint
+from anondb.engine import Engine, Table
+from anondb.errors import InputError
+from anondb.models import check_count
+from anondb.models.named import model_of
+from anondb.owner import ledger
+from anondb.owner.releases import current_catalog, find_release, load_source, records_of
+from anondb.release.conditions import ReleasedAttribute
+from anondb.release.objects import ANATOMY, SchemaName, read_manifest, release_kind
+
+KNOWN = 2  # items known of each person where the promise names no number
+NUMBER = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """How many transactions fit what is known of each drawn person.
+
+    Attributes:
+        smallest, quartiles, largest: of the candidate sets.
+        of_one: persons who are singled out.
+        below_k: persons with fewer than k candidates.
+        at_smallest: persons with the smallest candidate set.
+    """
+
+    smallest: int
+    quartiles: tuple[float, float, float]
+    largest: int
+    of_one: int
+    below_k: int
+    at_smallest: int
+
+    @classmethod
+    def of(cls, sizes: npt.NDArray[Any], k: int) -> Candidates:
+        """From the size of each person's candidate set."""
+        low, middle, high = (float(q) for q in np.quantile(sizes, (0.25, 0.5, 0.75)))
+        smallest = int(sizes.min())
+        at_smallest = int((sizes == smallest).sum())
+        ones, below = int((sizes == 1).sum()), int((sizes < k).sum())
+        return cls(smallest, (low, middle, high), int(sizes.max()), ones, below, at_smallest)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What a simulated attacker finds.
+
+    Attributes:
+        release: its name.
+        k: of its promise; the l of an anatomy, rounded up.
+        individuals: persons drawn; each has something that can be known.
+        known: items known of each, or all that the person has if they are fewer.
+        quasi_identifiers: attributes whose values are known of each.
+        fresh: whether the transactions are as they were when the release was made; if not, the sets speak of other persons.
+        before, after: candidate sets in the source and in the release.
+    """
+
+    release: str
+    k: int
+    individuals: int
+    known: int
+    quasi_identifiers: tuple[str, ...]
+    fresh: bool
+    before: Candidates
+    after: Candidates
+
+    def to_json(self) -> dict[str, Any]:
+        """The attack as JSON values."""
+        return {
+            "release": self.release,
+            "k": self.k,
+            "individuals": self.individuals,
+            "known": self.known,
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "fresh": self.fresh,
+            **{name: vars(getattr(self, name)) for name in ("before", "after")},
+        }
+
+
+def attack(engine: Engine, name: str, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
+    """Draw persons of the source and items that each has, and count who fits in the source and in the release.
+
+    Where the release has relational values, all of the person's are known besides. Sensitive and private items are not
+    known, as the promises have it. Of a global recoding, a candidate holds the image of every known item that has one.
+    Of a local one, where the same item may be published otherwise in every transaction, a candidate's values may be the
+    person's, and it shows something that stands for each known item or may have had items suppressed. Of an anatomy, the
+    values of a bucket's columns may belong together in any way.
+
+    Args:
+        engine: the owner's engine, outside a transaction.
+        name: of the release.
+        individuals: persons to draw, without repetition.
+        known: items that the attacker knows of each; those of the promise (m, or p) by default, 2 if it has no number.
+        seed: of the draw.
+
+    Raises:
+        InputError: no such release, or its source is gone or has nothing that can be known.
+    """
+    check_count("individuals", individuals)
+    with engine.transaction():
+        schema = find_release(engine, name)
+        kind = release_kind(engine, schema)
+        if kind is None:
+            raise InputError(f"The release {name!r} lost some of its tables.", code="not_a_release")
+        manifest = read_manifest(engine, schema)
+        promise = model_of(manifest).parameters()
+        known = _promised(promise) if known is None else known
+        check_count("known", known)
+        entry, dataset = load_source(engine, name)
+        attributes = kind.attributes or ()
+        records = _records(engine, records_of(engine, entry), dataset, attributes) if attributes else None
+        hidden = json.loads(manifest["sensitive"]) if kind.attributes is not None else ()
+        hidden = {*hidden, *ledger.sensitive_of(engine, current_catalog(engine), manifest["release_id"])}
+        persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(attributes))
+        before = _in_source(engine, dataset, records, persons, knowledge)
+        if kind is ANATOMY:
+            tables = {
+                "persons": persons,
+                "known": knowledge,
+                "items": dataset.items,
+                "buckets": schema.table("buckets"),
+            }
+            after = engine.query("attack/candidates_anatomy", tables)["candidates"]
+        elif kind.attributes is not None or kind.local:
+            after = _in_local(engine, dataset, schema, records, attributes, persons, knowledge, manifest["semantics"])
+        else:
+            tables = {t: schema.table(t) for t in ("released_items", "transactions", "transaction_ids")}
+            tables |= {"known": knowledge, "items": dataset.items}
+            after = engine.query("attack/candidates_after", tables)["candidates"]
+        k = int(promise["k"]) if "k" in promise else math.ceil(Fraction(str(promise["l"])))
+        sizes = [Candidates.of(found, k) for found in (before, after)]
+        fresh = entry.fingerprint == fingerprint(engine, dataset)
+    return Attack(name, k, len(before), known, tuple(a.name for a in attributes), fresh, *sizes)
+
+
+def _promised(parameters: Mapping[str, Any]) -> int:
+    """How many known items a promise speaks of."""
+    number = parameters.get("m", parameters.get("p"))
+    return number if isinstance(number, int) else KNOWN
+
+
+def _records(engine: Engine, given: Any, dataset: Dataset, attributes: tuple[ReleasedAttribute, ...]) -> Records:
+    """The quasi-identifiers of the source as it is now, each read as the release shows it."""
+    if given is None:
+        raise InputError(
+            "The records of the release are not in this database.",
+            code="no_source",
+            hint="Load them into a table; a file or a data frame is not kept.",
+        )
+    kinds = [
+        f"{a.name}:{'categorical' if a.ends is None else 'date' if a.ends in ('DATE', 'TIMESTAMP') else 'numeric'}"
+        for a in attributes
+    ]
+    return load_records(engine, given, dataset, quasi_identifiers=kinds)
+
+
+def _drawn(
+    engine: Engine,
+    dataset: Dataset,
+    hidden: Collection[str],
+    individuals: int,
+    known: int,
+    seed: int,
+    *,
+    everyone: bool,
+) -> tuple[Table, Table]:
+    """Random persons ``(person)``, and what is known of each ``(person, item)``.
+
+    Drawn are persons with an item that can be known, or everyone.
+
+    Raises:
+        InputError: there are none.
+    """
+    secret = [n for n, label in enumerate(dataset.labels) if label in hidden]
+    hiding = engine.put("hidden", {"item": ("INTEGER", secret)})
+    rows = engine.create("knowable", "attack/knowable", {"transactions": dataset.transactions, "hidden": hiding})
+    persons = engine.query("attack/persons", {"rows": dataset.ids if everyone else rows})["tid"]
+    if not len(persons):
+        raise InputError("No person of the source has an item that can be known.", code="empty")
+    rng = np.random.default_rng(seed)
+    drawn = np.sort(rng.choice(persons, size=min(individuals, len(persons)), replace=False))
+    table = engine.put("drawn", {"person": ("INTEGER", drawn)})
+    items = engine.query("attack/items_of", {"transactions": rows, "drawn": table})
+    order = np.lexsort((rng.random(len(items["tid"])), items["tid"]))
+    person, item = items["tid"][order], items["item"][order]
+    chosen = np.arange(len(person)) - np.searchsorted(person, person) < known
+    columns = {"person": person[chosen], "item": item[chosen]}
+    knowledge = engine.put("known", {name: ("INTEGER", values) for name, values in columns.items()})
+    engine.drop(hiding, rows)
+    return table, knowledge
+
+
+def _in_source(
+    engine: Engine, dataset: Dataset, records: Records | None, persons: Table, knowledge: Table
+) -> npt.NDArray[Any]:
+    """How many of the source have the values and hold the items that are known of each person."""
+    attributes = records.attributes if records is not None else ()
+    values = [part for attribute in attributes for part in (attribute.codes, attribute.null)]
+    numbers = np.zeros(dataset.n_transactions, dtype=np.int64)
+    if values:
+        numbers = np.unique(np.stack(values), axis=1, return_inverse=True)[1].reshape(-1)
+    columns = {"tid": np.arange(1, dataset.n_transactions + 1), "alike": numbers}
+    alike = engine.put("alike", {name: ("INTEGER", column) for name, column in columns.items()})
+    tables = {"persons": persons, "known": knowledge, "transactions": dataset.transactions, "alike": alike}
+    return engine.query("attack/candidates_before", tables)["candidates"]
+
+
+def _in_local(
+    engine: Engine,
+    dataset: Dataset,
+    schema: SchemaName,
+    records: Records | None,
+    attributes: tuple[ReleasedAttribute, ...],
+    persons: Table,
+    knowledge: Table,
+    semantics: str,
+) -> npt.NDArray[Any]:
+    """How many transactions of a local recoding may be each person's."""
+    shown = engine.create("shown", _shown(schema, attributes))
+    fitting = engine.create("fitting", "attack/everywhere", {"persons": persons, "shown": shown})
+    for i, attribute in enumerate(attributes):
+        assert records is not None
+        values = _known_values(engine, records.attributes[i], persons)
+        tables: dict[str, Table | exp.Query] = {"fitting": fitting, "known_values": values}
+        if attribute.ends is None:
+            tables |= {"shown": _distinct(shown, label=f"label{i}"), "released_values": schema.table("released_values")}
+            narrower = engine.create(f"fitting{i}", "attack/in_category", tables, attribute=attribute.name)
+        else:
+            ends = {"low": f"low{i}", "high": f"high{i}", "holds_null": f"null{i}"}
+            narrower = engine.create(f"fitting{i}", "attack/in_range", tables | {"shown": _distinct(shown, **ends)})
+        engine.drop(fitting, values)
+        fitting = narrower
+    tables = {name: schema.table(name) for name in ("released_items", "transactions")}
+    tables |= {"known": knowledge, "items": dataset.items, "shown": shown, "fitting": fitting, "persons": persons}
+    return engine.query("attack/candidates_local", tables, atomic=semantics == "atomic")["candidates"]
+
+
+def _shown(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) -> exp.Query:
+    """Every transaction, whether it is complete, the class of those with the same relational values, and these values: ends
+    of ranges as numbers, points in time in microseconds, and whether a NULL is among them; or a category."""
+    ids = exp.alias_(schema.table("transaction_ids").expression(), "ids", table=True)
+    query = exp.select(exp.column("transaction_id", "ids"), exp.column("complete", "ids")).from_(ids)
+    if attributes:
+        same = exp.column("transaction_id", "records").eq(exp.column("transaction_id", "ids"))
+        query = query.join(exp.alias_(schema.table("records").expression(), "records", table=True), on=same)
+    order: list[exp.Expr] = []
+    for i, attribute in enumerate(attributes):
+        values: dict[str, exp.Expr] = {f"label{i}": _column(attribute.name)}
+        if attribute.ends is not None:
+            values = {f"{end}{i}": _number(attribute, end) for end in ("low", "high")}
+            values[f"null{i}"] = _column(attribute.name + "_null") if attribute.has_null else exp.false()
+        query = query.select(*(value.as_(name) for name, value in values.items()))
+        order += [value.copy() for value in values.values() if not isinstance(value, exp.Boolean)]
+    ranked = exp.Order(expressions=[exp.Ordered(this=value) for value in order or [exp.convert(1)]])
+    number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=ranked)
+    return query.select(exp.cast(number, "INTEGER").as_("class"))
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), "records")
+
+
+def _number(attribute: ReleasedAttribute, end: str) -> exp.Expr:
+    value: exp.Expr = _column(attribute.name + {"low": "_lo", "high": "_hi"}[end])
+    if attribute.ends in ("DATE", "TIMESTAMP"):
+        value = exp.Anonymous(this="epoch_us", expressions=[value])
+    return exp.cast(value, NUMBER, dialect="duckdb")
+
+
+def _distinct(shown: Table, **columns: str) -> exp.Query:
+    """What each class shows, some columns of it under other names."""
+    named = [exp.column(own).as_(name) for name, own in columns.items()]
+    return exp.select("class", *named).distinct().from_(shown.expression())
+
+
+def _known_values(engine: Engine, attribute: Attribute, persons: Table) -> Table:
+    """The value of each drawn person ``(person, value)``: the text of a category, of a number, or of microseconds."""
+    drawn = engine.query("attack/drawn", {"persons": persons})["person"]
+    codes, nulls = attribute.codes[drawn - 1].tolist(), attribute.null[drawn - 1].tolist()
+    if attribute.is_range:
+        scale = Decimal(attribute.unit.numerator) / attribute.unit.denominator  # a power of ten
+        values = [None if null else f"{code * scale:f}" for code, null in zip(codes, nulls, strict=True)]
+    else:
+        values = [attribute.values[code] for code in codes]
+    return engine.put("known_values", {"person": ("INTEGER", drawn), "value": ("VARCHAR", values)})

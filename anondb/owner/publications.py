@@ -1,0 +1,261 @@
+"""What left the house, and which statements made it: the part of the ledger that publishing writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.engine import Engine, Table
+from anondb.owner.ledger import (
+    OVERLAPS,
+    PUBLICATIONS,
+    STATEMENTS,
+    append,
+    ensure,
+    ledger_table,
+    now,
+    plain,
+    present,
+    system_user,
+)
+
+
+@dataclass(frozen=True)
+class Publication:
+    """One sealed file.
+
+    Attributes:
+        name, release_id: of the release.
+        file: the name of the file, without its directory.
+        transactions, rows: what is in it.
+        sha256, content_digest: by which it is known again (``anondb.release.digest``).
+        allowed_overlap: whether the owner said that it may overlap with what was published before.
+        smallest_candidates: where it does and this could be measured, the fewest candidates that both releases leave.
+        published, user_name: when (UTC, without a time zone), and who asked.
+    """
+
+    name: str
+    release_id: str
+    file: str
+    transactions: int
+    rows: int
+    sha256: str
+    content_digest: str
+    allowed_overlap: bool = False
+    smallest_candidates: int | None = None
+    published: datetime = field(default_factory=now)
+    user_name: str = field(default_factory=system_user)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The multiset difference of two published releases: what is in one of them only.
+
+    Attributes:
+        unit: what was compared: ``transactions``, ``buckets`` or ``column values``.
+        only_here, only_there: how many are in the new release only, and in the earlier one only.
+        alone: how many of these have no equal in the difference.
+        below_k: how many are in a group of fewer than k equals there.
+        k: of the promises, the larger one where they differ; l of anatomies.
+        cells: where both were first generalized to what they have in common (``published.compare``): how many sets of items
+            that are; None where whole rows were compared as they were published. Few cells tell little.
+    """
+
+    unit: str
+    only_here: int
+    only_there: int
+    alone: int
+    below_k: int
+    k: int
+    cells: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many are in one of the releases only."""
+        return self.only_here + self.only_there
+
+    @property
+    def words(self) -> str:
+        """One sentence for the owner."""
+        how = ""
+        if self.cells is not None:
+            where = (
+                "without their buckets"
+                if self.unit == "column values"
+                else "as far as the items of both can be compared"
+            )
+            how = f" ({where}: {self.cells:,} set{'s' * (self.cells != 1)} of items)"
+        if not self.size:
+            return f"as many {self.unit} of each kind{how} are in both."
+        units = f"{self.unit}{how} are" if self.size > 1 else f"{self.unit.removesuffix('s')}{how} is"
+        return (
+            f"{self.size:,} {units} in one of the two only: {self.alone:,} alone,"
+            f" {self.below_k:,} in a group of fewer than {self.k:,}."
+        )
+
+
+@dataclass(frozen=True)
+class Intersection:
+    """What readers of two releases of the same persons learn from both.
+
+    Attributes:
+        other, other_id: the name and the number of the release that was published before.
+        persons: how many persons of the source both may hold.
+        whole, common: the rows that are in one of them only, as they were published and in what both have in common; None
+            where ``reason`` says why these could not be compared.
+        reason: why they could not.
+        smallest_of_one, smallest_of_two: the fewest persons of the source who fit both releases, for whoever knows one
+            item, or two items that some person has; None where not both are global recodings, or the source is gone.
+        below_k: how many such pieces of knowledge fewer than k persons fit.
+    """
+
+    other: str
+    persons: int
+    other_id: str = ""
+    whole: Difference | None = None
+    common: Difference | None = None
+    reason: str | None = None
+    smallest_of_one: int | None = None
+    smallest_of_two: int | None = None
+    below_k: int | None = None
+
+    @property
+    def smallest(self) -> int | None:
+        """The smallest candidate set."""
+        known = [n for n in (self.smallest_of_one, self.smallest_of_two) if n is not None]
+        return min(known) if known else None
+
+    @property
+    def difference(self) -> Difference | None:
+        """The comparison that tells a reader most: the one that leaves the fewest rows in one release only."""
+        if self.whole is None or self.common is None:
+            return None
+        tells_more = self.common.unit != self.whole.unit or self.common.size < self.whole.size
+        return self.common if tells_more else self.whole
+
+    @property
+    def words(self) -> str:
+        """One line for the owner."""
+        head = f"Compared with {self.other!r}, published before"
+        if self.difference is None:
+            return f"{head}: not measured, since {self.reason}."
+        fewest = "1 person fits" if self.smallest == 1 else f"{self.smallest or 0:,} persons fit"
+        fit = "" if self.smallest is None else f" At least {fewest} both by one or two known items"
+        fit += f"; {self.below_k:,} such combinations fit fewer than k." if self.below_k else "." * bool(fit)
+        return f"{head}: {self.difference.words}{fit}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+        return {**asdict(self), "smallest": self.smallest}
+
+
+def notes(found: Iterable[Intersection]) -> list[str]:
+    """A line for the owner on each release that was published before; of several versions, the one that tells most."""
+    by_name: dict[str, list[Intersection]] = {}
+    for one in found:
+        by_name.setdefault(one.other, []).append(one)
+    lines = []
+    for versions in by_name.values():
+        measured = [(not d.size, d.size, n) for n, v in enumerate(versions) if (d := v.difference) is not None]
+        told = versions[min(measured)[2]] if measured else versions[-1]
+        line = told.words
+        if len(versions) > 1:
+            line += f" Of its {len(versions):,} versions, this one tells most"
+            missing = [v for v in versions if v.difference is None]
+            line += f"; {len(missing):,} not measured, since {missing[0].reason}." if missing else "."
+        lines.append(line)
+    return lines
+
+
+def record_publication(engine: Engine, catalog: str, publication: Publication) -> None:
+    """Note that a release leaves the house. Call it inside ``engine.transaction()``."""
+    ensure(engine, catalog)
+    row = {c: getattr(publication, c) for c in PUBLICATIONS}
+    texts = {c: None if value is None else str(value) for c, value in row.items()}
+    append(engine, ledger_table(catalog, "publications"), PUBLICATIONS, [texts])
+
+
+def publications(engine: Engine, catalog: str) -> list[Publication]:
+    """All that was published, the oldest first."""
+    table = ledger_table(catalog, "publications")
+    if not present(engine, table, PUBLICATIONS):
+        return []
+    found = engine.query("release/publications", {"publications": table})
+    names = [f.name for f in fields(Publication)]
+    return [Publication(**{n: plain(found[n][i]) for n in names}) for i in range(len(found["name"]))]
+
+
+def record_statements(engine: Engine, catalog: str, release_id: str, statements: Sequence[str]) -> None:
+    """Keep the text of the statements that made a release; values are not in them. Call it after ``ledger.record``."""
+    rows: list[dict[str, str | None]] = [
+        {"release_id": release_id, "step": str(n), "statement": text} for n, text in enumerate(statements, 1)
+    ]
+    append(engine, ledger_table(catalog, "statements"), STATEMENTS, rows)
+
+
+def statements_of(engine: Engine, catalog: str, release_id: str) -> list[str]:
+    """The statements that made a release, in order."""
+    table = ledger_table(catalog, "statements")
+    if not present(engine, table, STATEMENTS):
+        return []
+    return [
+        str(s)
+        for s in engine.query("release/statements_run", {"statements": table}, release_id=release_id)["statement"]
+    ]
+
+
+def record_overlaps(engine: Engine, catalog: str, name: str, release_id: str, found: Iterable[Intersection]) -> None:
+    """Keep what was measured when a release was published beside earlier ones. Call it inside ``engine.transaction()``."""
+    rows: list[dict[str, str | None]] = []
+    for one in found:
+        told = one.difference
+        compared = None if told is None else f"{told.unit}{'' if told.cells is None else ' in common'}"
+        figures = ("only_here", "only_there", "alone", "below_k", "k", "cells")
+        row = {
+            "name": name,
+            "release_id": release_id,
+            "other": one.other,
+            "other_id": one.other_id,
+            "persons": one.persons,
+            "compared": compared,
+            "smallest_candidates": one.smallest,
+            **{figure: None if told is None else getattr(told, figure) for figure in figures},
+            "reason": one.reason,
+            "measured": now(),
+        }
+        rows.append({column: None if value is None else str(value) for column, value in row.items()})
+    if rows:
+        append(engine, ledger_table(catalog, "overlaps"), OVERLAPS, rows)
+
+
+def measure_candidates(
+    engine: Engine, data: tuple[Table, Table], members: tuple[Table | exp.Query, Table | exp.Query], k: int
+) -> tuple[int | None, int | None, int]:
+    """The candidates that two global recodings of one source leave together, counted in SQL.
+
+    Whoever knows that a person has an item looks for its image in both releases. The candidates are the persons who have
+    both images; the two releases' own numbers tell nothing, since they are fresh.
+
+    Args:
+        engine: the engine, inside a transaction.
+        data: work tables ``(tid, item)`` and ``(item, label)`` of the source.
+        members: the tables ``released_items`` of both releases.
+        k: of the promise; the larger one where they differ.
+
+    Returns:
+        The figures ``smallest_of_one``, ``smallest_of_two`` and ``below_k`` of an ``Intersection``.
+    """
+    transactions, items = data
+    tables: dict[str, Table | exp.Query] = {"items": items, "first_members": members[0], "second_members": members[1]}
+    joints = engine.create("overlap_joints", "release/overlap_joints", tables)
+    held = engine.create("overlap_held", "release/overlap_held", {"transactions": transactions, "joints": joints})
+    one = engine.query("release/overlap_singles", {"held": held}, k=k)
+    two = engine.query("release/overlap_pairs", {"transactions": transactions, "joints": joints, "held": held}, k=k)
+    engine.drop(held, joints)
+    smallest = [plain(found["smallest"][0]) for found in (one, two)]
+    below = sum(int(found["below_k"][0]) for found in (one, two))
+    return smallest[0], smallest[1], below

@@ -1,0 +1,238 @@
+"""Accuracy of a release on a log of real analyst queries: each is run on the source and answered from the release."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.data.sources import Source, open_source, reading
+from anondb.data.transactions import folded
+from anondb.engine import Engine, Table, load
+from anondb.engine import user_sql as own
+from anondb.errors import InputError
+from anondb.owner import ledger
+from anondb.owner import releases as stored
+from anondb.owner.accuracy import k_of
+from anondb.query import Answer, OpenRelease
+from anondb.release.objects import read_manifest
+from anondb.statements.parser import plain_table
+from anondb.utility import RelativeError, error_figures
+
+UNANSWERED = ("unsupported_query", "query_too_complex", "ambiguous_item", "bad_sql")
+
+
+@dataclass(frozen=True)
+class Logged:
+    """One count of the log: which statement and group, truth, lower bound, estimate, upper bound."""
+
+    query: str
+    truth: int
+    lower_bound: int
+    estimate: float
+    upper_bound: int
+
+    @property
+    def error(self) -> float | None:
+        """|truth - estimate| / truth; None where the truth is 0."""
+        return abs(self.truth - self.estimate) / self.truth if self.truth else None
+
+
+@dataclass(frozen=True)
+class LogAccuracy:
+    """Accuracy on a log.
+
+    Attributes:
+        counts: the counts that were compared, one for each group of each answered statement.
+        relative_error: the figures of the errors of those whose truth is not 0.
+        outside: counts whose truth lies outside the bounds: 0 unless the source changed or repeats rows.
+        refused: for each statement that cannot be answered soundly, its number and why.
+        unlisted: groups of the source that the release cannot list (items that no released item stands for).
+    """
+
+    counts: tuple[Logged, ...]
+    relative_error: RelativeError
+    outside: int
+    refused: tuple[tuple[int, str], ...]
+    unlisted: int
+
+    @property
+    def average_relative_error(self) -> float | None:
+        """The mean error over counts whose truth is not 0; None without such."""
+        return self.relative_error.mean
+
+    @property
+    def skipped(self) -> int:
+        """Counts whose truth is 0."""
+        return len(self.counts) - self.relative_error.measured
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures that the command line prints."""
+        return {
+            "queries": len(self.counts),
+            "average_relative_error": self.average_relative_error,
+            "relative_error": self.relative_error.to_json(),
+            "frequent": self.relative_error.frequent_json(),
+            "skipped": self.skipped,
+            "outside": self.outside,
+            "unlisted": self.unlisted,
+            "refused": [{"statement": number, "reason": reason} for number, reason in self.refused],
+        }
+
+
+def measure_log(engine: Engine, name: str, path: str | Path) -> LogAccuracy:
+    """Run the SELECTs of a file on the owner's tables and on a release; answers go to ``anondb.accuracy``.
+
+    Args:
+        engine: the engine, outside a transaction.
+        name: the release.
+        path: a file of COUNT queries as analysts wrote them for the original table.
+
+    Raises:
+        InputError: no such file or release; a statement that is no SELECT, or that does not run on the source.
+    """
+    text = _read(Path(path))
+    catalog = stored.current_catalog(engine)
+    counts: list[Logged] = []
+    refused: list[tuple[int, str]] = []
+    unlisted = 0
+    with engine.transaction():
+        schema = stored.find_release(engine, name)
+        stored.check_writable(engine, catalog)
+        entry = ledger.find(engine, catalog, name)
+        opened = OpenRelease(engine, schema)
+        view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
+        try:
+            statements = own.split(engine, text)
+        except own.OwnError as error:
+            raise _placed(error, 1) from None
+        with _as_original(engine, entry, view, opened.manifest["table"]):
+            for number, statement in enumerate(statements, 1):
+                engine.progress(f"query {number} of {len(statements)}")
+                found = _measured(engine, opened, number, statement)
+                if isinstance(found, str):
+                    refused.append((number, found))
+                else:
+                    counts += found[0]
+                    unlisted += found[1]
+        answers = _answers(engine, counts)
+        errors, outside = error_figures(engine, answers, k_of(read_manifest(engine, schema)))
+        if entry is not None:
+            ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, answers, f"log {Path(path).name}")
+    return LogAccuracy(tuple(counts), errors, outside, tuple(refused), unlisted)
+
+
+def _measured(
+    engine: Engine, opened: OpenRelease, number: int, statement: own.OwnStatement
+) -> tuple[list[Logged], int] | str:
+    """The counts of one statement on both sides and how many groups cannot be listed, or why it is refused."""
+    if not statement.is_select:
+        raise InputError(f"Statement {number} of the log is no SELECT.", code="bad_workload", hint="Leave it out.")
+    try:
+        answer = opened.answer(statement.text)
+    except InputError as error:
+        if error.code not in UNANSWERED:
+            raise
+        return str(error)
+    try:
+        truth = own.run(engine, statement.text)
+    except own.OwnError as error:
+        raise _placed(error, number) from None
+    return _compare(number, answer, truth)
+
+
+@contextlib.contextmanager
+def _as_original(
+    engine: Engine, entry: ledger.LedgerEntry | None, view: ledger.View | None, asked: str
+) -> Iterator[None]:
+    """The rows that a release is of under the name that analysts call them by, for the time of the block.
+
+    Nothing is named where the source is that table as it is. Else these are the rows of the anonymized view, or those of the
+    source; each transaction has an item once, or one list, as in the release.
+    """
+    table = None if view is None else plain_table(view.query)
+    if entry is None or (asked == entry.source_table and (view is None or table is not None)):
+        yield
+        return
+    if engine.exists(Table("temp", "main", asked)):
+        raise InputError(
+            f"The temporary table {asked!r} hides the rows of that name.", code="name_taken", hint="Drop it first."
+        )
+    with open_source(engine, stored.source_of(engine, entry, view), "transactions") as source:
+        body = _distinct_rows(source, entry)
+        with reading(source.name):
+            rows = engine.create("original", body)
+    named = exp.Table(this=exp.to_identifier(asked, quoted=True))
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    shown = exp.select("*").from_(rows.expression())
+    engine.run(exp.Create(this=named, kind="VIEW", expression=shown, properties=temporary), "naming the rows")
+    yield
+    engine.run(exp.Drop(tables=[Table("temp", "main", asked).expression()], kind="VIEW"), "dropping the rows' name")
+    engine.drop(rows)
+
+
+def _distinct_rows(source: Source, entry: ledger.LedgerEntry) -> exp.Query:
+    """The id and item column of a source, each pair once or one list for each id; all as it is where repeated rows count."""
+    read, item_column = folded(source, entry.item_column)
+    names = [read.column(entry.id_column, "--id"), read.column(item_column, "--item")]
+    nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
+    inner = exp.Subquery(this=read.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    if not read.columns[names[1]].endswith("]"):
+        rows = exp.select(*nodes).from_(inner)
+        return rows if entry.parameters.get("bag_input", False) else rows.distinct()
+    lists = exp.select(nodes[0].as_("id"), nodes[1].as_("items")).from_(inner)
+    merged = load("statements/merged_lists").bind({"source": lists}, {}).subquery("merged")
+    called = [exp.to_identifier(name, quoted=True) for name in (names[0], entry.item_column)]
+    return exp.select(exp.column("id").as_(called[0]), exp.column("items").as_(called[1])).from_(merged)
+
+
+def _read(path: Path) -> str:
+    if not path.is_file():
+        raise InputError(f"The workload file {path.name!r} does not exist.", code="no_such_file")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"The workload file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
+
+
+def _placed(error: own.OwnError, number: int) -> InputError:
+    return InputError(f"Statement {number} of the log, line {error.line}: {error.error}", code=error.error.code)
+
+
+def _compare(number: int, answer: Answer, truth: own.OwnResult) -> tuple[list[Logged], int]:
+    """The counts of one statement on both sides; groups are matched by their values as text."""
+    names = [c.lower() for c in truth.columns]
+    at = [names.index(c.lower()) for c in answer.columns if c.lower() in names]
+    if len(at) != len(answer.columns):
+        at = list(range(len(answer.columns)))
+    counted = next((i for i in range(len(names)) if i not in at), len(names) - 1)
+    known = {tuple(str(row[i]) for i in at): int(row[counted]) for row in truth.rows}
+    found = []
+    for *groups, lower, estimate, upper in answer.rows:
+        key = tuple(str(g) for g in groups)
+        label = f"{number}" + (f": {', '.join(key)}" if key else "")
+        found.append(Logged(label, known.pop(key, 0), int(lower), float(estimate), int(upper)))
+    return found, len(known)
+
+
+def _answers(engine: Engine, counts: list[Logged]) -> Table:
+    """The counts as a work table of answers."""
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "query_id": ("VARCHAR", [c.query for c in counts]),
+        "truth": ("BIGINT", [c.truth for c in counts]),
+        "estimate": ("DOUBLE", [c.estimate for c in counts]),
+        "lower_bound": ("BIGINT", [c.lower_bound for c in counts]),
+        "upper_bound": ("BIGINT", [c.upper_bound for c in counts]),
+        "relative_error": ("DOUBLE", [math.nan if c.error is None else c.error for c in counts]),
+    }
+    table = engine.put("log", columns)
+    relative = exp.func("nullif", exp.column("relative_error"), exp.cast(exp.Literal.string("nan"), "DOUBLE"))
+    kept = [exp.column(c) for c in columns if c != "relative_error"]
+    items = exp.cast(exp.null(), "VARCHAR[]", dialect="duckdb").as_("items")
+    query = exp.select(*kept, relative.as_("relative_error"), items).from_(table.expression())
+    return engine.create("log_answers", query)

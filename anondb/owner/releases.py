@@ -1,0 +1,388 @@
+"""What exists already: finding releases and their sources, measuring them again, publishing them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace as replace_fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from anondb import options
+from anondb.data.sources import QuerySource, open_source
+from anondb.data.transactions import Dataset, fingerprint, load_transactions
+from anondb.engine import Engine, Table
+from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
+from anondb.models.named import model_of
+from anondb.owner import ledger, overlap, publications
+from anondb.owner.accuracy import called, generalized_members, measure_on, measure_rules, queries_of
+from anondb.owner.publications import Intersection, Publication
+from anondb.policy import Policy, Workload
+from anondb.promises.check import verify_release
+from anondb.promises.spec import Knowledge
+from anondb.release.objects import (
+    ANATOMY,
+    Kind,
+    SchemaName,
+    find_schema,
+    read_manifest,
+    release_kind,
+    release_schema,
+)
+from anondb.release.relational import value_columns
+from anondb.utility import Accuracy
+
+if TYPE_CHECKING:
+    from anondb.release.publish import PublishedFile
+    from anondb.utility.rules import RuleAccuracy, RuleThresholds
+
+
+def current_catalog(engine: Engine) -> str:
+    """The name of the database that releases are written to."""
+    return str(engine.scalar("release/current_catalog"))
+
+
+def check_writable(engine: Engine, catalog: str) -> None:
+    """Refuse a read-only database before the long work, not after it."""
+    if engine.transient:
+        return
+    query = (
+        exp.select("readonly")
+        .from_(exp.Table(this=exp.Anonymous(this="duckdb_databases")))
+        .where(exp.column("database_name").eq(exp.convert(catalog)))
+    )
+    if bool(engine.select(query, "looking up the database")["readonly"][0]):
+        raise InputError(
+            "The database is open read-only, so nothing can be written into it.",
+            code="read_only",
+            hint="Open it for writing, or USE another one.",
+        )
+
+
+def tables_with(engine: Engine, catalog: str, id_column: str, item_column: str) -> list[Table]:
+    """The tables and views of a database that have both columns."""
+    columns = {"id_column": id_column.lower(), "item_column": item_column.lower()}
+    found = engine.query("transactions/tables_with", None, catalog_name=catalog, **columns)
+    return [Table(*names) for names in zip(*(column.tolist() for column in found.values()), strict=True)]
+
+
+def find_release(engine: Engine, name: str) -> SchemaName:
+    """The schema of a release in the owner's database.
+
+    Raises:
+        InputError: there is none of this name.
+    """
+    return _found(engine, name)[0]
+
+
+def _found(engine: Engine, name: str) -> tuple[SchemaName, Kind]:
+    schema = find_schema(engine, release_schema(current_catalog(engine), name))
+    if schema is None:
+        hint = "A run over files keeps none: load them into a database first, with anondb load."
+        hint = hint if engine.one_shot else "List them: anondb releases."
+        raise InputError(f"There is no release {name!r}.", code="no_such_release", hint=hint)
+    kind = release_kind(engine, schema)
+    if kind is None:
+        raise InputError(f"The schema {schema.name!r} does not hold a release.", code="not_a_release")
+    return schema, kind
+
+
+def asked_table(dataset: Dataset, name: str) -> str:
+    """What analysts call the original of the release ``name``: its source, where the release has the rows of that.
+
+    Where rows were merged, counts over the source are others: then the release's own name, or ``release_<name>`` where the
+    source is called so.
+    """
+    if dataset.is_table:
+        return dataset.table
+    return name if name.lower() != dataset.table.lower() else f"release_{name}"
+
+
+def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
+    """The source of a release as it is now: the query of a view, else the table that it was made from.
+
+    Raises:
+        InputError: no such release, or its source cannot be found again (files and data frames are not kept).
+    """
+    find_release(engine, name)
+    entry = ledger.find(engine, current_catalog(engine), name)
+    if entry is None:
+        raise _no_source(name)
+    return entry, load_entry(engine, entry)
+
+
+def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
+    """The source of a release of the ledger, be it dropped or replaced, as it is now.
+
+    Raises:
+        InputError: it cannot be found again (files and data frames are not kept).
+    """
+    view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
+    given = source_of(engine, entry, view)
+    bags = bool(entry.parameters.get("bag_input", False))
+    return _read(engine, given, records_of(engine, entry), entry.id_column, entry.item_column, bags)[0]
+
+
+def read_persons(engine: Engine, policy: Policy) -> tuple[Dataset, Table | None]:
+    """The transactions of a policy, with those of persons who are in its records alone; and the table of the records."""
+    return _read(engine, policy.transactions, policy.records, policy.id, policy.item, policy.bag_input)
+
+
+def _read(
+    engine: Engine, transactions: Any, records: Any, id_column: str, item_column: str, bags: bool
+) -> tuple[Dataset, Table | None]:
+    read = partial(load_transactions, engine, id_column=id_column, item_column=item_column, bags=bags)
+    with open_source(engine, transactions, "transactions") as source:
+        if records is None:
+            return read(source), None
+        with open_source(engine, records, "records") as ids:
+            return read(source, more_ids=ids), ids.reference
+
+
+def _no_source(name: str) -> InputError:
+    return InputError(f"The source of the release {name!r} is not in this database.", code="no_source")
+
+
+def _here(engine: Engine, reference: str | None) -> str | None:
+    """A reference of ``reference_of`` with the name that the owner's database has now; other databases may be attached
+    that have tables of the same name."""
+    if reference is None:
+        return None
+    table = exp.to_table(reference, dialect="duckdb")
+    if not table.catalog:
+        table.set("catalog", exp.to_identifier(current_catalog(engine), quoted=True))
+    return table.sql(dialect="duckdb")
+
+
+def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None) -> Any:
+    """What finds the source of a release again: the query of its view, or the name of a table.
+
+    Raises:
+        InputError: ``no_source``: files and data frames are not kept.
+    """
+    if view is not None:
+        return view_policy(engine, view).transactions
+    if entry.source_reference is None:
+        raise _no_source(entry.name)
+    return _here(engine, entry.source_reference)
+
+
+def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:
+    """What finds the records of a release again; None where it has none, or they were a file or a data frame."""
+    view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
+    return _here(engine, entry.parameters.get("records")) if view is None else view_policy(engine, view).records
+
+
+def view_policy(engine: Engine, view: ledger.View, replace: bool = False) -> Policy:
+    """The policy of an anonymized view: its query is the source, and it is called like the view."""
+    source = QuerySource(view.query, f"the query of the view {view.name!r}", view.table)
+    return options.view_policy(view.name, source, view.options, replace=replace)
+
+
+def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
+    """Measure the accuracy of an existing release on its source as it is now, and keep the answers in the ledger.
+
+    Raises:
+        InputError: no such release, or its source cannot be found again (files and data frames are not kept).
+    """
+    catalog = current_catalog(engine)
+    with engine.transaction():
+        schema, kind = _found(engine, name)
+        check_writable(engine, catalog)
+        entry, dataset = load_source(engine, name)
+        manifest = read_manifest(engine, schema)
+        queries = queries_of(engine, dataset, workload, partial(generalized_members, engine, schema, dataset))
+        unchanged = dataset.n_transactions == int(manifest["transactions"]) and (
+            entry.fingerprint == fingerprint(engine, dataset)
+        )
+        accuracy = measure_on(engine, dataset, schema, kind, manifest, queries, must_hold=unchanged)
+        ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, called(queries))
+        return accuracy
+
+
+def measure_release_rules(engine: Engine, name: str, thresholds: RuleThresholds, seed: int = 0) -> RuleAccuracy:
+    """The rules of one reconstruction of an anatomy beside those of its source as it is now.
+
+    Raises:
+        InputError: no such release, one of another kind, no source, or mlxtend is missing.
+    """
+    with engine.transaction():
+        schema = find_release(engine, name)
+        if release_kind(engine, schema) is not ANATOMY:
+            raise InputError(f"The release {name!r} is no anatomy: its transactions can be mined as they are.")
+        _, dataset = load_source(engine, name)
+        return measure_rules(engine, dataset, schema, thresholds, seed)
+
+
+def publish_release(
+    engine: Engine,
+    name: str,
+    path: str,
+    *,
+    replace: bool = False,
+    allow_overlap: bool = False,
+    proof: str | None = None,
+    include_constraints: bool = False,
+) -> PublishedFile:
+    """Seal a release into a file of its own, and verify the sealed rows before the file gets its name.
+
+    What leaves is noted in the ledger. A second, different release of persons of whom one was published before is refused
+    unless ``allow_overlap``; then the intersection of both is measured. A run over files has no ledger to ask.
+
+    Raises:
+        InputError: ``overlap``; no such release; the path or the directory of the proof cannot be written.
+        VerificationFailed: the sealed rows do not keep the promise.
+        EngineError: disk, memory, or a lock.
+    """
+    from anondb.promises.proof_pack import proof_directory, write_proof
+    from anondb.promises.spec import Shown
+
+    catalog = current_catalog(engine)
+    with engine.transaction():
+        manifest = read_manifest(engine, find_release(engine, name))
+    before = (
+        [] if engine.one_shot else overlap.earlier(engine, catalog, *_subject(engine, name, manifest["release_id"]))
+    )
+    if before and not allow_overlap:
+        raise overlap.refused(name, before)
+    found = _measured(engine, name, before)
+    with engine.transaction():
+        schema = find_release(engine, name)
+        privacy = ledger.privacy_of(engine, catalog, manifest["release_id"])
+        private = ledger.sensitive_of(engine, catalog, manifest["release_id"])
+        shown = Shown(privacy, private) if include_constraints else Shown("pgen" if privacy == "pgen" else None)
+        place = None
+        if proof is not None:
+            shown = replace_fields(shown, values=value_columns(engine, schema))
+            place = proof_directory(proof, manifest, shown)
+        file = seal(engine, name, path, found, replace=replace, allow_overlap=allow_overlap)
+    if place is not None:
+        write_proof(place, manifest, (file.sha256, file.content_digest), shown)
+    return replace_fields(file, proof=place)
+
+
+def knowledge_of(engine: Engine, catalog: str, release_id: str) -> Knowledge:
+    """What a release was checked against besides its rows, as the ledger has it."""
+    return Knowledge(
+        ledger.privacy_of(engine, catalog, release_id), tuple(ledger.sensitive_of(engine, catalog, release_id))
+    )
+
+
+def seal(
+    engine: Engine,
+    name: str,
+    path: str,
+    found: Sequence[Intersection],
+    *,
+    replace: bool,
+    allow_overlap: bool,
+) -> PublishedFile:
+    """Seal a release into its file, verify the sealed rows, and note in the ledger what leaves and what was found of
+    ``found``, the earlier releases of the same persons. Call it inside ``engine.transaction()``: the file comes last.
+
+    Raises:
+        AnondbError: as ``publish_release`` has it; nothing was written.
+    """
+    from anondb.release.publish import publish
+
+    catalog = current_catalog(engine)
+    schema = find_release(engine, name)
+    manifest = read_manifest(engine, schema)
+    model = model_of(manifest)
+    known = knowledge_of(engine, catalog, manifest["release_id"])
+    if not engine.one_shot:
+        check_writable(engine, catalog)
+
+    def check(sealed: Engine, sealed_schema: SchemaName) -> None:
+        with sealed.transaction():
+            if not verify_release(sealed, sealed_schema, model, knowledge=known).verified:
+                raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
+
+    file = publish(engine, schema, path, replace=replace, check=check)
+    if not engine.one_shot:
+        smallest = [i.smallest for i in found if i.smallest is not None]
+        publications.record_publication(
+            engine,
+            catalog,
+            Publication(
+                name=name,
+                release_id=file.release_id,
+                file=file.path.name,
+                transactions=file.transactions,
+                rows=file.rows,
+                sha256=file.sha256,
+                content_digest=file.content_digest,
+                allowed_overlap=allow_overlap,
+                smallest_candidates=min(smallest) if smallest else None,
+            ),
+        )
+        publications.record_overlaps(engine, catalog, name, file.release_id, found)
+    return replace_fields(file, intersections=tuple(found))
+
+
+def view_published_before(engine: Engine, view: ledger.View, policy: Policy) -> list[overlap.Earlier]:
+    """The releases that were published before and may hold persons of a view, earlier versions of it among them."""
+    if engine.one_shot:
+        return []
+    subject = overlap.Subject(
+        view.name, overlap.query_source(view), None, None, lambda: read_persons(engine, policy)[0]
+    )
+    return overlap.earlier(engine, current_catalog(engine), subject, partial(load_entry, engine))
+
+
+def reference_of(engine: Engine, table: Table | None) -> str | None:
+    """What finds a source again: without the name of the owner's database, since its file may be renamed."""
+    if table is None or table.catalog == "temp":
+        return None
+    name = table.expression()
+    if table.catalog == current_catalog(engine):
+        name.set("catalog", None)
+    return name.sql(dialect="duckdb")
+
+
+def check_source_not_published(engine: Engine, transactions: Any) -> None:
+    """Refuse to make and publish a release of a table of which another one was published, before the long work.
+
+    Sources that share persons without being the same table are found when the release is published.
+
+    Raises:
+        InputError: ``overlap``.
+    """
+    catalog = current_catalog(engine)
+    if engine.one_shot or not publications.publications(engine, catalog):
+        return
+    with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+        reference = reference_of(engine, source.reference)
+    same = [e for e in overlap.published_before(engine, catalog) if e.source_reference == reference]
+    if reference is not None and same:
+        raise overlap.refused(source.table, same)
+
+
+def _subject(
+    engine: Engine, name: str, release_id: str
+) -> tuple[overlap.Subject, Callable[[ledger.LedgerEntry], Dataset], str]:
+    """A release that is to be published, for ``overlap.earlier``."""
+    catalog = current_catalog(engine)
+    entry = ledger.find(engine, catalog, name)
+    subject = overlap.Subject(
+        name=name,
+        source=None if entry is None else overlap.source_of(engine, catalog, entry),
+        fingerprint=None if entry is None else entry.fingerprint,
+        transactions=None if entry is None else entry.transactions,
+        read=lambda: load_source(engine, name)[1],
+    )
+    return subject, partial(load_entry, engine), release_id
+
+
+def _measured(engine: Engine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
+    """What readers learn from a release and each earlier one; its source is read if that can be, in a transaction of its
+    own, which a source that cannot be read ends."""
+    catalog = current_catalog(engine)
+    if before:
+        with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():
+            _, dataset = load_source(engine, name)
+            return overlap.measure(engine, catalog, find_release(engine, name), before, dataset)
+    with engine.transaction():
+        return overlap.measure(engine, catalog, find_release(engine, name), before, None)

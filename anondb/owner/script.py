@@ -1,0 +1,249 @@
+"""Runs a script: ordinary SQL as it is, and the statements of anonymized views, in order.
+
+The whole script is parsed before anything runs: a syntax error anywhere changes nothing. Then the first error stops it and
+says which statement it was and on which line. What ran before stays, unless the script opened a transaction itself.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from anondb.data.sources import QuerySource
+from anondb.data.taxonomy import LIST_THEM
+from anondb.engine import Engine
+from anondb.engine import user_sql as own
+from anondb.errors import AnondbError, InputError
+from anondb.owner import views
+from anondb.owner.view_results import Result
+from anondb.statements.parser import parse
+from anondb.statements.statement import (
+    CreateView,
+    DropView,
+    Ordinary,
+    RefreshView,
+    ShowViews,
+    Statement,
+    position,
+    syntax_error,
+)
+
+if TYPE_CHECKING:
+    import duckdb
+
+_FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement of a script, ready to run, with its number from 1 and its line in the text."""
+
+    number: int
+    line: int
+    statement: Statement
+    returns: str = "rows"
+
+
+@dataclass(frozen=True)
+class StatementResult:
+    """What one statement of a script did.
+
+    Attributes:
+        number, line: which statement, and the line on which it begins.
+        kind: ``create``, ``refresh``, ``drop``, ``show`` for anonymized views, ``sql`` for ordinary SQL.
+        columns, rows: what it returned as a table; no columns where it returned nothing.
+        view: the result of a statement of anonymized views; None for ordinary SQL.
+        changed: how many rows ordinary SQL changed, where DuckDB says so.
+    """
+
+    number: int
+    line: int
+    kind: str
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+    view: Result | None = None
+    changed: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values; rows as lists, in the order of ``columns``."""
+        head = {"statement": self.number, "line": self.line, "kind": self.kind}
+        if self.view is not None:
+            return {**head, "result": self.view.to_json()}
+        return {
+            **head,
+            "columns": self.columns,
+            "rows": [[_json(v) for v in r] for r in self.rows],
+            "changed": self.changed,
+        }
+
+
+def _json(value: Any) -> Any:
+    """A value of DuckDB's as a JSON value; what JSON has no form for becomes its text."""
+    if isinstance(value, list | tuple):
+        return [_json(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): _json(v) for k, v in value.items()}
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return str(value)
+
+
+def prepare(engine: Engine, text: str) -> list[Step]:
+    """Parse a script and split its ordinary SQL; nothing is run.
+
+    Raises:
+        StatementSyntaxError: anywhere in the text, with line and column.
+        InputError: an option or a name is wrong, with its position.
+    """
+    if not isinstance(text, str):
+        raise InputError(f"SQL is a text, not {type(text).__name__}.", code="bad_usage")
+    steps: list[Step] = []
+    for part in parse(text):
+        if isinstance(part, Ordinary):
+            for statement, returns in _split(engine, text, part):
+                steps.append(Step(len(steps) + 1, position(text, statement.start)[0], statement, returns))
+            continue
+        if isinstance(part, CreateView):
+            _check_query(engine, text, part)
+        steps.append(Step(len(steps) + 1, position(text, part.start)[0], part))
+    return steps
+
+
+def run(engine: Engine, text: str) -> Iterator[StatementResult]:
+    """Run a script, one statement at a time; each result comes when its statement is done.
+
+    Raises:
+        AnondbError: of the first statement that fails, its number and line in the message and in ``place``.
+    """
+    for step in prepare(engine, text):
+        yield run_step(engine, text, step)
+
+
+def sql(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | Result | None:
+    """Run a script and return what its last statement returned.
+
+    Returns:
+        A relation for ordinary SQL that returns rows, a ``Result`` for a statement of anonymized views, None otherwise.
+    """
+    steps = prepare(engine, text)
+    found: duckdb.DuckDBPyRelation | Result | None = None
+    for step in steps:
+        if step is steps[-1] and isinstance(step.statement, Ordinary) and step.returns == "rows":
+            try:
+                found = own.relation(engine, step.statement.text)
+            except own.OwnError as refused:
+                raise _own_error(text, step, step.statement.start, refused) from None
+            finally:
+                engine.names.may_have_changed()
+        else:
+            found = run_step(engine, text, step).view
+    return found
+
+
+def run_step(engine: Engine, text: str, step: Step) -> StatementResult:
+    """Run one statement."""
+    statement = step.statement
+    if isinstance(statement, Ordinary):
+        try:
+            result = own.run(engine, statement.text)
+        except own.OwnError as refused:
+            raise _own_error(text, step, statement.start, refused) from None
+        finally:
+            engine.names.may_have_changed()
+        columns, rows = result.columns, result.rows
+        changed = int(rows[0][0]) if step.returns != "rows" and columns == ["Count"] and rows else None
+        if step.returns == "nothing" or (step.returns == "either" and columns == ["Count"]):
+            columns, rows = [], []
+        return StatementResult(step.number, step.line, "sql", columns, rows, changed=changed)
+    try:
+        found = _run_own(engine, text, step, statement)
+    except AnondbError as error:
+        raise _placed(_in_sql(error), step.number, step.line) from None
+    return StatementResult(step.number, step.line, found.kind, found.columns, found.fetchall(), found)
+
+
+def _run_own(
+    engine: Engine, text: str, step: Step, statement: CreateView | RefreshView | DropView | ShowViews
+) -> Result:
+    if isinstance(statement, CreateView):
+        described = exp.Describe(this=QuerySource(statement.query, "", "").tree())
+        try:
+            own.run(engine, described.sql(dialect="duckdb"))
+        except own.OwnError as refused:
+            raise _own_error(text, step, statement.query_start, refused) from None
+        return views.create(engine, statement)
+    if isinstance(statement, RefreshView):
+        return views.refresh(engine, statement.name)
+    if isinstance(statement, DropView):
+        return views.drop(engine, statement.name, statement.if_exists)
+    return views.show(engine, statement.status)
+
+
+# ---------------------------------------------------------------------- what DuckDB says
+
+
+def _split(engine: Engine, text: str, part: Ordinary) -> list[tuple[Ordinary, str]]:
+    """The statements of ordinary SQL as DuckDB splits them, and what each returns."""
+    try:
+        found = own.split(engine, part.text)
+    except own.OwnError as refused:
+        raise _parse_error(text, part.start, refused) from None
+    start = part.start + len(part.text) - sum(len(s.text) for s in found)  # they cover the text from the first on
+    statements = []
+    for one in found:
+        statements.append((Ordinary(one.text, start), one.returns))
+        start += len(one.text)
+    return statements
+
+
+def _check_query(engine: Engine, text: str, view: CreateView) -> None:
+    """Make sure that DuckDB takes the query of a view for one SELECT."""
+    try:
+        found = own.split(engine, view.query)
+    except own.OwnError as refused:
+        raise _parse_error(text, view.query_start, refused) from None
+    if len(found) != 1 or not found[0].is_select:
+        raise syntax_error(text, view.query_start, "the query of an anonymized view is one SELECT.")
+    if found[0].parameters:
+        raise syntax_error(text, view.query_start, "the query of an anonymized view has no parameters.")
+
+
+def _parse_error(text: str, start: int, refused: own.OwnError) -> AnondbError:
+    """A syntax error that DuckDB found, at its place in the user's text; what was found there is not repeated."""
+    if refused.offset is None:
+        return refused.error
+    return syntax_error(text, start + refused.offset, str(refused.error))
+
+
+def _own_error(text: str, step: Step, start: int, refused: own.OwnError) -> AnondbError:
+    """An error of the user's own SQL with its place in the script."""
+    return _placed(refused.error, step.number, position(text, start)[0] + refused.line - 1)
+
+
+def _in_sql(error: AnondbError) -> AnondbError:
+    """The error with a hint that speaks of options of a statement, not of the command line."""
+    if error.hint and error.place is None:
+        said = str(error).removesuffix(error.hint)
+        if error.code == "release_exists":
+            error.hint = "Choose another, or CREATE OR REPLACE it."
+        elif LIST_THEM in error.hint:
+            listed = "To list them: the items of the view's query EXCEPT the nodes of the taxonomy that have no child."
+            error.hint = error.hint.replace(LIST_THEM, listed)
+        else:
+            error.hint = _FLAG.sub(lambda m: "the option " + m[1].replace("-", "_"), error.hint)
+        error.args = (said + error.hint,)
+    return error
+
+
+def _placed(error: AnondbError, number: int, line: int) -> AnondbError:
+    """The error with its place in the script, said once."""
+    if error.place is None or "statement" not in error.place:
+        known = error.place or {}
+        error.place = {"statement": number, "line": line, **known}
+        error.args = (f"statement {number}, line {error.place['line']}: {error}",)
+    return error

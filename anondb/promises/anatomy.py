@@ -1,0 +1,51 @@
+"""l-diverse anatomy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from anondb.models.anatomy import Anatomy
+from anondb.promises.spec import ModelSpec, Shown, Subject
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from anondb.verify import Verification
+
+
+def _verify(subject: Subject, model: Anatomy, witnesses: int) -> Verification:
+    from anondb.release.objects import read_manifest
+    from anondb.verify.anatomy import Original, verify_anatomy
+
+    data, schema = subject.knowledge.original, subject.schema
+    original = None if data is None else Original(data.transactions, data.items, data.n_transactions)
+    number = None if schema is None else int(read_manifest(subject.engine, schema)["transactions"])
+    return verify_anatomy(subject.engine, subject.transactions, model, original, number=number, witnesses=witnesses)
+
+
+def _remarks(model: Anatomy) -> tuple[str, ...]:
+    nothing = "l = 1 promises nothing: a column of a bucket may hold a single value."
+    ignored = "Empty values are ignored: that somebody has no item of a column may be inferred with more than 1/l."
+    return (*([nothing] if model.l == 1 else []), *([ignored] if model.empty_values == "ignore" else []))
+
+
+def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
+    from anondb.promises import proofs
+
+    return proofs.anatomy(manifest, shown)
+
+
+ANATOMY = ModelSpec(
+    model=Anatomy,
+    verify=_verify,
+    proof=_proof,
+    remarks=_remarks,
+    claims="""\
+* **Needs only the release**: in each bucket and column at most one in l of the transactions has the same value, which is a
+  set of items; each column has one value for each transaction of its bucket, each item is in one column, and there are as
+  many columns and transactions as the release says. `verify_anatomy.sql` returns what is otherwise. With `empty_values` =
+  ignore the empty value may be as frequent as it likes: that somebody has no item of a column is then not protected.
+* **Needs the original data**: that the values are those of the original, each transaction's in one bucket.
+""",
+)

@@ -1,0 +1,227 @@
+"""Checks of a promise: on any transactions, on a release, on a sealed file."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from anondb.data.constraints import PrivacyConstraints
+from anondb.data.requirements import read_privacy
+from anondb.data.sensitive import load_sensitive
+from anondb.data.sources import open_source
+from anondb.data.taxonomy import load_taxonomy
+from anondb.data.transactions import Dataset, load_transactions
+from anondb.engine import Engine
+from anondb.errors import InputError
+from anondb.models import Model
+from anondb.models.anatomy import Anatomy
+from anondb.models.named import model_of
+from anondb.promises import PROMISES
+from anondb.promises.spec import Knowledge, Subject
+from anondb.release.coded import CodedRelease
+from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
+from anondb.verify import Verification
+
+if TYPE_CHECKING:
+    from anondb.verify.anatomy import AnatomyVerification
+
+
+def verify_subject(subject: Subject, model: Model, witnesses: int = 0) -> Verification:
+    """Check published transactions against a model, with its own verifier.
+
+    Args:
+        subject: the transactions, inside a transaction of the engine.
+        model: the promise.
+        witnesses: how many violations to return at most.
+
+    Raises:
+        InputError: ``no_privacy_constraints``, ``no_sensitive`` or ``no_records``: what the model is about is missing.
+    """
+    return PROMISES[model.name].verify(subject, model, witnesses)
+
+
+def verify_release(
+    engine: Engine,
+    schema: SchemaName,
+    model: Model,
+    witnesses: int = 0,
+    *,
+    knowledge: Knowledge = Knowledge(),
+    kind: Kind | None = None,
+    rows: CodedRelease | None = None,
+) -> Verification:
+    """Check the frozen or sealed rows of a release against a model.
+
+    ``kind`` is what the release consists of, where that is known; ``rows`` are its rows, where others look at them, too.
+
+    Raises:
+        InputError: the release is not of a kind that the model speaks of.
+    """
+    kind = release_kind(engine, schema) if kind is None else kind
+    if kind is None or (kind is ANATOMY) != (model.layout == "buckets"):
+        raise InputError(
+            f"The model {model.name} does not speak of this kind of release.",
+            code="bad_parameter",
+            hint="Verify it against its own model.",
+        )
+    released = schema.table("released_items")
+    if kind is ANATOMY:
+        buckets = Subject(engine, schema.table("buckets"), None, knowledge, released, schema=schema)
+        return verify_subject(buckets, model, witnesses)
+    coded = CodedRelease(engine, schema) if rows is None else rows
+    subject = Subject(
+        engine, coded.transactions, coded.items, knowledge, released, coded, schema=schema, local=kind.local
+    )
+    checked = verify_subject(subject, model, witnesses)
+    if rows is None:
+        coded.drop()
+    return checked
+
+
+def verify_source(
+    engine: Engine,
+    transactions: Any,
+    model: Model,
+    *,
+    id: str = "tid",
+    item: str = "item",
+    bag_input: bool = False,
+    witnesses: int = 0,
+    privacy_constraints: Any = None,
+    sensitive: Any = None,
+    records: Any = None,
+    quasi_identifiers: Any = None,
+) -> Verification:
+    """Check any table, view, file or data frame against a model; with ``bag_input`` repeated rows count as copies.
+
+    Ids that only ``records`` have are transactions without items. For kkm and klm the records with equal values of all
+    ``quasi_identifiers``, as they are, form a class; ``sensitive`` are the items that attackers do not know.
+
+    Raises:
+        InputError: the model is about buckets: see ``verify_buckets``; ``no_records`` or ``no_sensitive``: what the model is
+            about is missing.
+    """
+    if model.layout == "buckets":
+        raise InputError(
+            "An anatomy is about buckets, not about transactions alone.",
+            code="bad_usage",
+            hint="Name a table (bucket_id, column_id, items, copies) with --buckets.",
+        )
+    relational = PROMISES[model.name].relational
+    if quasi_identifiers is not None and not relational:
+        raise InputError(
+            f"quasi_identifiers goes with the models {_names('relational')}, not with {model.name}.", code="bad_usage"
+        )
+    with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+        knowledge = read_knowledge(engine, model, privacy_constraints, sensitive, of_release=False)
+        with contextlib.nullcontext() if records is None else open_source(engine, records, "records") as people:
+            dataset = load_transactions(engine, source, id_column=id, item_column=item, bags=bag_input, more_ids=people)
+        subject = subject_of(engine, dataset, knowledge)
+        if relational and records is not None:
+            from anondb.data.records import load_classes
+
+            subject = replace(subject, classes=load_classes(engine, records, dataset, quasi_identifiers))
+        return verify_subject(subject, model, witnesses)
+
+
+def unknown_items(engine: Engine, transactions: Any, taxonomy: Any, *, id: str, item: str) -> tuple[str, ...]:
+    """The items that are no leaves of a taxonomy, by label; what they are asked from as in ``pipeline.anonymize``."""
+    with engine.transaction():
+        with open_source(engine, transactions, "transactions") as source:
+            dataset = load_transactions(engine, source, id_column=id, item_column=item)
+        return load_taxonomy(engine, taxonomy).not_leaves(dataset)
+
+
+def subject_of(engine: Engine, dataset: Dataset, knowledge: Knowledge = Knowledge()) -> Subject:
+    """Coded transactions as if they were published as they are."""
+    return Subject(engine, dataset.transactions, dataset.items, knowledge, dataset=dataset)
+
+
+def verify_buckets(
+    engine: Engine,
+    buckets: Any,
+    model: Anatomy,
+    transactions: Any = None,
+    *,
+    id: str = "tid",
+    item: str = "item",
+    witnesses: int = 0,
+) -> AnatomyVerification:
+    """Check any table ``(bucket_id, column_id, items, copies)`` against l-diversity, ``items`` being lists.
+
+    With the original transactions, also whether each of them is in the buckets once, as far as multisets can say that.
+    """
+    from anondb.verify.anatomy import AnatomyVerification
+
+    with engine.transaction(), open_source(engine, buckets, "buckets") as source:
+        for column in ("bucket_id", "column_id", "items", "copies"):
+            source.column(column, column)
+        if not source.columns[source.column("items", "items")].endswith("[]"):
+            raise InputError(
+                f"The column 'items' of {source.name} must be a list of items.", code="bad_type", hint="Use VARCHAR[]."
+            )
+        original = None
+        if transactions is not None:
+            with open_source(engine, transactions, "transactions") as rows:
+                original = load_transactions(engine, rows, id_column=id, item_column=item)
+        checked = verify_subject(Subject(engine, source.query, None, Knowledge(original=original)), model, witnesses)
+        assert isinstance(checked, AnatomyVerification)
+        return checked
+
+
+def verify_sealed(
+    engine: Engine,
+    schema: SchemaName,
+    model: Model | None = None,
+    witnesses: int = 0,
+    privacy_constraints: Any = None,
+    sensitive: Any = None,
+) -> Verification:
+    """Check the rows of a sealed file against a model, its manifest's by default."""
+    with engine.transaction():
+        promised = model or model_of(read_manifest(engine, schema))
+        knowledge = read_knowledge(engine, promised, privacy_constraints, sensitive)
+        return verify_release(engine, schema, promised, witnesses, knowledge=knowledge)
+
+
+def read_knowledge(
+    engine: Engine, model: Model, privacy_constraints: Any, sensitive: Any, *, of_release: bool = True
+) -> Knowledge:
+    """Read what a model is checked against beside the rows.
+
+    Args:
+        engine: inside a transaction.
+        model: the promise.
+        privacy_constraints, sensitive: tables, files or data frames; None where the user named none.
+        of_release: whether the rows are those of a release, which names its own sensitive items.
+
+    Raises:
+        InputError: ``bad_usage``: the model is not about this, or the release names its own.
+    """
+    privacy: PrivacyConstraints | str | None = None
+    private: tuple[str, ...] | None = None
+    if privacy_constraints is not None:
+        _check_taken(model, "privacy_constraints")
+        privacy = read_privacy(engine, privacy_constraints)
+    if sensitive is not None:
+        if of_release and PROMISES[model.name].relational:
+            raise InputError(
+                "A release names its sensitive items itself.", code="bad_usage", hint="Leave --sensitive out."
+            )
+        _check_taken(model, "sensitive")
+        private = load_sensitive(engine, sensitive)
+    return Knowledge(privacy, private)
+
+
+def _check_taken(model: Model, option: str) -> None:
+    """Refuse an option that states the promise of other models."""
+    takers = [name for name, spec in PROMISES.items() if option in (*spec.needs, *spec.takes)]
+    if model.name not in takers:
+        words = f"models {', '.join(takers[:-1])} and {takers[-1]}" if len(takers) > 1 else f"model {takers[0]}"
+        raise InputError(f"{option} goes with the {words}, not with {model.name}.", code="bad_usage")
+
+
+def _names(attribute: str) -> str:
+    """The names of the models that have an attribute, in words."""
+    return " and ".join(name for name, spec in PROMISES.items() if getattr(spec, attribute))

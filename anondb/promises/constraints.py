@@ -1,0 +1,61 @@
+"""Privacy constraints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from anondb.models.constraints import ConstraintAnonymity
+from anondb.models.km import KmAnonymity
+from anondb.promises.spec import ModelSpec, Shown, Subject, missing
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from anondb.verify import Verification
+
+
+def _verify(subject: Subject, model: ConstraintAnonymity, witnesses: int) -> Verification:
+    privacy, engine = subject.knowledge.privacy, subject.engine
+    if privacy is None:
+        raise missing(
+            model,
+            "its privacy constraints, which no release holds",
+            "no_privacy_constraints",
+            "Name them with --privacy-constraints TABLE|FILE|pgen.",
+        )
+    if isinstance(privacy, str):  # those of Pgen hold if and only if k^inf-anonymity does
+        from anondb.verify.km import verify_km
+
+        everything = KmAnonymity(model.k, math.inf)
+        checked = verify_km(engine, subject.transactions, subject.items, everything, witnesses=witnesses)
+        return replace(checked, model=model)
+    from anondb.data.requirements import put_sets
+    from anondb.verify.constraints import verify_constraints
+
+    named = put_sets(engine, "stated_constraints", privacy, "constraint_id")
+    image = subject.released_items or engine.create("own_items", "transactions/own_items", {"items": subject.items})
+    checked = verify_constraints(engine, subject.transactions, subject.items, image, named, model, witnesses=witnesses)
+    engine.drop(named, *([] if subject.released_items else [image]))
+    return checked
+
+
+def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
+    from anondb.promises import proofs
+
+    return proofs.constraints(manifest, shown)
+
+
+CONSTRAINTS = ModelSpec(
+    model=ConstraintAnonymity,
+    verify=_verify,
+    proof=_proof,
+    claims="""\
+* **Needs only the release**: constraints of Pgen, which are transactions of the source and never leave the house. They hold
+  if every published transaction is contained in at least k transactions, which `verify_constraints.sql` then looks at.
+* **Needs the constraints**: those that the owner wrote. They are in `verify_constraints.sql` only if the owner let them out.
+""",
+    needs=("privacy_constraints",),
+)

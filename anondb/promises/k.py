@@ -1,0 +1,51 @@
+"""Transactional k-anonymity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from anondb.errors import InternalError
+from anondb.models.transactional import TransactionalK
+from anondb.promises.spec import ModelSpec, Shown, Subject
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from anondb.verify import Verification
+
+
+def _verify(subject: Subject, model: TransactionalK, witnesses: int) -> Verification:
+    from anondb.verify.classes import classes_of, verify_k
+
+    if subject.release is not None:
+        return verify_k(subject.engine, subject.release.classes, subject.items, model, witnesses=witnesses)
+    if subject.dataset is None:
+        raise InternalError("A check of transactional k-anonymity lacks the transactions without items.")
+    from sqlglot import exp
+
+    dataset = subject.dataset
+    ids = exp.select("tid", exp.true().as_("complete")).from_(dataset.ids.expression())
+    sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
+    classes = classes_of(subject.engine, dataset.bags or sets, ids)
+    checked = verify_k(subject.engine, classes, subject.items, model, witnesses=witnesses)
+    subject.engine.drop(classes)
+    return checked
+
+
+def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
+    from anondb.promises import proofs
+
+    return proofs.k(manifest, shown)
+
+
+K = ModelSpec(
+    model=TransactionalK,
+    verify=_verify,
+    proof=_proof,
+    claims="""\
+* **Needs only the release**: every published transaction equals at least k - 1 others. `verify_k.sql` compares whole
+  transactions, empty ones and the copies of items included, and returns the classes that are too small.
+* **Needs the taxonomy**: that a released item stands for the right items (`released_items` says what it stands for).
+""",
+)

@@ -1,0 +1,64 @@
+"""(k,k^m)-anonymity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from anondb.errors import InputError
+from anondb.models.relational import KkmAnonymity, KlmDiversity
+from anondb.promises.spec import ModelSpec, Shown, Subject
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from anondb.verify import Verification
+
+
+def verify_classes(subject: Subject, model: KkmAnonymity | KlmDiversity, witnesses: int) -> Verification:
+    """The verifier of both promises on relational and transaction data, on a release or on persons' records as they are.
+
+    Raises:
+        InputError: ``no_records``: the relational values are missing.
+    """
+    from anondb.release.relational import coded_records, sensitive_codes
+    from anondb.verify.relational import verify_kkm
+
+    engine, items = subject.engine, subject.items
+    if subject.schema is not None:
+        classes, hidden = coded_records(engine, subject.schema, items)
+    elif subject.classes is not None:
+        classes, hidden = subject.classes, sensitive_codes(engine, items, subject.knowledge.sensitive or ())
+    else:
+        raise InputError(
+            f"The model {model.name} is checked on transactions together with the relational values of their persons.",
+            code="no_records",
+            hint="Name them with --records TABLE|FILE and --quasi-identifiers A,B; a release has its own.",
+        )
+    checked = verify_kkm(engine, subject.transactions, classes, items, hidden, model, witnesses=witnesses)
+    engine.drop(classes, hidden)
+    return checked
+
+
+def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
+    from anondb.promises import proofs
+
+    return proofs.kkm(manifest, shown)
+
+
+KKM = ModelSpec(
+    model=KkmAnonymity,
+    verify=verify_classes,
+    proof=_proof,
+    claims="""\
+* **Needs only the release**: whoever knows all relational values of a person and up to m nonsensitive items finds at least
+  k records that fit, or none. `verify_kkm.sql` compares the rows of `records`, and looks in each class of equal ones at its
+  size and at every combination of up to m items that occurs. Sensitive items are those that the release's manifest names.
+* **Needs the list of sensitive items**: that the manifest names those and no others. The promise takes sensitive items to
+  be unknown to attackers.
+* **Needs the taxonomy and the hierarchies**: that released items and values stand for the right ones (`released_items` and
+  `released_values` say what they stand for).
+""",
+    takes=("sensitive",),
+    relational=True,
+)

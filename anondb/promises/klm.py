@@ -1,0 +1,45 @@
+"""(k,l^m)-diversity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from anondb.models.relational import KlmDiversity
+from anondb.promises.kkm import verify_classes
+from anondb.promises.spec import ModelSpec, Shown, Subject, missing
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from anondb.verify import Verification
+
+
+def _verify(subject: Subject, model: KlmDiversity, witnesses: int) -> Verification:
+    if subject.classes is not None and subject.knowledge.sensitive is None:
+        raise missing(model, "its sensitive items", "no_sensitive", "Name them with --sensitive TABLE|FILE.")
+    return verify_classes(subject, model, witnesses)
+
+
+def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
+    from anondb.promises import proofs
+
+    return proofs.klm(manifest, shown)
+
+
+KLM = ModelSpec(
+    model=KlmDiversity,
+    verify=_verify,
+    proof=_proof,
+    claims="""\
+* **Needs only the release**: whoever knows all relational values of a person and up to m nonsensitive items finds at least
+  k records that fit, or none; and at most one in l of those that fit holds any one sensitive item. `verify_klm.sql` looks in
+  each class of equal records at its size and at every combination of up to m nonsensitive items that occurs, the empty one
+  included. Sensitive items are those that the release's manifest names.
+* **Needs the list of sensitive items**: that the manifest names those and no others.
+* **Needs the taxonomy and the hierarchies**: that released items and values stand for the right ones (`released_items` and
+  `released_values` say what they stand for).
+""",
+    needs=("sensitive",),
+    relational=True,
+)

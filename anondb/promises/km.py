@@ -1,0 +1,49 @@
+"""k^m-anonymity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from anondb.models.km import KmAnonymity
+from anondb.promises.spec import ModelSpec, Shown, Subject
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from anondb.verify import Verification
+
+
+def _verify(subject: Subject, model: KmAnonymity, witnesses: int) -> Verification:
+    from anondb.verify.km import verify_km
+
+    engine, transactions, items = subject.engine, subject.transactions, subject.items
+    checked = verify_km(engine, transactions, items, model, witnesses=witnesses)
+    if not subject.local or subject.released_items is None:
+        return checked
+    from anondb.verify.levels import verify_levels
+
+    across = verify_levels(engine, transactions, items, subject.released_items, model)
+    return replace(checked, verified=checked.verified and across.verified, across_levels=across.violations)
+
+
+def _proof(manifest: Mapping[str, str], shown: Shown) -> exp.Query:
+    from anondb.promises import proofs
+
+    return proofs.km(manifest, shown)
+
+
+KM = ModelSpec(
+    model=KmAnonymity,
+    verify=_verify,
+    proof=_proof,
+    claims="""\
+* **Needs only the release**: whoever knows up to m items of a person finds at least k transactions that fit, or none.
+  `verify_km.sql` looks at every combination of up to m released items that occurs, and returns those that occur in fewer
+  than k transactions.
+* **Needs the taxonomy** (or the owner's groups of items): that a released item stands for the right items. The release
+  says what it stands for (`released_items`), and a node of a taxonomy can be compared with that.
+""",
+    implied_by=("k",),
+)

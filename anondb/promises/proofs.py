@@ -1,0 +1,190 @@
+"""The query of each promise's proof: plain SQL over a sealed file whose rows are the violations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from sqlglot import exp
+
+from anondb.engine import Table, load
+from anondb.errors import InputError
+from anondb.promises.spec import Shown
+from anondb.release.objects import SEALED_SCHEMA
+
+Manifest = Mapping[str, str]
+_TRANSACTIONS = Table("", SEALED_SCHEMA, "transactions")
+_IDS = Table("", SEALED_SCHEMA, "transaction_ids")
+_MEMBERS = Table("", SEALED_SCHEMA, "released_items")
+_RECORDS = Table("", SEALED_SCHEMA, "records")
+_BUCKETS = Table("", SEALED_SCHEMA, "buckets")
+
+
+def km(manifest: Manifest, _: Shown) -> exp.Query:
+    """Every combination of at most m items that occurs, occurs in at least k transactions (the definition, word for word).
+
+    The shape depends on m: one SELECT for each size. For m = inf it is enough to look at whole transactions.
+    """
+    k, m = int(manifest["k"]), manifest["m"]
+    if m == "inf":
+        return load("proof/km_inf").bind({"transactions": _TRANSACTIONS}, {"k": k})
+    parts = [_rare_combinations(size, k) for size in range(1, int(m) + 1)]
+    return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+
+
+def _rare_combinations(size: int, k: int) -> exp.Select:
+    """The combinations of ``size`` items that occur in 1 to k-1 transactions."""
+    query = _combinations(size)
+    items = query.selects[1].this.expressions
+    words = exp.Literal.string(f"a combination of {size} occurs in too few transactions").as_("violation")
+    rare = exp.LT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(k))
+    columns = words, query.selects[1].copy(), exp.Count(this=exp.Star()).as_("support")
+    return query.select(*columns, append=False).group_by(*(i.copy() for i in items)).having(rare)
+
+
+def _combinations(size: int, kept: exp.Expr | None = None) -> exp.Select:
+    """Each transaction with each combination of ``size`` of its items, of those that are ``kept``."""
+    held = exp.select("transaction_id", "item").distinct().from_(_TRANSACTIONS.expression())
+    held = held if kept is None else held.where(kept)
+    items = [exp.column("item", f"held_{n}") for n in range(1, size + 1)]
+    query = exp.select(exp.column("transaction_id", "held_1"), exp.Array(expressions=items).as_("items"))
+    query = query.from_(held.subquery("held_1"))
+    for n in range(2, size + 1):
+        same = exp.column("transaction_id", f"held_{n}").eq(exp.column("transaction_id", f"held_{n - 1}"))
+        later = exp.GT(this=items[n - 1].copy(), expression=items[n - 2].copy())
+        query = query.join(held.copy().subquery(f"held_{n}"), on=exp.and_(same, later))
+    return query
+
+
+def _combinations_up_to(most: int, left_out: exp.Query) -> exp.Query:
+    """Each transaction with each combination of 1 to ``most`` of its items, but for those ``left_out``."""
+    kept = exp.column("item").isin(query=left_out.copy()).not_()
+    parts = [_combinations(size, kept) for size in range(1, most + 1)]
+    return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
+
+
+def _listed(name: str, items: Sequence[str]) -> exp.Select:
+    """``(item)``: the items, written into the query."""
+    if not items:
+        return exp.select(exp.cast(exp.null(), "TEXT").as_("item")).where(exp.false())
+    return exp.select("item").from_(exp.values([(i,) for i in items], alias=name, columns=["item"]))
+
+
+def constraints(manifest: Manifest, shown: Shown) -> exp.Query:
+    """The constraints that the owner wrote; those of Pgen hold if the k^m query for every m returns nothing (spec 6.9)."""
+    privacy = shown.privacy
+    if isinstance(privacy, str):
+        return km({**manifest, "m": "inf"}, shown)
+    if privacy is None:
+        raise InputError(
+            "The proof of this release needs the privacy constraints, which say what the owner thinks can be known.",
+            code="no_proof",
+            hint="Say --include-constraints if they may leave the house.",
+        )
+    pairs = [(privacy.ids[n], item) for n in range(len(privacy)) for item in privacy.items(n)]
+    listed = exp.select("set_id", "item").from_(exp.values(pairs, alias="listed", columns=["set_id", "item"]))
+    tables: dict[str, Table | exp.Query] = {"listed": listed, "released_items": _MEMBERS, "transactions": _TRANSACTIONS}
+    return load("proof/constraints").bind(tables, {"k": int(manifest["k"])})
+
+
+def hkp(manifest: Manifest, shown: Shown) -> exp.Query:
+    """Every combination of up to p public items, its support, and the share of each private item (Xu et al. 2008)."""
+    if not shown.private or manifest["p"] == "inf":
+        raise InputError(
+            "The proof of this release needs the private items, and a finite p.",
+            code="no_proof",
+            hint="Say --include-constraints if the names of the private items may leave the house.",
+        )
+    private = _listed("private", shown.private)
+    combinations = _combinations_up_to(int(manifest["p"]), private)
+    h = Fraction(manifest["h"])
+    tables: dict[str, Table | exp.Query] = {
+        "combinations": combinations,
+        "transactions": _TRANSACTIONS,
+        "private": private,
+    }
+    values = {"k": int(manifest["k"]), "numerator": h.numerator, "denominator": h.denominator}
+    return load("proof/hkp").bind(tables, values)
+
+
+def k(manifest: Manifest, _: Shown) -> exp.Query:
+    """Classes of equal published transactions with fewer than k members (He and Naughton 2009)."""
+    tables = {"transaction_ids": _IDS, "transactions": _TRANSACTIONS}
+    return load("proof/k").bind(tables, {"k": int(manifest["k"])})
+
+
+def kkm(manifest: Manifest, shown: Shown) -> exp.Query:
+    """Each class of equal relational values, and each combination of up to m nonsensitive items in it (Poulis et al. 2013).
+
+    For m = inf it is enough to look at whole transactions. An item of one class and the same item of another are then told
+    apart, so that the transactions that contain one of a class are of its class.
+    """
+    k, classes, sensitive = int(manifest["k"]), _classes(shown), _sensitive(manifest)
+    whole: dict[str, Table | exp.Query] = {"records": _RECORDS, "transaction_ids": _IDS, "transactions": _TRANSACTIONS}
+    parts = [load("proof/records").bind(whole, {}), load("proof/few_records").bind({"classes": classes}, {"k": k})]
+    if manifest["m"] == "inf":
+        tables: dict[str, Table | exp.Query] = {
+            "transactions": _TRANSACTIONS,
+            "classes": classes,
+            "sensitive": sensitive,
+        }
+        by_class = load("proof/items_of_classes").bind(tables, {})
+        contained = load("proof/km_inf").bind({"transactions": by_class}, {"k": k})
+        parts.append(load("proof/without_classes").bind({"violations": contained}, {}))
+    else:
+        combinations = _combinations_up_to(int(manifest["m"]), sensitive)
+        parts.append(load("proof/kkm").bind({"combinations": combinations, "classes": classes}, {"k": k}))
+    return _all_of(parts)
+
+
+def klm(manifest: Manifest, shown: Shown) -> exp.Query:
+    """The violations of (k,k^m)-anonymity, and each sensitive item that is too sure (the same paper, section 5)."""
+    sensitive = _sensitive(manifest)
+    tables: dict[str, Table | exp.Query] = {
+        "classes": _classes(shown),
+        "transactions": _TRANSACTIONS,
+        "sensitive": sensitive,
+    }
+    values = {"l": int(manifest["l"])}
+    if manifest["m"] == "inf":
+        exposed = load("proof/klm_inf").bind(tables, values)
+    else:
+        combinations = _combinations_up_to(int(manifest["m"]), sensitive)
+        exposed = load("proof/klm").bind({**tables, "combinations": combinations}, values)
+    return _all_of([kkm(manifest, shown), exposed])
+
+
+def _all_of(parts: Sequence[exp.Query]) -> exp.Query:
+    """The rows of all parts."""
+    rows = [
+        exp.select("violation", "items", "support").from_(part.subquery(f"part{n}")) for n, part in enumerate(parts)
+    ]
+    return exp.union(*rows, distinct=False)
+
+
+def _classes(shown: Shown) -> exp.Select:
+    """``(transaction_id, class)``: records with the same published values, NULL included, have the same number."""
+    columns: list[exp.Expr] = [exp.column(exp.to_identifier(c, quoted=True), "records") for c in shown.values]
+    order = exp.Order(expressions=[exp.Ordered(this=c, nulls_first=True) for c in columns or [exp.convert(1)]])
+    number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=order)
+    records = exp.alias_(_RECORDS.expression(), "records", table=True)
+    return exp.select(exp.column("transaction_id", "records"), number.as_("class")).from_(records)
+
+
+def _sensitive(manifest: Manifest) -> exp.Select:
+    """The sensitive items that the manifest names."""
+    return _listed("sensitive", [str(item) for item in json.loads(manifest["sensitive"])])
+
+
+def anatomy(manifest: Manifest, _: Shown) -> exp.Query:
+    """The most frequent value of each bucket and column, and whether the buckets are an anatomy (ICCSE 2010)."""
+    l = Fraction(manifest["l"])
+    values = {
+        "numerator": l.numerator,
+        "denominator": l.denominator,
+        "columns": int(manifest.get("columns", 0)),
+        "count_empty": manifest["empty_values"] == "count",
+        "transactions": int(manifest["transactions"]),
+    }
+    return load("proof/anatomy").bind({"buckets": _BUCKETS}, values)

@@ -1,0 +1,371 @@
+"""An open release: what does not change while it is the same is kept in memory, the rest is asked of its tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from sqlglot import exp
+
+from anondb.engine import Columns, Engine, Table, check_collation, load
+from anondb.errors import AnondbError, EngineError, InputError
+from anondb.query.classes import Block, Classes, Counts, Group, Holding, Passing
+from anondb.query.evaluate import Bag, Part, Passed, Question
+from anondb.query.inline_tables import given, listed
+from anondb.query.original import Original
+from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
+from anondb.query.refusals import unsupported
+from anondb.query.relational import cell_columns
+from anondb.query.values import Attribute, OnValue
+from anondb.release.coded import CodedRelease
+from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest, release_kind
+
+MAX_BITS = 62
+_NEEDED = frozenset({
+    "release_id", "transactions", "semantics", "suppression", "table", "id_column", "item_column",
+})  # fmt: skip
+
+
+class Opened:
+    """A release as it was when it was opened: its manifest and what its released items stand for.
+
+    Raises:
+        InputError: ``not_a_release``, or ``unsupported_query`` for a kind of release that is not answered.
+    """
+
+    def __init__(self, engine: Engine, schema: SchemaName) -> None:
+        self.engine, self.schema = engine, schema
+        self.members = schema.table("released_items")
+        found: Columns = {}
+        self.manifest: Mapping[str, str] = {}
+        try:
+            self.manifest = read_manifest(engine, schema)
+            found = engine.query("release/members", {"released_items": self.members})
+        except AnondbError as error:
+            if isinstance(error, EngineError) and error.code != "refused":
+                raise
+        if not found or not self.manifest.keys() >= _NEEDED:
+            raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
+        released, items = found["released_item"].tolist(), found["item"].tolist()
+        self.images: dict[str, list[str]] = {}
+        for item, image in zip(items, released, strict=True):
+            self.images.setdefault(item, []).append(image)
+        self.local = is_local(engine, schema)
+        self.suppressed = self.manifest["suppression"] != "none"
+        self.differing = self.local and self.suppressed  # what may be missing differs between transactions
+        self.attributes = self._read_attributes() if layout_of(self.manifest.get("model", "")) == RECORDS else None
+        self.sizes: Mapping[str, int] = Counter(released)
+        self.items = sorted(self.images)
+        self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
+        self.size = int(self.manifest["transactions"])
+
+    def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
+        """The released items of each label that are told apart in bags (see ``query/bag_rows``)."""
+        found = self.engine.query("query/bag_items", self._tables())
+        bags: dict[str, dict[str, Bag]] = {label: {} for label in self.sizes}
+        for item, label, copies, nested in zip(*(c.tolist() for c in found.values()), strict=True):
+            if label not in bags or copies is None or copies < 1:
+                raise InputError("This release is damaged.", code="not_a_release", hint="Publish it again.")
+            bags[label][item] = Bag(copies, nested)
+        return bags
+
+    def _read_attributes(self) -> tuple[Attribute, ...]:
+        """The relational attributes, and what their categories stand for."""
+        kind = release_kind(self.engine, self.schema)
+        if kind is None or kind.attributes is None:
+            raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
+        found = self.engine.query("query/released_values", {"released_values": self.schema.table("released_values")})
+        stands: dict[str, set[tuple[str, str | None]]] = {}
+        for name, released, value in zip(*(c.tolist() for c in found.values()), strict=True):
+            stands.setdefault(name, set()).add((released, value))
+        return tuple(Attribute(a.name, a.ends, a.has_null, frozenset(stands.get(a.name, ()))) for a in kind.attributes)
+
+    def is_current(self) -> bool:
+        """Whether the release in the tables is still this one: release ids are random and never come back.
+
+        Raises:
+            InputError: ``collation``: DuckDB does not compare texts by code points.
+        """
+        try:
+            found = self.engine.query("query/release_id", {"manifest": self.schema.table("manifest")})
+        except AnondbError:
+            return False
+        for collation in found["collation"].tolist():
+            check_collation(collation)
+        return bool(found["release_id"].tolist() == [self.manifest["release_id"]])
+
+    # ---------------------------------------------------------------- items
+
+    def passing(self, tests: Sequence[ItemTest | OnValue]) -> Passing:
+        """Which of the tests each label passes; patterns are matched by DuckDB, on items and on the query's labels."""
+        labels = frozenset[str]().union(*map(mentioned, tests))
+        matchers = list(dict.fromkeys(p for t in tests for p in patterns(t)))
+        matched: dict[str, tuple[bool, ...]] = {}
+        if matchers:
+            found = self._matched([pattern_sql(p, exp.column("label")) for p in matchers], labels)
+            flags = zip(*(found[f"test_{n}"].tolist() for n in range(len(matchers))), strict=True)
+            matched = dict(zip(found["label"].tolist(), flags, strict=True))
+        none = (False,) * len(matchers)
+        special = {}
+        for label in labels | matched.keys():
+            known = dict(zip(matchers, matched.get(label, none), strict=True))
+            special[label] = tuple(passes(t, known, label) for t in tests)
+        unmatched = dict.fromkeys(matchers, False)
+        return Passing(special, tuple(passes(t, unmatched) for t in tests))
+
+    def _matched(self, tests: Sequence[exp.Expr], labels: frozenset[str]) -> Columns:
+        """The items and labels that match a pattern, and which; in no order."""
+        asked: exp.Query = exp.select(exp.column("item").as_("label")).from_(self.members.expression())
+        if others := labels - self.images.keys():
+            asked = exp.union(asked, listed(others), distinct=False, copy=False)
+        tree = (
+            exp.select("label", *(t.as_(f"test_{n}") for n, t in enumerate(tests)), copy=False)
+            .from_(asked.subquery("asked"), copy=False)
+            .where(exp.or_(*tests))
+        )
+        try:
+            return self.engine.select(tree, "the items of the query")
+        except EngineError as error:
+            if error.code == "refused":
+                raise unsupported("a pattern that DuckDB refuses", "Check its escapes.") from None
+            raise
+
+    def blocks(self, passing: Passing) -> dict[str, Block]:
+        """The released items of which a member passes a test."""
+        special: dict[str, Counter[Passed]] = {}
+        for label, passed in passing.special.items():
+            for released in self.images.get(label, ()):
+                special.setdefault(released, Counter())[passed] += 1
+        found: dict[str, Block] = {}
+        for released in self.sizes if any(passing.usual) else special:
+            counts = special.get(released, Counter())
+            counts[passing.usual] += self.sizes[released] - counts.total()
+            passes_some = tuple(sorted((p, n) for p, n in counts.items() if n and any(p)))
+            if passes_some:
+                found |= self.published(Block(self.sizes[released], passes_some), released)
+        return found
+
+    def published(self, block: Block, label: str) -> dict[str, Block]:
+        """The released items of a label, which is one where releases are of sets."""
+        if self.bags is None:
+            return {label: block}
+        return {item: replace(block, bag=bag) for item, bag in self.bags[label].items()}
+
+    def block(self, item: str) -> Block:
+        """A released item of which no member passes a test."""
+        label = self.label_of(item)
+        return Block(self.sizes[label], (), None if self.bags is None else self.bags[label][item])
+
+    def label_of(self, item: str) -> str:
+        """The label under which a released item is published."""
+        return item if self.bags is None else self._labels[item]
+
+    @cached_property
+    def _labels(self) -> Mapping[str, str]:
+        """The label of each released item of bags."""
+        return {item: label for label, items in (self.bags or {}).items() for item in items}
+
+    @cached_property
+    def original(self) -> Original:
+        """What the release tells of the tables that it was made from."""
+        return Original(self.engine, self.manifest, self.items, self.attributes)
+
+    def unknown(self, labels: frozenset[str]) -> frozenset[str]:
+        """The labels that no released item stands for.
+
+        Raises:
+            InputError: ``ambiguous_item`` where one may be another writing of an item.
+        """
+        missing = labels - self.images.keys()
+        self.original.check_labels(missing)
+        return missing
+
+    # ---------------------------------------------------------------- transactions
+
+    def classes(self, question: Question, blocks: Mapping[str, Block]) -> Classes:
+        """Released items grouped by what they add."""
+        numbers: dict[object, int] = {}
+        parts: list[Part] = []
+        of: dict[str, int] = {}
+        for released, block in blocks.items():
+            part = numbers.get(block)
+            if part is None:
+                made = block.part(question.caps)
+                part = numbers[block] = numbers.setdefault(made, len(parts))
+                if part == len(parts):
+                    parts.append(made)
+            of[released] = part
+        radices = [1] * len(parts)
+        for part in of.values():
+            radices[part] += 1
+        product = 1
+        for radix in radices:
+            product *= radix
+        wide = product >= 1 << MAX_BITS
+        default = None
+        number = len(self.sizes) if self.bags is None else sum(map(len, self.bags.values()))
+        if len(of) == number and of and not wide:
+            default = max(range(len(parts)), key=lambda n: radices[n])
+            of = {r: n for r, n in of.items() if n != default}
+        return Classes(of, parts, default, radices, wide)
+
+    def signatures(self, classes: Classes) -> Counts:
+        """How many transactions have how many released items of each class, where they have any that matters."""
+        if not classes.parts:
+            return []
+        if classes.default is None and len(classes.of) == 1:
+            (released,) = classes.of
+            return [((1,), int(self.engine.scalar("query/support", self._tables(), released_item=released)))]
+        found = self.engine.query("query/signatures", {"held": self._held(classes)})
+        return [
+            (classes.counts(signature), transactions)
+            for signature, transactions in zip(found["signature"].tolist(), found["transactions"].tolist(), strict=True)
+        ]
+
+    def records(self, classes: Classes, attributes: Sequence[Attribute]) -> list[Group]:
+        """The records by how many released items of each class they have, by published values, and by whether something of
+        theirs may be missing."""
+        columns = [c for a in attributes for c in cell_columns(a)]
+        if not columns and not classes.parts and not self.differing:
+            return [Group((), (), not self.suppressed, self.size)]
+        base = "ids" if self.differing or not columns else "records"
+        shown = [column.as_(f"c{n}") for n, column in enumerate(columns)]
+        complete: exp.Expr = exp.column("complete", "ids") if self.differing else exp.convert(not self.suppressed)
+        weight: exp.Expr = exp.column("weight", "ids") if base == "ids" else exp.convert(1)
+        people = exp.alias_(self.schema.table("records").expression(), "records", table=True)
+        source = people if base == "records" else self._ids.subquery("ids")
+        tree = exp.select(*shown, complete.as_("complete")).from_(source)
+        tree = tree.select(weight.as_("weight"))
+
+        def same(other: str) -> exp.Expr:
+            return exp.column("transaction_id", base).eq(exp.column("transaction_id", other))
+
+        if columns and base == "ids":
+            tree = tree.join(people, on=same("records"))
+        if classes.parts:
+            tree = tree.select(exp.column("signature", "held").as_("signature"))
+            tree = tree.join(self._held(classes).subquery("held"), on=same("held"), join_type="left")
+        names = [exp.column(f"c{n}") for n in range(len(columns))]
+        names += [exp.column("complete"), *([exp.column("signature")] if classes.parts else [])]
+        grouped = exp.select(*names, exp.cast(exp.Sum(this=exp.column("weight")), "BIGINT").as_("records")).from_(
+            tree.subquery("shown")
+        )
+        found = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
+        none = (0,) * len(classes.parts)
+        answers = []
+        for row in zip(*(column.tolist() for column in found.values()), strict=True):
+            signature = row[-2] if classes.parts else None
+            values, cells = iter(row), []
+            for attribute in attributes:
+                cells.append(tuple(next(values) for _ in range(1 if attribute.ends is None else 3)))
+            counts = none if signature is None else classes.counts(signature)
+            answers.append(Group(counts, tuple(cells), bool(row[len(columns)]), int(row[-1])))
+        return answers
+
+    def holdings(self, classes: Classes) -> dict[str, Counter[Holding]]:
+        """The transactions of each released item, by label, also where none matters for the question."""
+        none = (0,) * len(classes.parts)
+        found: dict[str, Counter[Holding]] = {}
+        if not classes.parts and not self.local:
+            return {r: Counter({Holding((r,), none, not self.suppressed): n}) for r, n in self.supports().items()}
+        tables: dict[str, Table | exp.Query] = {**self._tables(), "held": self._held(classes)}
+        if self.local:
+            tables["transaction_ids"] = self._ids
+        if self.bags is not None:
+            rows = self.engine.query("query/bag_signatures", {**tables, "chains": self._chains})
+        else:
+            rows = self.engine.query("query/local_signatures" if self.local else "query/signatures_by_item", tables)
+        number = len(rows["released_item"])
+        whole = [not self.suppressed] * number if "complete" not in rows else rows["complete"].tolist()
+        items = rows["item" if "item" in rows else "released_item"].tolist()
+        above = rows["above"].tolist() if "above" in rows else [None] * number
+        columns = (rows[c].tolist() for c in ("released_item", "signature", "transactions"))
+        for label, signature, transactions, item, over, complete in zip(*columns, items, above, whole, strict=True):
+            counts = none if signature is None else classes.counts(signature)
+            holding = Holding((item, *(() if over is None else over)), counts, complete)
+            found.setdefault(label, Counter())[holding] += transactions
+        return found
+
+    def supports(self) -> dict[str, int]:
+        """How many transactions have each released item."""
+        found = self.engine.query("query/supports", self._tables())
+        return dict(zip(found["released_item"].tolist(), found["transactions"].tolist(), strict=True))
+
+    @cached_property
+    def is_laminar(self) -> bool:
+        """Whether of two released items that share a member one has all members of the other, as the nodes of a taxonomy."""
+        return not self.engine.scalar("query/apart", {"overlaps": self._overlaps()})
+
+    def _tables(self) -> dict[str, Table | exp.Query]:
+        return {"transactions": self._rows}
+
+    def _overlaps(self) -> exp.Query:
+        return load("query/overlaps").bind({"released_items": self.members}, {})
+
+    @cached_property
+    def _ids(self) -> exp.Query:
+        """The transactions with their weights: all with 1, or the different ones with how many there are of each."""
+        if self._contents is not None:
+            number = exp.column("content_id").as_("transaction_id")
+            return exp.select(number, "complete", exp.column("support").as_("weight")).from_(
+                self._contents.expression()
+            )
+        stored = self.schema.table("transaction_ids").expression()
+        return exp.select("transaction_id", "complete", exp.convert(1).as_("weight")).from_(stored)
+
+    @cached_property
+    def _contents(self) -> Table | None:
+        """The different transactions, where many are alike and can be kept."""
+        if self.manifest.get("model") != "k" or not self.engine.owned:
+            return None
+        ids = CodedRelease(self.engine, self.schema).ids
+        stored: dict[str, Table | exp.Query] = {
+            **{name: self.schema.table(name) for name in ("transaction_items", "labels")},
+            "items": self._items(),
+        }
+        coded = load("release/coded_transactions").bind(stored, {})
+        return self._kept("verify/classes", {"transactions": coded, "ids": ids})
+
+    def _items(self) -> exp.Query:
+        """Numbers for all labels that are published."""
+        return load("release/coded_items").bind({"labels": self.schema.table("labels")}, {})
+
+    @cached_property
+    def _rows(self) -> Table | exp.Query:
+        """The rows of the release, or of its different transactions; those of bags told apart."""
+        stored: Table | exp.Query = self.schema.table("transactions")
+        if self._contents is not None:
+            rows = load("utility/content_items").bind({"contents": self._contents}, {})
+            stored = self._kept("query/content_rows", {"content_items": rows, "items": self._items()})
+        if self.manifest["semantics"] == "set":
+            return stored
+        return self._once("query/bag_rows", {"transactions": stored, "overlaps": self._overlaps()})
+
+    @cached_property
+    def _chains(self) -> Table | exp.Query:
+        """What else stands for the members of each released item of bags."""
+        return self._once("query/bag_chains", {**self._tables(), "overlaps": self._overlaps()})
+
+    def _once(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table | exp.Query:
+        """A query that is run once for a release, or as often as needed on a connection that is not our own."""
+        return self._kept(name, tables) if self.engine.owned else load(name).bind(tables, {})
+
+    def _kept(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table:
+        """What a query gives, kept for this release until the connection closes."""
+        place = f"{self.schema.catalog}.{self.schema.name}.{self.manifest['release_id']}"
+        table = Table("temp", "main", f"_anondb_{name}.{place}")
+        return table if self.engine.exists(table) else self.engine.create(table, load(name).bind(tables, {}))
+
+    def _held(self, classes: Classes) -> exp.Query:
+        """The query for the signature of each transaction that has a released item that matters."""
+        weights = classes.weights()
+        rows = [(r, weights[n]) for r, n in sorted(classes.of.items())]
+        tables: dict[str, Table | exp.Query] = {
+            **self._tables(),
+            "weights": given({"released_item": "VARCHAR", "weight": "BIGINT"}, rows),
+        }
+        if classes.default is not None:
+            return load("query/held_by_default").bind(tables, {"weight": weights[classes.default]})
+        return load("query/held_wide" if classes.wide else "query/held").bind(tables, {})

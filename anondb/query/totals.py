@@ -1,0 +1,52 @@
+"""What the transactions of a release are made of for a question, and sums over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum
+
+from anondb.query.cached_release import Opened
+from anondb.query.classes import Classes, Passing
+from anondb.query.evaluate import Outcome, Part, Question, suppressed_part
+from anondb.query.plan import Plan
+from anondb.query.predicates import AtLeast, leaves, mentioned
+
+Bounds = tuple[int, float, int]
+"""Lower bound, estimate, upper bound."""
+
+
+def clip(lower: int, estimate: float, upper: int) -> Bounds:
+    """The bounds, with the estimate moved between them where rounding put it outside."""
+    return lower, min(max(float(estimate), float(lower)), float(upper)), upper
+
+
+def total(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
+    """The sum over transactions: an outcome, and how many have it."""
+    return clip(
+        sum(o.least * n for o, n in outcomes),
+        fsum(o.expected * n for o, n in outcomes),
+        sum(o.greatest * n for o, n in outcomes),
+    )
+
+
+def labels_of(plan: Plan) -> frozenset[str]:
+    """The items that a query names."""
+    tests = [leaf.test for leaf in leaves(plan.condition) if isinstance(leaf, AtLeast)]
+    return frozenset().union(*(mentioned(t) for t in tests), mentioned(plan.test) if plan.test else frozenset())
+
+
+def outside_of(release: Opened, question: Question, passing: Passing, labels: frozenset[str]) -> list[Part]:
+    """What suppressed items may add, where there may be some: any items where that differs between transactions, also such
+    as are released elsewhere; else those that no released item stands for."""
+    unknown = release.unknown(labels)
+    if not release.suppressed:
+        return []
+    named = sorted(labels) if release.differing else unknown
+    part = suppressed_part(question, [p for p in map(passing.of, named) if any(p)])
+    return [part] if not part.fixed else []
+
+
+def chosen(classes: Classes, counts: Sequence[int]) -> list[Part]:
+    """The parts of a transaction; what always adds the same comes first, since it decides most."""
+    order = sorted(range(len(counts)), key=lambda n: not classes.parts[n].fixed)
+    return [classes.parts[n] for n in order for _ in range(counts[n])]

@@ -1,0 +1,150 @@
+"""Checks of a sealed file by whoever got it: its promise, and whether it is the file that was published."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anondb.data.sources import is_file
+from anondb.engine import Engine
+from anondb.errors import InputError
+from anondb.models import Model
+from anondb.models.named import model_of
+from anondb.owner.publications import Publication, publications
+from anondb.promises import check as checks
+from anondb.release.digest import PREFIX, content_digest, file_digest
+from anondb.release.paths import valid_path
+from anondb.release.reader import SealedRelease, sealed_release
+from anondb.verify import Verification
+
+_DIGEST = re.compile(rf"({PREFIX})?[0-9a-f]{{64}}", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class SealedCheck:
+    """What is known of a sealed file.
+
+    Attributes:
+        verification: whether its rows keep the promise.
+        sha256, content_digest: the digests of the file and of its content (``anondb.release.digest``).
+        expected: whether one of them is the digest that was asked for; None where none was.
+        published_as: the release that it was published as, by the ledger that was asked; None where it was not published
+            there, or no ledger was asked.
+        asked: whether a ledger was asked.
+    """
+
+    verification: Verification
+    sha256: str
+    content_digest: str
+    expected: bool | None = None
+    published_as: Publication | None = None
+    asked: bool = False
+
+    @property
+    def compared(self) -> bool:
+        """Whether the digests were compared with anything."""
+        return self.expected is not None or self.asked
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise holds, and the file is the one that was asked for."""
+        known = self.published_as is not None or not self.asked
+        return self.verification.verified and self.expected is not False and known
+
+    def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
+        """The check as JSON values: those of the verification; the digests, where they were compared, and with what."""
+        found = self.verification.to_json(witnesses=witnesses)
+        if self.compared:
+            found |= {"sha256": self.sha256, "content_digest": self.content_digest}
+        if self.expected is not None:
+            found["expected"] = self.expected
+        if self.asked:
+            found["published_as"] = None if self.published_as is None else self.published_as.name
+        return found
+
+
+def verify_file(
+    path: str | os.PathLike[str],
+    promised: Callable[[Model], Model] | None = None,
+    *,
+    witnesses: int = 0,
+    privacy_constraints: Any = None,
+    sensitive: Any = None,
+    expect: str | None = None,
+    published_in: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    on_statement: Callable[[str], None] | None = None,
+) -> SealedCheck:
+    """Check a sealed file, on a locked connection and after its catalog was found to be anondb's.
+
+    Args:
+        path: the sealed file.
+        promised: what makes the promise to check of the file's; by default the file's is checked.
+        witnesses: how many violations to return at most.
+        privacy_constraints, sensitive: what the models constraints and hkp are checked against, which no release holds.
+        expect: the SHA-256 of the file, or its content digest ``content:...``, as its publisher gave it.
+        published_in: the owner's database, whose ledger knows what was published.
+        threads, memory_limit: of the connection.
+        on_statement: called with the text of every statement before it runs.
+
+    Raises:
+        InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``; ``bad_parameter``: ``expect`` is no digest.
+        EngineError: a file is locked by a process that writes it.
+    """
+    if expect is not None and not (isinstance(expect, str) and _DIGEST.fullmatch(expect)):
+        raise InputError(
+            f"A digest is 64 hexadecimal digits, or {PREFIX} and 64 of them.",
+            code="bad_parameter",
+            hint="anondb publish prints both, and the proof pack has them.",
+        )
+    known = None if published_in is None else _published(published_in)
+    with sealed_release(
+        path,
+        files=files_among(privacy_constraints, sensitive),
+        threads=threads,
+        memory_limit=memory_limit,
+        on_statement=on_statement,
+    ) as sealed:
+        promise = model_of(sealed.manifest)
+        if promised is not None:
+            promise = promised(promise)
+        found = checks.verify_sealed(sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive)
+        return _identified(sealed, found, expect, known)
+
+
+def files_among(*sources: Any) -> list[str]:
+    """Those sources that are files, which a locked connection must be allowed to read."""
+    return [os.fspath(s) for s in sources if isinstance(s, os.PathLike) or (isinstance(s, str) and is_file(s))]
+
+
+def _identified(
+    sealed: SealedRelease, found: Verification, expect: str | None, known: Sequence[Publication] | None
+) -> SealedCheck:
+    """The verification together with the digests, and what they say."""
+    digests = file_digest(sealed.path), content_digest(sealed.engine, sealed.schema, sealed.kind)
+    same = [p for p in known or () if p.sha256 == digests[0]] or [
+        p for p in known or () if p.content_digest == digests[1]
+    ]
+    return SealedCheck(
+        found,
+        *digests,
+        expected=None if expect is None else expect.lower() in digests,
+        published_as=same[-1] if same else None,
+        asked=known is not None,
+    )
+
+
+def _published(owner: str | os.PathLike[str]) -> list[Publication]:
+    """What the ledger of the owner's database says was published."""
+    place = valid_path(owner)
+    if not place.is_file():
+        raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
+    engine = Engine.open(place, read_only=True)
+    try:
+        return publications(engine, str(engine.scalar("release/current_catalog")))
+    finally:
+        engine.close()
