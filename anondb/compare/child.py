@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ LABEL_LENGTH = 60
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
     """Anonymize, verify and measure; the figures of the report, and what the comparison adds to them."""
+    for module in job["modules"]:
+        import_module(module)
     with connect(":memory:", threads=job["threads"], memory_limit=job["memory_limit"]) as database:
         transactions = _open(database, job)
         log = job["log"]

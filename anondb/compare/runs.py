@@ -210,8 +210,9 @@ def run_all(
 
 
 def run_one(setting: Setting, run: Run) -> Result:
-    """Make one run in a process of its own."""
-    job = {**asdict(setting), **asdict(run)}
+    """Make one run in a process of its own, which imports the modules of algorithms and models that are not anondb's."""
+    made_in = {METHODS[run.algorithm].run.__module__, PROMISES[run.model].model.__module__}
+    job = {**asdict(setting), **asdict(run), "modules": sorted(m for m in made_in if not m.startswith("anondb."))}
     limit = None if setting.memory_limit is None else parse_size(setting.memory_limit)
     command = [sys.executable, "-m", "anondb.compare.child"]
     done = run_limited(command, json.dumps(job), seconds=setting.time_limit, memory=limit)
