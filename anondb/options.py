@@ -9,18 +9,18 @@ from typing import Any
 
 from anondb.algorithms import METHODS
 from anondb.errors import InputError
-from anondb.models import BOOLEAN, INTEGER, NUMBER, TEXT, Model, Statement, statement_of
+from anondb.models import BOOLEAN, INTEGER, NUMBER, TEXT, Model, Parameter, parameter_of
 from anondb.models.named import MODELS, all_parameters, make_model, nearest
 from anondb.policy import SOURCES, Policy, Workload, percent, takers_of
 
-WORKLOAD: Mapping[str, Statement] = {f.name: s for f in fields(Workload) if (s := statement_of(f)) is not None}
+WORKLOAD: Mapping[str, Parameter] = {f.name: s for f in fields(Workload) if (s := parameter_of(f)) is not None}
 # Options of a view that are no part of a policy's sources, parameters or workload.
-_OF_VIEWS: Mapping[str, Statement] = {
-    "model": Statement("The promise."),
-    "algorithm": Statement("The algorithm that computes the release."),
-    "workload": Statement("Your own queries."),
-    "publish": Statement("Also seal the release into this file."),
-    "allow_overlap": Statement("Persons in it may be in what was published before.", kinds=(BOOLEAN,)),
+_OF_VIEWS: Mapping[str, Parameter] = {
+    "model": Parameter("The promise."),
+    "algorithm": Parameter("The algorithm that computes the release."),
+    "workload": Parameter("Your own queries."),
+    "publish": Parameter("Also seal the release into this file."),
+    "allow_overlap": Parameter("Persons in it may be in what was published before.", kinds=(BOOLEAN,)),
 }
 _ELSEWHERE = {
     "transactions": "The query after AS says what is read.",
@@ -32,27 +32,27 @@ _ELSEWHERE = {
 }
 
 
-def method_options() -> dict[str, Statement]:
+def method_options() -> dict[str, Parameter]:
     """The options of all methods, by name."""
-    return {name: s for method in METHODS.values() for name, s in method.option_statements.items()}
+    return {name: s for method in METHODS.values() for name, s in method.option_parameters.items()}
 
 
-def model_parameters() -> dict[str, Statement]:
+def model_parameters() -> dict[str, Parameter]:
     """The parameters of all models that are no option of a policy, by name; what several models mean by one is joined."""
-    return {name: _joined(stated) for name, stated in all_parameters().items() if name not in SOURCES}
+    return {name: _joined(by_model) for name, by_model in all_parameters().items() if name not in SOURCES}
 
 
-def _joined(stated: Mapping[str, Statement]) -> Statement:
-    """One statement of a parameter that several models have."""
+def _joined(by_model: Mapping[str, Parameter]) -> Parameter:
+    """One description of a parameter that several models have."""
     texts: dict[str, list[str]] = {}
-    for model, statement in stated.items():
-        texts.setdefault(statement.help, []).append(model)
-    first = next(iter(stated.values()))
-    if len(texts) == 1 and len(stated) > 1:
+    for model, parameter in by_model.items():
+        texts.setdefault(parameter.help, []).append(model)
+    first = next(iter(by_model.values()))
+    if len(texts) == 1 and len(by_model) > 1:
         return first
     words = " ".join(f"For {' and '.join(models)}: {text[:1].lower()}{text[1:]}" for text, models in texts.items())
-    kinds = tuple(dict.fromkeys(kind for statement in stated.values() for kind in statement.kinds))
-    return Statement(words, first.metavar, kinds, first.read, first.choices, first.panel)
+    kinds = tuple(dict.fromkeys(kind for parameter in by_model.values() for kind in parameter.kinds))
+    return Parameter(words, first.metavar, kinds, first.read, first.choices, first.panel)
 
 
 def for_whom(name: str) -> str:
@@ -114,7 +114,7 @@ def _those(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: options[name] for name in names if name in options}
 
 
-def view_options() -> dict[str, Statement]:
+def view_options() -> dict[str, Parameter]:
     """The options of ``CREATE ANONYMIZED VIEW``, by name."""
     return {**model_parameters(), **method_options(), **WORKLOAD, **SOURCES, **_OF_VIEWS}
 
@@ -158,5 +158,5 @@ def view_policy(
     """
     for option, value in options.items():
         check_option(option, value)
-    stated = {n: v for n, v in options.items() if n not in ("publish", "allow_overlap")}
-    return policy_of(transactions, stated, name=name, replace=replace)
+    of_policy = {n: v for n, v in options.items() if n not in ("publish", "allow_overlap")}
+    return policy_of(transactions, of_policy, name=name, replace=replace)

@@ -332,7 +332,7 @@ def _entry(
     verification: Verification,
     loss: Loss,
 ) -> ledger.LedgerEntry:
-    dataset, parameters = task.dataset, policy.stated_options() | model.parameters()
+    dataset, parameters = task.dataset, policy.ledger_options() | model.parameters()
     if policy.records is not None:  # whatever it was called: what finds it again, or nothing
         parameters["records"] = reference_of(engine, task.records_reference)
     return ledger.LedgerEntry(

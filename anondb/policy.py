@@ -22,11 +22,11 @@ from anondb.models import (
     NUMBER,
     TEXT,
     Model,
-    Statement,
+    Parameter,
     check_count,
     digits,
-    stated,
-    statement_of,
+    parameter,
+    parameter_of,
 )
 from anondb.models.anatomy import EMPTY_VALUES
 from anondb.models.km import KmAnonymity
@@ -45,10 +45,12 @@ class Workload:
         InputError: ``bad_parameter``.
     """
 
-    queries: int = stated(1000, "Random COUNT queries that measure accuracy.", kinds=(INTEGER,), panel=OUTPUT)
-    size: int = stated(2, "Items of each random query.", kinds=(INTEGER,), panel=OUTPUT)
-    seed: int = stated(0, "Seed of the random queries.", kinds=(INTEGER,), panel=OUTPUT)
-    draw: str = stated("all", "Draw queries from all items, or from generalized ones.", "all|generalized", panel=OUTPUT)
+    queries: int = parameter(1000, "Random COUNT queries that measure accuracy.", kinds=(INTEGER,), panel=OUTPUT)
+    size: int = parameter(2, "Items of each random query.", kinds=(INTEGER,), panel=OUTPUT)
+    seed: int = parameter(0, "Seed of the random queries.", kinds=(INTEGER,), panel=OUTPUT)
+    draw: str = parameter(
+        "all", "Draw queries from all items, or from generalized ones.", "all|generalized", panel=OUTPUT
+    )
     own: Any = None
 
     def __post_init__(self) -> None:
@@ -65,7 +67,7 @@ class Workload:
 
 
 LEDGER_COLUMNS = ("algorithm", "id", "item")  # of the policy, which the ledger has beside it
-MAX_STATED = 100  # entries of a list that the ledger has one by one
+MAX_PARAMETERS = 100  # entries of a list that the ledger has one by one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,55 +101,55 @@ class Policy:
     replace: bool = False
     algorithm: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    id: str = stated("tid", "Column that identifies a person.", "COL", panel=DATA)
-    item: str = stated("item", "Column of items; a LIST column is accepted.", "COL", panel=DATA)
-    taxonomy: Any = stated(None, "Taxonomy of the items.", "TABLE|FILE", panel=DATA)
-    records: Any = stated(None, "Table with the same id column; ids only there have no items.", "TABLE", panel=DATA)
-    quasi_identifiers: Any = stated(
+    id: str = parameter("tid", "Column that identifies a person.", "COL", panel=DATA)
+    item: str = parameter("item", "Column of items; a LIST column is accepted.", "COL", panel=DATA)
+    taxonomy: Any = parameter(None, "Taxonomy of the items.", "TABLE|FILE", panel=DATA)
+    records: Any = parameter(None, "Table with the same id column; ids only there have no items.", "TABLE", panel=DATA)
+    quasi_identifiers: Any = parameter(
         None,
         "The columns of the records that attackers may know; all others are left out.",
         "A,B[:numeric|date|categorical]",
         panel=DATA,
     )
-    hierarchies: Any = stated(
+    hierarchies: Any = parameter(
         None, "Of categorical columns: (attribute, node, parent), or NAME.tree files.", "TABLE|DIR", panel=DATA
     )
-    domains: Any = stated(
+    domains: Any = parameter(
         None, "Domains of quasi-identifiers that are numbers or dates (attribute, low, high).", "TABLE|FILE", panel=DATA
     )
-    weights: Any = stated(
+    weights: Any = parameter(
         None,
         "Weights of items (item, weight), or of quasi-identifiers (attribute, weight).",
         "TABLE|FILE|taxonomy|1",
         kinds=(TEXT, INTEGER),
         panel=DATA,
     )
-    bag_input: bool = stated(False, "Repeated rows of a transaction count.", kinds=(BOOLEAN,), panel=DATA)
-    sensitive: Any = stated(None, "Private items of hkp, sensitive ones of kkm and klm (column item).", "TABLE|FILE")
-    privacy_constraints: Any = stated(None, "Itemsets (constraint_id, item), or pgen.", "TABLE|FILE|pgen")
-    utility_constraints: Any = stated(
+    bag_input: bool = parameter(False, "Repeated rows of a transaction count.", kinds=(BOOLEAN,), panel=DATA)
+    sensitive: Any = parameter(None, "Private items of hkp, sensitive ones of kkm and klm (column item).", "TABLE|FILE")
+    privacy_constraints: Any = parameter(None, "Itemsets (constraint_id, item), or pgen.", "TABLE|FILE|pgen")
+    utility_constraints: Any = parameter(
         None,
         "Groups of items (group_id, item), or from the taxonomy: level:2, siblings:5.",
         "TABLE|FILE|level:N|siblings:N",
     )
-    countable: Any = stated(None, "Sets of items whose counts must stay exact (set_id, item).", "TABLE|FILE")
-    max_suppression: Fraction | None = stated(
+    countable: Any = parameter(None, "Sets of items whose counts must stay exact (set_id, item).", "TABLE|FILE")
+    max_suppression: Fraction | None = parameter(
         None, "Percent of the items that may be suppressed.", "PERCENT", kinds=(NUMBER, TEXT)
     )
-    delta: Any = stated(
+    delta: Any = parameter(
         None, "Bound of the loss of records or items, 0 to 1 (default 0.65).", "NUMBER", kinds=(NUMBER,)
     )
-    columns: Any = stated(
+    columns: Any = parameter(
         None,
         "How many columns, or your own (column_id, item).",
         "N|TABLE|FILE",
         kinds=(INTEGER, TEXT),
         read=digits,
     )
-    empty_values: str | None = stated(
+    empty_values: str | None = parameter(
         None, "Whether the empty value of a column counts.", "|".join(EMPTY_VALUES), choices=EMPTY_VALUES
     )
-    values: int | None = stated(
+    values: int | None = parameter(
         None, "Relational values of a random query, beside --size items (default 1).", kinds=(INTEGER,), panel=OUTPUT
     )
 
@@ -182,7 +184,7 @@ class Policy:
         """The options of the method, as its own dataclass."""
         return self.method.read_options(self.options)
 
-    def stated_options(self) -> dict[str, Any]:
+    def ledger_options(self) -> dict[str, Any]:
         """The policy as it is written into the ledger: what was stated, data frames by their type's name."""
         present = {
             name: _shown(value)
@@ -192,8 +194,8 @@ class Policy:
         return {**self.model.parameters(), "max_suppression": None, **present, **self.options}
 
 
-# The options of a policy that are no option of a method, and how each is stated.
-SOURCES: Mapping[str, Statement] = {f.name: s for f in fields(Policy) if (s := statement_of(f)) is not None}
+# The options of a policy that are no option of a method, and how each is set.
+SOURCES: Mapping[str, Parameter] = {f.name: s for f in fields(Policy) if (s := parameter_of(f)) is not None}
 FOR_ALL = ("id", "item", "records")
 
 
@@ -235,7 +237,7 @@ def choose_algorithm(
             named = f"model{'s' * (len(owners) > 1)} {', '.join(owners)}"
             raise InputError(f"{name} goes with the {named}, not with {model.name}.", code="bad_usage")
     for name in (*present, *(options or ())):
-        if name not in (*FOR_ALL, *method.needs, *method.takes, *method.option_statements):
+        if name not in (*FOR_ALL, *method.needs, *method.takes, *method.option_parameters):
             takers = takers_of(name)
             if takers:
                 raise InputError(
@@ -246,14 +248,14 @@ def choose_algorithm(
 
 def takers_of(name: str) -> list[str]:
     """The methods that take a source, parameter or option."""
-    return [m.name for m in METHODS.values() if name in (*m.needs, *m.takes, *m.option_statements)]
+    return [m.name for m in METHODS.values() if name in (*m.needs, *m.takes, *m.option_parameters)]
 
 
 def _shown(value: Any) -> Any:
     """An option as a JSON value."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, list | tuple | Mapping) and len(value) > MAX_STATED:
+    if isinstance(value, list | tuple | Mapping) and len(value) > MAX_PARAMETERS:
         return f"{len(value)} entries"
     if isinstance(value, list | tuple):
         return [_shown(part) for part in value]

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from anondb.errors import InputError, InternalError
-from anondb.models import BOOLEAN, INTEGER, TEXT, Statement, check_count, stated, statement_of
+from anondb.models import BOOLEAN, INTEGER, TEXT, Parameter, check_count, parameter, parameter_of
 
 if TYPE_CHECKING:
     from anondb.data.records import Records
@@ -94,9 +94,9 @@ class Method:
     releases: Literal["node", "set", "item"] = "node"
 
     @property
-    def option_statements(self) -> dict[str, Statement]:
-        """Its options by name, and how each is stated."""
-        return {f.name: s for f in fields(self.options) if (s := statement_of(f)) is not None}
+    def option_parameters(self) -> dict[str, Parameter]:
+        """Its options by name, and how each is set."""
+        return {f.name: s for f in fields(self.options) if (s := parameter_of(f)) is not None}
 
     def read_options(self, values: Mapping[str, Any]) -> Any:
         """Its options with these values, which may be texts.
@@ -104,41 +104,41 @@ class Method:
         Raises:
             InputError: ``unknown_option``, with the nearest name; ``bad_parameter``.
         """
-        statements = self.option_statements
+        parameters = self.option_parameters
         for name in values:
-            if name not in statements:
-                known = ", ".join(statements) or "none"
-                close = difflib.get_close_matches(name, statements, n=1)
+            if name not in parameters:
+                known = ", ".join(parameters) or "none"
+                close = difflib.get_close_matches(name, parameters, n=1)
                 offer = f" Did you mean {close[0]!r}?" if close else f" Its options: {known}."
                 raise InputError(f"The algorithm {self.name} has no option {name!r}.{offer}", code="unknown_option")
-        return self.options(**{name: _read_option(name, statements[name], value) for name, value in values.items()})
+        return self.options(**{name: _read_option(name, parameters[name], value) for name, value in values.items()})
 
 
 def option(default: Any, help: str, *, choices: tuple[str, ...] = ()) -> Any:
     """A field of a method's options: True or False, one of ``choices``, or a count from 1 (its default may be None)."""
     if choices:
-        return stated(default, help, "|".join(choices), choices=choices)
+        return parameter(default, help, "|".join(choices), choices=choices)
     if isinstance(default, bool):
-        return stated(default, help, "true|false", kinds=(BOOLEAN,))
-    return stated(default, help, "N", kinds=(INTEGER,))
+        return parameter(default, help, "true|false", kinds=(BOOLEAN,))
+    return parameter(default, help, "N", kinds=(INTEGER,))
 
 
 _BOOLEANS: Mapping[str, bool] = types.MappingProxyType({"true": True, "false": False})
 
 
-def _read_option(name: str, statement: Statement, value: Any) -> Any:
+def _read_option(name: str, parameter: Parameter, value: Any) -> Any:
     """The value of an option, from Python or from a text."""
-    if statement.choices:
-        if value not in statement.choices:
-            raise InputError(f"{name} must be {' or '.join(statement.choices)}, not {value!r}.", code="bad_parameter")
+    if parameter.choices:
+        if value not in parameter.choices:
+            raise InputError(f"{name} must be {' or '.join(parameter.choices)}, not {value!r}.", code="bad_parameter")
         return value
-    if statement.kinds == (BOOLEAN,):
+    if parameter.kinds == (BOOLEAN,):
         known = _BOOLEANS.get(value.lower()) if isinstance(value, str) else value
         if not isinstance(known, bool):
             raise InputError(f"{name} must be true or false, not {value!r}.", code="bad_parameter")
         return known
-    if statement.kinds == (INTEGER,):
+    if parameter.kinds == (INTEGER,):
         return int(check_count(name, int(value) if isinstance(value, str) and value.isdecimal() else value))
-    if TEXT not in statement.kinds:
+    if TEXT not in parameter.kinds:
         raise InternalError(f"The option {name} has no reader.")
     return value

@@ -149,14 +149,14 @@ def accuracy(
     ] = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
-    **stated: Any,
+    **flags: Any,
 ) -> None:
     """Measure COUNT queries on a release against its source; answers go to anondb.accuracy, which is the owner's."""
     if workload is not None and workload.lower().endswith(".sql"):
         _accuracy_of_log(source, release, workload, as_json, show_sql)
         return
     with opened(source, show_sql=show_sql) as database:
-        found = database.release(release).measure(workload, **stated)
+        found = database.release(release).measure(workload, **flags)
     if as_json:
         print_json({"release": release, "accuracy": found.to_json()})
     else:

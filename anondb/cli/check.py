@@ -23,7 +23,7 @@ from anondb.cli.app import (
     table_to_check,
     transactions_of,
 )
-from anondb.cli.flags import MODEL_PARAMETERS, stated_values, with_flags
+from anondb.cli.flags import MODEL_PARAMETERS, flag_values, with_flags
 from anondb.cli.words import figure, print_digests, print_items, print_json, print_table, print_witnesses, shown
 from anondb.errors import InputError, VerificationFailed
 
@@ -68,14 +68,14 @@ def verify(
     memory_limit: MemoryLimit = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
-    **stated: Any,
+    **flags: Any,
 ) -> None:
     """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
     from anondb.data.sources import is_file as is_data_file
     from anondb.release.reader import is_sealed
     from anondb.verify_file import verify_file
 
-    values = stated_values(stated)
+    values = flag_values(flags)
     id, item = values["id"], values["item"]
     parameters = {name: values[name] for name in (*MODEL_PARAMETERS, "empty_values") if name in values}
 
@@ -169,7 +169,7 @@ def _verify_release(
     release: str,
     promised: Callable[[Model], Model],
     witnesses: int,
-    stated: dict[str, Any],
+    knowledge: dict[str, Any],
     show_sql: bool,
     limits: dict[str, Any],
 ) -> Verification:
@@ -179,12 +179,12 @@ def _verify_release(
     from anondb.release.reader import locked_engine
     from anondb.verify_file import files_among
 
-    files = files_among(*stated.values())
+    files = files_among(*knowledge.values())
     engine, schema, _ = locked_engine(source, files=files, on_statement=shown_statements(show_sql), **limits)
     with Database(engine) as database:
         engine.use(schema.catalog)
         own = model_of(database.release(release).manifest)
-        return database.verify(release=release, model=promised(own), witnesses=witnesses, **stated)
+        return database.verify(release=release, model=promised(own), witnesses=witnesses, **knowledge)
 
 
 def _print_identity(sealed: SealedCheck) -> None:

@@ -19,7 +19,7 @@ from anondb.cli.app import (
     progress,
     transactions_of,
 )
-from anondb.cli.flags import pairs, stated_values, with_flags
+from anondb.cli.flags import flag_values, pairs, with_flags
 from anondb.cli.words import figure, print_json, shown
 from anondb.errors import EngineError, InfeasibleError, InputError
 
@@ -54,7 +54,7 @@ def compare(
     report: Annotated[str | None, typer.Option(help="Write a page with plots.", metavar="FILE.html")] = None,
     csv: Annotated[str | None, typer.Option(help="Write the results as CSV.", metavar="FILE.csv")] = None,
     as_json: Json = False,
-    **stated: Any,
+    **flags: Any,
 ) -> None:
     """Run algorithms and parameters side by side on the same data; each in a process with limits of its own."""
     from anondb.compare import results as kept
@@ -68,7 +68,7 @@ def compare(
     log = queries if queries.lower().endswith(".sql") else None
     if log is not None and workload is not None:
         raise InputError("--workload and a log of queries exclude each other.", code="bad_usage", hint="Give one.")
-    values = stated_values(stated)
+    values = flag_values(flags)
     id, item, size, seed, draw = (values[name] for name in ("id", "item", "size", "seed", "draw"))
     options = {name: values[name] for name in OPTIONS if name in values} | pairs(option or ())
     grid: dict[str, list[Any]] = {"k": [_whole("k", x) for x in _listed(k)], "m": _listed(m)}

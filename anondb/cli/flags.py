@@ -10,24 +10,24 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from anondb.models import BOOLEAN, INTEGER, Statement
+from anondb.models import BOOLEAN, INTEGER, Parameter
 from anondb.options import WORKLOAD, for_whom, model_parameters
 from anondb.policy import SOURCES, Policy, Workload
 
 _DEFAULTS: Mapping[str, Any] = {
     f.name: f.default for kind in (Policy, Workload) for f in fields(kind) if f.default is not MISSING
 }
-_STATED: Mapping[str, Statement] = {**model_parameters(), **SOURCES, **WORKLOAD}
+_PARAMETERS: Mapping[str, Parameter] = {**model_parameters(), **SOURCES, **WORKLOAD}
 MODEL_PARAMETERS = tuple(model_parameters())
 
 
 def with_flags(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the flags of these parameters and options in the place of its ``**stated``."""
+    """Give a command the flags of these parameters and options in the place of its ``**flags``."""
 
     def derive(command: Callable[..., None]) -> Callable[..., None]:
         written = inspect.signature(command, eval_str=True).parameters.values()
         parameters = [p for p in written if p.kind is not p.VAR_KEYWORD]
-        parameters += [_flag(name, _STATED[name]) for name in names]
+        parameters += [_flag(name, _PARAMETERS[name]) for name in names]
         parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return command
@@ -35,20 +35,20 @@ def with_flags(*names: str) -> Callable[[Callable[..., None]], Callable[..., Non
     return derive
 
 
-def _flag(name: str, statement: Statement) -> inspect.Parameter:
+def _flag(name: str, parameter: Parameter) -> inspect.Parameter:
     """The flag of a parameter or an option."""
     default = _DEFAULTS.get(name)
     whom = for_whom(name)
-    words = whom + statement.help[:1].lower() + statement.help[1:] if whom else statement.help
+    words = whom + parameter.help[:1].lower() + parameter.help[1:] if whom else parameter.help
     dashed = "--" + name.replace("_", "-")
-    kind: Any = bool if statement.kinds == (BOOLEAN,) else int if statement.kinds == (INTEGER,) else str
+    kind: Any = bool if parameter.kinds == (BOOLEAN,) else int if parameter.kinds == (INTEGER,) else str
     if default is None:
         kind = kind | None
-    option = typer.Option(dashed, help=words, metavar=statement.metavar, rich_help_panel=statement.panel)
+    option = typer.Option(dashed, help=words, metavar=parameter.metavar, rich_help_panel=parameter.panel)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
 
 
-def stated_values(values: Mapping[str, Any]) -> dict[str, Any]:
+def flag_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """The flags that the user set, read from their texts: those that are neither None nor False."""
     present = {name: value for name, value in values.items() if value is not None and value is not False}
     read = {name: s.read for name, s in SOURCES.items() if s.read is not None}

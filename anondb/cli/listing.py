@@ -36,7 +36,7 @@ def algorithms(name: Name = None, as_json: Json = False) -> None:
 def _to_json(method: Method) -> dict[str, Any]:
     options = {
         n: {"default": getattr(method.options(), n), "help": s.help, "values": s.metavar}
-        for n, s in method.option_statements.items()
+        for n, s in method.option_parameters.items()
     }
     described = {"name": method.name, "paper": method.paper, "models": list(method.models)}
     return {**described, "needs": list(method.needs), "takes": list(method.takes), "options": options}
@@ -50,7 +50,7 @@ def _print_all(methods: list[Method]) -> None:
     for column in ("algorithm", "models", "needs", "options"):
         table.add_column(column, overflow="fold")
     for method in methods:
-        cells = (", ".join(method.models), ", ".join(method.needs), ", ".join(method.option_statements))
+        cells = (", ".join(method.models), ", ".join(method.needs), ", ".join(method.option_parameters))
         table.add_row(*map(shown, (method.name, *cells)))
     Console().print(table)
 
@@ -61,7 +61,7 @@ def _print_one(method: Method) -> None:
     for words, names in (("needs", method.needs), ("takes", method.takes)):
         for name in names:
             typer.echo(f"  {words} --{name.replace('_', '-')}: {SOURCES[name].help}")
-    for name, statement in method.option_statements.items():
+    for name, statement in method.option_parameters.items():
         default = getattr(method.options(), name)
         shown_default = "" if default is None else f" (default {str(default).lower()})"
         typer.echo(f"  --option {name}={statement.metavar}: {statement.help}{shown_default}")

@@ -26,7 +26,7 @@ from anondb.cli.app import (
     progress,
     transactions_of,
 )
-from anondb.cli.flags import MODEL_PARAMETERS, pairs, stated_values, with_flags
+from anondb.cli.flags import MODEL_PARAMETERS, flag_values, pairs, with_flags
 from anondb.cli.words import print_answers, print_items, print_json, print_report, sql_list
 from anondb.errors import InputError
 from anondb.options import WORKLOAD
@@ -84,10 +84,10 @@ def anonymize(
     memory_limit: MemoryLimit = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
-    **stated: Any,
+    **flags: Any,
 ) -> None:
     """Load, anonymize, verify, measure and freeze a release; --publish also seals it into a file."""
-    options: dict[str, Any] = stated_values(stated)
+    options: dict[str, Any] = flag_values(flags)
     parameters = {name: options.pop(name) for name in MODEL_PARAMETERS if name in options}
     for name, value in pairs(option or ()).items():
         if name in options:

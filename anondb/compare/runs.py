@@ -167,7 +167,7 @@ def _taken(algorithm: str) -> set[str]:
     """The options that go to an algorithm. A taxonomy goes to those that need one: COAT would weigh items by it, and its
     loss would not be comparable with the paper's."""
     known = METHODS[algorithm]
-    return {*known.needs, *known.option_statements, *(o for o in known.takes if o != "taxonomy")}
+    return {*known.needs, *known.option_parameters, *(o for o in known.takes if o != "taxonomy")}
 
 
 def _combinations(model: str, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

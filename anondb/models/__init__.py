@@ -36,8 +36,8 @@ TEXT, INTEGER, NUMBER, BOOLEAN = "a text", "an integer", "a number", "true or fa
 
 
 @dataclass(frozen=True)
-class Statement:
-    """How a parameter or an option is stated: on the command line, in Python and in ``WITH (...)``.
+class Parameter:
+    """How users set a parameter or an option: on the command line, in Python and in ``WITH (...)``.
 
     Attributes:
         help: what it does.
@@ -56,15 +56,15 @@ class Statement:
     panel: str = "Promise"
 
 
-def stated(default: Any, help: str, metavar: str | None = None, **how: Any) -> Any:
-    """A field of a dataclass that users state: its default, and the ``Statement`` of it."""
-    return field(default=default, metadata={"statement": Statement(help, metavar, **how)})
+def parameter(default: Any, help: str, metavar: str | None = None, **how: Any) -> Any:
+    """A field of a dataclass that users state: its default, and how users set it."""
+    return field(default=default, metadata={"parameter": Parameter(help, metavar, **how)})
 
 
-def statement_of(defined: Any) -> Statement | None:
-    """The statement of a dataclass field; None where users do not state it."""
-    statement: Statement | None = defined.metadata.get("statement")
-    return statement
+def parameter_of(defined: Any) -> Parameter | None:
+    """The parameter of a dataclass field; None where users do not state it."""
+    parameter: Parameter | None = defined.metadata.get("parameter")
+    return parameter
 
 
 def count_or_infinity(name: str) -> Callable[[Any], int | float]:
@@ -87,15 +87,17 @@ def digits(value: Any) -> Any:
     return int(value) if isinstance(value, str) and re.fullmatch(r"\s*\d{1,30}\s*", value) else value
 
 
-def stated_k() -> Any:
+def parameter_k() -> Any:
     """The parameter k, which most models have."""
-    return stated(5, "Every known combination leaves at least k candidates (default 5).", kinds=(INTEGER,), read=digits)
+    return parameter(
+        5, "Every known combination leaves at least k candidates (default 5).", kinds=(INTEGER,), read=digits
+    )
 
 
-def stated_m() -> Any:
+def parameter_m() -> Any:
     """The parameter m of the models that bound an attacker's knowledge."""
     how: dict[str, Any] = {"kinds": (INTEGER, TEXT), "read": count_or_infinity("m")}
-    return stated(2, "Items that an attacker may know: an integer (default 2), or inf.", "M|inf", **how)
+    return parameter(2, "Items that an attacker may know: an integer (default 2), or inf.", "M|inf", **how)
 
 
 class Model(Protocol):

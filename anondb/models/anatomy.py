@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from anondb.errors import InputError
-from anondb.models import INTEGER, MAX_PARAMETER, NUMBER, TEXT, check_count, digits, stated
+from anondb.models import INTEGER, MAX_PARAMETER, NUMBER, TEXT, check_count, digits, parameter
 
 EMPTY_VALUES = ("count", "ignore")
 _NUMBER = re.compile(r"\+?\d{1,12}(\.\d{1,9}|/\d{1,10})?$")
@@ -58,17 +58,17 @@ class Anatomy:
         InputError: l below 1, fewer than two columns, or an unknown way to treat empty values.
     """
 
-    l: Fraction = stated(
+    l: Fraction = parameter(
         Fraction(2),
         "At most one in l of a bucket has the same value: a number such as 4 or 5/2 (default 2).",
         "L",
         kinds=(INTEGER, NUMBER, TEXT),
         read=digits,
     )
-    columns: int | None = stated(
+    columns: int | None = parameter(
         None, "How many columns the items are divided into.", "N", kinds=(INTEGER, TEXT), read=digits
     )
-    empty_values: str = stated("count", "Whether the empty value of a column counts.", choices=EMPTY_VALUES)
+    empty_values: str = parameter("count", "Whether the empty value of a column counts.", choices=EMPTY_VALUES)
     name: ClassVar[str] = "anatomy"
     layout: ClassVar[str] = "buckets"
 

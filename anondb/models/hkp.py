@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from anondb.errors import InputError
-from anondb.models import INTEGER, NUMBER, TEXT, check_count, count_or_infinity, stated, stated_k
+from anondb.models import INTEGER, NUMBER, TEXT, check_count, count_or_infinity, parameter, parameter_k
 
 MAX_DENOMINATOR = 10**18
 
@@ -35,14 +35,14 @@ class HkpCoherence:
         InputError: a parameter is out of its range.
     """
 
-    h: Fraction = stated(
+    h: Fraction = parameter(
         Fraction(4, 5),
         "Largest share of a private item, such as 0.8 or 4/5 (default 4/5).",
         "SHARE",
         kinds=(NUMBER, TEXT),
     )
-    k: int = stated_k()
-    p: int | float = stated(
+    k: int = parameter_k()
+    p: int | float = parameter(
         2,
         "Public items that an attacker may know: an integer (default 2), or inf.",
         "P|inf",

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anondb.models import check_count, stated_k, stated_m
+from anondb.models import check_count, parameter_k, parameter_m
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class KmAnonymity:
         InputError: k or m is no exact integer of at least 1 (m: or infinity).
     """
 
-    k: int = stated_k()
-    m: int | float = stated_m()
+    k: int = parameter_k()
+    m: int | float = parameter_m()
     name: ClassVar[str] = "km"
     layout: ClassVar[str] = "transactions"
 

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from anondb.errors import InputError
-from anondb.models import Model, Statement, statement_of
+from anondb.models import Model, Parameter, parameter_of
 from anondb.models.anatomy import Anatomy
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.hkp import HkpCoherence
@@ -36,8 +36,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-def parameters_of(model: str) -> dict[str, Statement]:
-    """The parameters of a model, and how each is stated.
+def parameters_of(model: str) -> dict[str, Parameter]:
+    """The parameters of a model, and how each is set.
 
     Raises:
         InputError: ``unknown_model``, with those that there are.
@@ -47,15 +47,15 @@ def parameters_of(model: str) -> dict[str, Statement]:
             f"There is no model {model!r}; there are: {', '.join(MODELS)}.{nearest(model, MODELS)}",
             code="unknown_model",
         )
-    return {f.name: s for f in fields(MODELS[model]) if (s := statement_of(f)) is not None}  # type: ignore[arg-type]
+    return {f.name: s for f in fields(MODELS[model]) if (s := parameter_of(f)) is not None}  # type: ignore[arg-type]
 
 
-def all_parameters() -> dict[str, dict[str, Statement]]:
+def all_parameters() -> dict[str, dict[str, Parameter]]:
     """The parameters of all models by name, and how each model that has one states it."""
-    found: dict[str, dict[str, Statement]] = {}
+    found: dict[str, dict[str, Parameter]] = {}
     for model in MODELS:
-        for name, statement in parameters_of(model).items():
-            found.setdefault(name, {})[model] = statement
+        for name, parameter in parameters_of(model).items():
+            found.setdefault(name, {})[model] = parameter
     return found
 
 
@@ -74,8 +74,8 @@ def make_model(name: str = "km", **parameters: Any) -> Model:
     return MODELS[name](**{n: _read(known[n], value) for n, value in parameters.items()})
 
 
-def _read(statement: Statement, value: Any) -> Any:
-    return statement.read(value) if statement.read is not None and isinstance(value, str) else value
+def _read(parameter: Parameter, value: Any) -> Any:
+    return parameter.read(value) if parameter.read is not None and isinstance(value, str) else value
 
 
 def model_of(manifest: Mapping[str, str]) -> Model:

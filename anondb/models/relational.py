@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anondb.models import INTEGER, NUMBER, TEXT, check_count, digits, stated, stated_k, stated_m
+from anondb.models import INTEGER, NUMBER, TEXT, check_count, digits, parameter, parameter_k, parameter_m
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class KkmAnonymity:
         InputError: k or m is no exact integer of at least 1 (m: or infinity).
     """
 
-    k: int = stated_k()
-    m: int | float = stated_m()
+    k: int = parameter_k()
+    m: int | float = parameter_m()
     name: ClassVar[str] = "kkm"
     layout: ClassVar[str] = "records"
 
@@ -54,15 +54,15 @@ class KlmDiversity:
         InputError: k, l or m is no exact integer of at least 1 (m: or infinity).
     """
 
-    k: int = stated_k()
-    l: int = stated(
+    k: int = parameter_k()
+    l: int = parameter(
         2,
         "At most one in l of any candidates holds a given sensitive item (default 2).",
         "L",
         kinds=(INTEGER, NUMBER, TEXT),
         read=digits,
     )
-    m: int | float = stated_m()
+    m: int | float = parameter_m()
     name: ClassVar[str] = "klm"
     layout: ClassVar[str] = "records"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from anondb.models import check_count, stated_k
+from anondb.models import check_count, parameter_k
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class TransactionalK:
         InputError: k is no exact integer of at least 1.
     """
 
-    k: int = stated_k()
+    k: int = parameter_k()
     name: ClassVar[str] = "k"
     layout: ClassVar[str] = "local"
 

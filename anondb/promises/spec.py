@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from anondb.errors import InputError
-from anondb.models import Model, Statement
+from anondb.models import Model, Parameter
 from anondb.models.named import parameters_of
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ class ModelSpec:
         return self.model.name
 
     @cached_property
-    def parameters(self) -> dict[str, Statement]:
-        """Its parameters by name, and how each is stated."""
+    def parameters(self) -> dict[str, Parameter]:
+        """Its parameters by name, and how each is set."""
         return parameters_of(self.name)
 
 

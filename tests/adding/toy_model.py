@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from sqlglot import exp, parse_one
 
-from anondb.models import INTEGER, digits, stated
+from anondb.models import INTEGER, digits, parameter
 from anondb.promises import register
 from anondb.promises.spec import ModelSpec, Shown, Subject
 from anondb.verify import Verification
@@ -16,7 +16,7 @@ from anondb.verify import Verification
 
 @dataclass(frozen=True)
 class Floor:
-    floor: int = stated(3, "Least support of a released item.", kinds=(INTEGER,), read=digits)
+    floor: int = parameter(3, "Least support of a released item.", kinds=(INTEGER,), read=digits)
     name: ClassVar[str] = "floor"
     layout: ClassVar[str] = "transactions"
 

@@ -79,7 +79,7 @@ def test_defaults() -> None:
     made = policy()
     assert (made.model, made.algorithm, made.id, made.item) == (KmAnonymity(5, 2), "mhghs", "tid", "item")
     assert made.max_suppression is None and made.workload == Workload(1000, 2, 0, "all") and not made.replace
-    assert made.stated_options() == {"k": 5, "m": 2, "max_suppression": None, "taxonomy": "food"}
+    assert made.ledger_options() == {"k": 5, "m": 2, "max_suppression": None, "taxonomy": "food"}
 
 
 def test_algorithms() -> None:
@@ -122,7 +122,7 @@ def test_models_and_columns() -> None:
 def test_percentages(given: Any, percent: Any) -> None:
     made = policy(max_suppression=given)
     assert made.max_suppression == percent
-    assert made.stated_options()["max_suppression"] == str(Fraction(percent))
+    assert made.ledger_options()["max_suppression"] == str(Fraction(percent))
 
 
 @pytest.mark.parametrize(
