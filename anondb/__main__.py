@@ -21,7 +21,7 @@ def console() -> NoReturn:
     try:
         from anondb.cli import main
 
-        main(process_ends=True)
+        main()
         code = 0
     except SystemExit as done:
         code = done.code if isinstance(done.code, int) else 1

@@ -148,8 +148,7 @@ def anonymize(
     catalog = current_catalog(engine)
     with engine.recording() as statements, engine.transaction() if task is None else contextlib.nullcontext():
         check_writable(engine, catalog)
-        if not engine.transient:
-            ledger.check_names(engine, catalog)
+        ledger.check_names(engine, catalog)
         with clock.step(engine, "load", "loading transactions"):
             task = load(engine, policy) if task is None else task
             dataset = task.dataset
@@ -314,7 +313,7 @@ def _relational(engine: Engine, task: Task, recoding: Recoding, policy: Policy) 
 
 def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:
     """Refuse a name that is taken before the long work, not after it."""
-    if not replacing and not engine.transient and find_schema(engine, schema) is not None:
+    if not replacing and find_schema(engine, schema) is not None:
         raise InputError(
             f"There is a schema {schema.name!r} already (upper and lower case are the same).",
             code="release_exists",

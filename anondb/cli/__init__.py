@@ -19,7 +19,7 @@ from typer.exceptions import TyperException
 
 from anondb.cli import ask, audit, check, files, listing, make
 from anondb.cli import compare as comparing
-from anondb.cli.app import app, process
+from anondb.cli.app import app
 from anondb.cli.examples import epilog
 from anondb.cli.flags import PanelCommand
 from anondb.cli.words import json_error
@@ -54,12 +54,8 @@ def _fail(error: AnondbError) -> NoReturn:
     raise SystemExit(error.exit_code)
 
 
-def main(*, process_ends: bool = False) -> None:
-    """Run a command: typed errors become a message and an exit code (design 2.1), which ``SystemExit`` carries.
-
-    ``process_ends`` says that the process is gone after it, so that memory need not be tidied.
-    """
-    process.ends = process_ends
+def main() -> None:
+    """Run a command: typed errors become a message and an exit code (design 2.1), which ``SystemExit`` carries."""
     asked = copy.copy(app)  # with the command that is asked for alone, where one is: making all of them takes longer
     named = [c for c in app.registered_commands if c.callback is not None and c.callback.__name__ in sys.argv[1:2]]
     asked.registered_commands = named or app.registered_commands

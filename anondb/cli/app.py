@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,15 +32,6 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-
-@dataclass
-class _Process:
-    """Whether the process ends as soon as its command does, without taking anything apart."""
-
-    ends: bool = False
-
-
-process = _Process()
 
 Source = Annotated[str, typer.Argument(help="A DuckDB file, or a data file (.dat, .csv, .parquet) for a one-shot run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
@@ -130,12 +120,8 @@ def opened(
     memory_limit: str | None = None,
     read_only: bool = False,
     create: bool = False,
-    last: bool = False,
 ) -> Iterator[Database]:
-    """The database of a SOURCE: the DuckDB file, or memory for a data file; progress on stderr if it is a terminal.
-
-    ``last`` says that the command does nothing but its work with it, and opens no other after it.
-    """
+    """The database of a SOURCE: the DuckDB file, or memory for a data file; progress on stderr if it is a terminal."""
     with _leaving_at_once():
         from anondb.data.sources import is_file
         from anondb.database import connect
@@ -153,7 +139,6 @@ def opened(
             on_statement=shown_statements(show_sql),
             on_progress=say,
         )
-        database.engine.transient = last and one_shot
         try:
             yield database
         except KeyboardInterrupt as stopped:
@@ -161,7 +146,7 @@ def opened(
                 typer.echo(f"anondb: {plain(note)}", err=True)
             raise
         finally:
-            database.engine.close(process_ends=process.ends)
+            database.close()
 
 
 def shown_statements(show_sql: bool) -> Callable[[str], None] | None:

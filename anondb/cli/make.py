@@ -98,7 +98,7 @@ def anonymize(
         options[name] = value
     id, item, taxonomy = options["id"], options["item"], options.get("taxonomy")
     with (
-        opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, last=True) as database,
+        opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database,
         contextlib.ExitStack() as listing,
     ):
         rows = transactions_of(database, source, transactions, id, item)

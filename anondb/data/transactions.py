@@ -171,8 +171,7 @@ def load_transactions(
     Raises:
         InputError: missing columns, types that cannot be compared exactly, NULL ids or items, over-long items.
     """
-    if not engine.transient:  # whose settings are our own
-        check_collation(engine.scalar("transactions/collation"))
+    check_collation(engine.scalar("transactions/collation"))
     id_column = source.column(id_column, "--id")
     stated = item_column
     source, item_column = folded(source, item_column)

@@ -25,7 +25,6 @@ from anondb.errors import AnondbError, InputError
 Columns = dict[str, npt.NDArray[Any]]
 _T = TypeVar("_T")
 _WORK_PREFIX = "_anondb_"
-_LEFT: list[duckdb.DuckDBPyConnection] = []  # databases in memory that end with the process
 RESERVED_NAMES = ("information_schema",)
 
 
@@ -42,12 +41,8 @@ class Engine:
         on_progress: called with a few words on what long work is at.
 
     Attributes:
-        transient: whether the database was made for one command over a file, which alone sees it: it has no settings of a
-            user's, and nobody asks it anything. It may be left to the end of the process.
         names: refuses macros of the user's that hide functions of DuckDB's own, before anything else runs.
     """
-
-    transient = False
 
     def __init__(
         self,
@@ -125,17 +120,10 @@ class Engine:
         """Whether anondb opened the connection."""
         return self._owned
 
-    def close(self, *, process_ends: bool = False) -> None:
-        """Stop the worker; close the connection and remove the spill directory if they are our own.
-
-        Args:
-            process_ends: whether the process is gone at once. A transient database is left to that end then: to free its
-                memory piece by piece first takes a thirtieth of the time of a run over a small file.
-        """
+    def close(self) -> None:
+        """Stop the worker; close the connection and remove the spill directory if anondb made them."""
         self._pool.shutdown(wait=True)
-        if process_ends and self.transient:
-            _LEFT.append(self._connection)
-        elif self._owned:
+        if self._owned:
             self._connection.close()
         if self._temp_directory is not None:
             shutil.rmtree(self._temp_directory, ignore_errors=True)
@@ -198,9 +186,7 @@ class Engine:
         return self.guarded(work, lambda error: wrap(error, what))
 
     def _look_up(self, name: str) -> Columns:
-        """The macros of the user's, of which a transient database has none; no part of what made a release."""
-        if self.transient:
-            return {}
+        """What the user made that may hide functions or tables; no part of what made a release."""
         text, what = load(name).bind({}, {}).sql(dialect="duckdb"), f"query {name}"
         if self._on_statement is not None:
             self._on_statement(text)

@@ -46,8 +46,6 @@ def current_catalog(engine: Engine) -> str:
 
 def check_writable(engine: Engine, catalog: str) -> None:
     """Refuse a read-only database before the long work, not after it."""
-    if engine.transient:
-        return
     query = (
         exp.select("readonly")
         .from_(exp.Table(this=exp.Anonymous(this="duckdb_databases")))

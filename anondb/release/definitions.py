@@ -256,8 +256,3 @@ def create_views_and_macros(engine: Engine, schema: SchemaName, release_id: str,
     """Create the views, macros and comments of a release in the owner's database."""
     statements = [*definitions(schema, release_id, kind), *comments(schema, kind)]
     engine.run_all(statements, "creating the views and macros of a release")
-
-
-def create_transactions(engine: Engine, schema: SchemaName) -> None:
-    """Create the view ``transactions`` alone."""
-    engine.run(_view(schema, "transactions", "release/transactions", GLOBAL), "creating a view of a release")

@@ -15,7 +15,7 @@ from anondb.models import Model
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
 from anondb.release.buckets import check_buckets, write_buckets
 from anondb.release.catalog import unexpected_objects
-from anondb.release.definitions import create_transactions, create_views_and_macros
+from anondb.release.definitions import create_views_and_macros
 from anondb.release.numbering import number_transactions
 from anondb.release.objects import (
     ANATOMY,
@@ -152,8 +152,7 @@ def freeze(
     key: bytes | None = None,
     replace: bool = False,
 ) -> FrozenRelease:
-    """Write the release of a recoding: the objects of a sealed file, in ``release_schema``; in a transient database without
-    the views and macros.
+    """Write the release of a recoding: the objects of a sealed file, in ``release_schema``.
 
     Call it inside ``engine.transaction()``: everything happens in that one transaction.
 
@@ -206,10 +205,7 @@ def freeze(
         else LAYOUTS[model.layout]
     )
     kind = as_read(engine, release_schema, stated)
-    if engine.transient:  # nobody asks the release here; a sealed file gets its own
-        create_transactions(engine, release_schema)
-    else:
-        create_views_and_macros(engine, release_schema, release_id, kind)
+    create_views_and_macros(engine, release_schema, release_id, kind)
 
     counts = table_counts(engine, release_schema, kind)
     if any(

@@ -797,7 +797,6 @@ def test_as_a_process(shop: Path) -> None:
 
 
 def test_a_run_over_a_file_leaves_nothing_but_what_it_publishes(files: Path, tmp_path: Path) -> None:
-    """Its database in memory is left to the end of the process; a database in a file is closed."""
     (tmp_path / "tmp").mkdir()
     words = ("--taxonomy", files / "s.tree", "--k", 2, "--publish", tmp_path / "sealed.duckdb", "--json")
     environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
@@ -806,14 +805,8 @@ def test_a_run_over_a_file_leaves_nothing_but_what_it_publishes(files: Path, tmp
     assert not list((tmp_path / "tmp").iterdir()) and not list(tmp_path.glob("*.wal"))
     with duckdb.connect(str(tmp_path / "sealed.duckdb"), read_only=True) as analyst:
         assert analyst.execute("SELECT upper_bound > 0 FROM count_bounds([])").fetchall() == [(True,)]
-
-    engine = Engine.open(one_shot=True)
-    engine.transient = True
-    engine.close(process_ends=True)
-    assert engine.connection.execute("SELECT 1").fetchall() == [(1,)]
-    engine.connection.close()
     for engine in (Engine.open(tmp_path / "own.duckdb"), Engine.open(one_shot=True)):
-        engine.close(process_ends=True)
+        engine.close()
         with pytest.raises(duckdb.ConnectionException):
             engine.connection.execute("SELECT 1")
 
