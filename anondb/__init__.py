@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from anondb.models.relational import KkmAnonymity, KlmDiversity
     from anondb.models.transactional import TransactionalK
     from anondb.release.reader import open_release
-    from anondb.verify_file import verify_file
+    from anondb.sealed import verify_file
 
 __version__ = "0.1.0"
 
@@ -57,7 +57,7 @@ _LAZY = {
     "TransactionalK": "models.transactional",
     "ConstraintAnonymity": "models.constraints",
     "open_release": "release.reader",
-    "verify_file": "verify_file",
+    "verify_file": "sealed",
 }
 
 

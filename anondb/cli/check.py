@@ -29,8 +29,8 @@ from anondb.errors import InputError, VerificationFailed
 
 if TYPE_CHECKING:
     from anondb.models import Model
+    from anondb.sealed import SealedCheck
     from anondb.verify import Verification
-    from anondb.verify_file import SealedCheck
 
 
 KNOWLEDGE = ("privacy_constraints", "sensitive")
@@ -73,7 +73,7 @@ def verify(
     """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
     from anondb.data.sources import is_file as is_data_file
     from anondb.release.reader import is_sealed
-    from anondb.verify_file import verify_file
+    from anondb.sealed import verify_file
 
     values = flag_values(flags)
     id, item = values["id"], values["item"]
@@ -139,8 +139,8 @@ def verify(
 
 def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -> None:
     """Print a verification, and what is known of a sealed file; exit 4 where one of them is not as it should be."""
+    from anondb.sealed import SealedCheck
     from anondb.verify.anatomy import AnatomyVerification
-    from anondb.verify_file import SealedCheck
 
     sealed = checked if isinstance(checked, SealedCheck) else None
     found = checked.verification if isinstance(checked, SealedCheck) else checked
@@ -177,7 +177,7 @@ def _verify_release(
     from anondb.database import Database
     from anondb.models.named import model_of
     from anondb.release.reader import locked_engine
-    from anondb.verify_file import files_among
+    from anondb.sealed import files_among
 
     files = files_among(*knowledge.values())
     engine, schema, _ = locked_engine(source, files=files, on_statement=shown_statements(show_sql), **limits)

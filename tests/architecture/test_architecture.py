@@ -168,6 +168,11 @@ def test_length_of_files(path: Path) -> None:
         assert len((PACKAGE / path).read_text("utf-8").splitlines()) <= 400
 
 
+def test_no_module_hides_a_public_name() -> None:
+    """Importing a module sets its name on the package, in the place of a function of that name."""
+    assert not {p.stem for p in SOURCES if len(p.parts) == 1} & set(anondb.__all__)
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_every_module_says_what_it_is(path: Path) -> None:
     assert ast.get_docstring(SOURCES[path])

@@ -17,7 +17,7 @@ from anondb.errors import InputError
 from anondb.release.definitions import definition_queries
 from anondb.release.digest import PREFIX
 from anondb.release.objects import ANATOMY, GLOBAL, ROW_ORDER, Kind
-from anondb.verify_file import verify_file
+from anondb.sealed import verify_file
 
 KINDS = {"km": GLOBAL, "anatomy": ANATOMY}
 
