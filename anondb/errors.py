@@ -11,7 +11,7 @@ class AnondbError(Exception):
     """Base of all anondb errors.
 
     ``exit_code`` is what the command line exits with; ``code`` is a short machine-readable name such as
-    ``unknown_item`` (spec 0.8); ``hint`` says what to do next.
+    ``unknown_item`` (docs/algorithms/conventions.md#outcomes); ``hint`` says what to do next.
     """
 
     exit_code = 5

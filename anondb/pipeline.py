@@ -90,7 +90,7 @@ class Report:
     intersections: tuple[Intersection, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The report of ``anonymize --json`` (design 2.1)."""
+        """The report of ``anonymize --json`` (docs/contract.md#command-line)."""
         return {
             "release": self.release,
             "model": {"name": self.model.name, **self.model.parameters()},

@@ -124,7 +124,7 @@ class LocalRecoding:
         labels: label of each released item, by its number; also of those that do not occur.
         member_of, member_labels: the original items that each released item stands for, as two columns of equal length;
             items that never occur in the data but could (other leaves of a taxonomy node) are included.
-        semantics: what a row says about the original transaction (spec 0.3).
+        semantics: what a row says about the original transaction (docs/algorithms/conventions.md#semantics).
             ``set``: it held a non-empty set of the released item's members; ``copies`` is 1. Partition and LRA use nodes
             of the taxonomy, recodings by clusters sets of items that differ between the clusters.
             ``atomic``: each of the ``copies`` stands for one occurrence of a member, and no two copies of a transaction

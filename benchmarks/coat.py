@@ -8,7 +8,8 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from main_job import DATA, floor, run_command
+from datasets import ABSENT, DATA
+from main_job import floor, run_command
 
 EXACT = {
     "bms1": (Fraction(324801, 496), 136),
@@ -47,7 +48,7 @@ def measured(data: str, k: int, times: int) -> tuple[dict, list[float], float, i
 def main() -> int:
     """Print the tables; returns how many figures were missed."""
     if not DATA.is_dir():
-        print(f"the data are not there: {DATA.name}", file=sys.stderr)
+        print(ABSENT, file=sys.stderr)
         return 2
     missed = 0
     print(

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from datasets import DATA
 from sqlglot import exp
 
 from anondb.algorithms.apriori.apriori import apriori
@@ -48,7 +49,6 @@ from anondb.recoding import GlobalRecoding
 from anondb.utility import generalized_items, measure, of_recoding, owner_workload, random_workload, ul_a_log2
 from anondb.utility.workload import Workload
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 K_VALUES = (2, 5, 10, 25, 50)
 QUERIES = 1000
 LIMIT = Fraction(1, 2)  # s = 0.5 %

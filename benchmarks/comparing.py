@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 Runs = dict[tuple[str, int, Any], dict[str, Any]]
 
 

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from datasets import ABSENT, DATA
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 ANONDB = Path(sys.executable).with_name("anondb")
 LM = {"bms1": Fraction(3280250, 496), "bms2": Fraction(70312853, 3339)}  # exact totals of Partition, k = 5
 PUBLIC = {"bms1": (2.3, 0.0413), "bms2": (5.5, 0.0566)}  # public Python LG: CPU seconds (the best seen), NCP
@@ -65,7 +65,7 @@ def public(name: str) -> float:
 
 
 def on(name: str, *extra: str) -> tuple[dict[str, Any], float, int]:
-    """Run on one of the shared data sets."""
+    """Run on one of the real data sets."""
     return run(DATA / f"{name}.dat", DATA / f"{name}.f5.tree", *extra)
 
 
@@ -85,7 +85,7 @@ def ggd(report: dict[str, Any]) -> float:
 def main() -> int:
     """Print the tables; returns how many figures were missed."""
     if not DATA.is_dir():
-        print(f"the data are not there: {DATA.name}", file=sys.stderr)
+        print(ABSENT, file=sys.stderr)
         return 2
     missed = 0
     partition_ggd: dict[str, float] = {}

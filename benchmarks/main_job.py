@@ -17,10 +17,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import duckdb
+from datasets import ABSENT, DATA
 
 import anondb
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 ANONDB = Path(sys.executable).with_name("anondb")
 EXACT = {  # data, k, m: LM total
     ("bms1", 5, 2): "1790569/496",
@@ -112,7 +112,7 @@ def sealing(data: str, repeats: int = 7) -> list[tuple[float, float, float]]:
 def main() -> int:
     """Print the tables; returns how many figures were missed."""
     if not DATA.is_dir():
-        print(f"the data are not there: {DATA.name}", file=sys.stderr)
+        print(ABSENT, file=sys.stderr)
         return 2
     missed = 0
     print("| data | k | m | LM total | as expected | NCP | public Apriori's NCP | suppressed items |")

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from datasets import ABSENT, DATA
 
 from anondb.algorithms.anatomy.item_columns import cluster_items, phi_squared
 from anondb.algorithms.anatomy.multi_anatomy import Records, bucketize, multi_anatomy
@@ -34,7 +35,6 @@ from anondb.release.freeze import freeze
 from anondb.release.objects import release_schema
 from anondb.utility.rules import RuleThresholds, default_thresholds
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 T40 = "t40_first10000.dat"
 CONFIDENCES = [Fraction(n, 100) for n in (10, 20, 30, 40, 50)]
 
@@ -182,7 +182,7 @@ def whole_command() -> bool:
 def main() -> int:
     """Print the figures; returns how many limits were missed."""
     if not DATA.is_dir():
-        print(f"the data are not there: {DATA.name}", file=sys.stderr)
+        print(ABSENT, file=sys.stderr)
         return 2
     missed = [not whole_command(), not bucketization()]
     faked_records()

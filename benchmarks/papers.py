@@ -12,7 +12,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from comparing import DATA, Runs, compare, shown, table, there
+from comparing import Runs, compare, shown, table, there
+from datasets import DATA
 
 K, LARGEST_M = 5, 7
 SOURCES = tuple(sys.argv[1:]) or ("bms1", "bms2")

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+from datasets import DATA
 
 from anondb.engine import Engine
 from anondb.query import OpenRelease, rewrite, run
 from anondb.release.objects import SchemaName, read_manifest
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 ANONDB = Path(sys.executable).with_name("anondb")
 LIMIT, REWRITING_LIMIT = 5, 20
 RELEASES = {

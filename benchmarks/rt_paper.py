@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from datasets import DATA
 
 from anondb.algorithms.relational.bounds import BoundViolated, Merging, rum_bound, tum_bound
 from anondb.algorithms.relational.btd import BtdOrder, TumOrder
@@ -40,7 +41,6 @@ from anondb.models.relational import KkmAnonymity
 from anondb.recoding import RelationalRecoding
 from anondb.utility.relational import Original, RtEstimator, average_relative_error
 
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 ATTRIBUTES = "DOBMM,DOBYY,EDUCYEAR,income,poverty,RACEX:categorical,SEX:categorical,marry:categorical"
 K, M, DELTA = 25, 2, 0.65
 VARIANTS = ("r", "t", "rt")

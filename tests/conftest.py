@@ -3,7 +3,35 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
+from typing import Any
+
+from realdata import REASON
 
 # A job in the background of a shell ignores SIGINT, and so would the commands that the tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def explained(skipped: list[Any]) -> list[str]:
+    """Say how many tests were skipped, and why; real data that are absent are one reason."""
+    reasons = [r.longrepr[2] if isinstance(r.longrepr, tuple) else str(r.longrepr) for r in skipped]
+    reasons = [r.removeprefix("Skipped: ") for r in reasons]
+    absent = [r.removeprefix(REASON) for r in reasons if r.startswith(REASON)]
+    lines = []
+    if absent:
+        files = sorted({name.strip() for names in absent for name in names.split(",")})
+        lines.append(
+            f"{len(absent)} tests skipped: real data is absent; set ANONDB_DATA to a folder with {', '.join(files)}"
+            " (docs/data.md says where the data comes from)"
+        )
+    others = Counter(r for r in reasons if not r.startswith(REASON))
+    return lines + [f"{n} tests skipped: {reason}" for reason, n in sorted(others.items())]
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    lines = explained(terminalreporter.stats.get("skipped", []))
+    if lines:
+        terminalreporter.section("skipped tests")
+    for line in lines:
+        terminalreporter.write_line(line)

@@ -1,9 +1,9 @@
-"""Naive reference implementations: sets, itertools and exact fractions, written from the specification alone.
+"""Naive reference implementations: sets, itertools and exact fractions, written from the definitions alone.
 
-Nothing here is fast and nothing here is shared with the package: tests compare the two. Section numbers are those of
-the algorithm specification. A taxonomy is a dict from inner node to its ordered children, and the label of its root;
-transactions are collections of item labels; a generalized item of a set-based recoding (a block) is a sorted tuple of
-labels. Repeats inside a transaction collapse, except where bags are asked for (LCG, GGD, Clump).
+Nothing here is fast and nothing here is shared with the package: tests compare the two. Pages such as models.md#km are those
+of docs/algorithms. A taxonomy is a dict from inner node to its ordered children, and the label of its root; transactions are
+collections of item labels; a generalized item of a set-based recoding (a block) is a sorted tuple of labels. Repeats inside
+a transaction collapse, except where bags are asked for (LCG, GGD, Clump).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Weight = Callable[[Block], Fraction | int]
 
 
 class UnknownItem(ValueError):
-    """Some item is not a leaf of the taxonomy (0.2); `items` holds the offenders, sorted."""
+    """Some item is not a leaf of the taxonomy (conventions.md#taxonomies); `items` holds the offenders, sorted."""
 
     def __init__(self, items: Iterable[str]) -> None:
         self.items = sorted(items)
@@ -32,11 +32,11 @@ class UnknownItem(ValueError):
 
 
 class Infeasible(ValueError):
-    """No output of this algorithm keeps the promise (0.8)."""
+    """No output of this algorithm keeps the promise (conventions.md#outcomes)."""
 
 
 class UtilityViolated(ValueError):
-    """COAT suppressed more than s percent of the items; `suppressed` holds them, sorted (3.1)."""
+    """COAT suppressed more than s percent of the items; `suppressed` holds them, sorted (coat.md)."""
 
     def __init__(self, suppressed: Iterable[str]) -> None:
         self.suppressed = sorted(suppressed)
@@ -44,14 +44,14 @@ class UtilityViolated(ValueError):
 
 
 class NoProgress(ValueError):
-    """The printed COAT would loop forever (3.1, fix b)."""
+    """The printed COAT would loop forever (coat.md#r2)."""
 
 
-# --- 0.2 taxonomy, 0.3 recoding ------------------------------------------------------------------------------------
+# --- taxonomy, recoding --------------------------------------------------------------------------------------------
 
 
 def breadth_first(children: Children, root: str) -> list[str]:
-    """All nodes, level by level, children in the given order (0.5)."""
+    """All nodes, level by level, children in the given order (conventions.md#ties)."""
     order = [root]
     for node in order:  # the list grows while it is read
         order.extend(children.get(node, ()))
@@ -59,7 +59,7 @@ def breadth_first(children: Children, root: str) -> list[str]:
 
 
 def leaves(children: Children, node: str) -> list[str]:
-    """The leaves below a node; a leaf is its own only leaf (0.2)."""
+    """The leaves below a node; a leaf is its own only leaf (conventions.md#taxonomies)."""
     return [v for v in breadth_first(children, node) if not children.get(v)]
 
 
@@ -69,7 +69,7 @@ def parents(children: Children) -> dict[str, str]:
 
 
 def ancestors(children: Children, node: str) -> list[str]:
-    """The node itself, its parent, ..., the root (0.2: ancestors include the node)."""
+    """The node itself, its parent, ..., the root (ancestors include the node)."""
     parent = parents(children)
     path = [node]
     while path[-1] in parent:
@@ -84,18 +84,18 @@ def lm(children: Children, root: str, node: str) -> Fraction:
 
 
 def ncp(children: Children, root: str, node: str) -> Fraction:
-    """NCP of a node: 0 where it stands for one item, else #leaves / M (2.3)."""
+    """NCP of a node: 0 where it stands for one item, else #leaves / M (metrics.md#ncp)."""
     size = len(leaves(children, node))
     return Fraction(size, len(leaves(children, root))) if size > 1 else Fraction(0)
 
 
 def unknown_items(children: Children, root: str, transactions: Transactions) -> list[str]:
-    """Items that are not leaves of the taxonomy, sorted (0.2)."""
+    """Items that are not leaves of the taxonomy, sorted (conventions.md#taxonomies)."""
     return sorted({i for t in transactions for i in t} - set(leaves(children, root)))
 
 
 def is_cut(children: Children, root: str, nodes: Collection[str]) -> bool:
-    """Exactly one node on every path from the root to a leaf (0.2)."""
+    """Exactly one node on every path from the root to a leaf (conventions.md#taxonomies)."""
     return all(len(set(ancestors(children, leaf)) & set(nodes)) == 1 for leaf in leaves(children, root))
 
 
@@ -110,18 +110,18 @@ def all_cuts(children: Children, node: str) -> Iterator[frozenset[str]]:
 def generalize(
     children: Children, transactions: Transactions, cut: Collection[str], suppressed: Collection[str] = ()
 ) -> list[frozenset[str]]:
-    """g(D, Cut): each item becomes its cut node, repeats collapse, suppressed cut nodes vanish (0.2, 3.3)."""
+    """g(D, Cut): each item becomes its cut node, repeats collapse, suppressed cut nodes vanish (hghs.md)."""
     image = {leaf: node for node in cut for leaf in leaves(children, node)}
     if unknown := {i for t in transactions for i in t} - set(image):
         raise UnknownItem(unknown)
     return [frozenset(image[i] for i in t) - set(suppressed) for t in transactions]
 
 
-# --- 0.1, 1.1, 1.2 support, k^m, transactional k -------------------------------------------------------------------
+# --- support, k^m, transactional k --------------------------------------------------------------------------------
 
 
 def support(itemset: Collection[str], transactions: Transactions) -> int:
-    """Number of transactions that contain every element; sup of the empty set is |D| (0.1)."""
+    """Number of transactions that contain every element; sup of the empty set is |D| (conventions.md#data)."""
     return sum(set(itemset) <= set(t) for t in transactions)
 
 
@@ -134,23 +134,23 @@ def supported_itemsets(transactions: Transactions, m: Bound) -> list[Itemset]:
 
 
 def threats(transactions: Transactions, k: int, m: Bound) -> list[Itemset]:
-    """All X with 1 <= |X| <= m and 0 < sup(X) < k, sorted (1.1)."""
+    """All X with 1 <= |X| <= m and 0 < sup(X) < k, sorted (models.md#km)."""
     return [x for x in supported_itemsets(transactions, m) if support(x, transactions) < k]
 
 
 def minimal_threats(transactions: Transactions, k: int, m: Bound) -> list[Itemset]:
-    """The threats that have no threat as a proper subset, sorted (1.1)."""
+    """The threats that have no threat as a proper subset, sorted (models.md#km)."""
     found = threats(transactions, k, m)
     return [x for x in found if not any(set(y) < set(x) for y in found)]
 
 
 def is_km_anonymous(transactions: Transactions, k: int, m: Bound) -> bool:
-    """No threat (1.1). m is an integer or math.inf."""
+    """No threat (models.md#km). m is an integer or math.inf."""
     return not threats(transactions, k, m)
 
 
 def rare_transactions(transactions: Transactions, k: int) -> list[Itemset]:
-    """Distinct non-empty transactions contained in fewer than k transactions, sorted; none iff k^inf (1.1)."""
+    """Distinct non-empty transactions contained in fewer than k transactions, sorted; none iff k^inf (models.md#km)."""
     return sorted({tuple(sorted(set(t))) for t in transactions if t and support(t, transactions) < k})
 
 
@@ -160,20 +160,20 @@ def count_rare_transactions(transactions: Transactions, k: int) -> int:
 
 
 def transactional_classes(transactions: Transactions, bags: bool = False) -> Counter[Itemset]:
-    """Sizes of the classes of equal transactions, as sets or as bags; the empty one is a class too (1.2)."""
+    """Sizes of the classes of equal transactions, as sets or as bags; the empty one is a class too (models.md#k)."""
     return Counter(tuple(sorted(t if bags else set(t))) for t in transactions)
 
 
 def is_transactional_k_anonymous(transactions: Transactions, k: int, bags: bool = False) -> bool:
-    """Every published transaction equals at least k - 1 others (1.2)."""
+    """Every published transaction equals at least k - 1 others (models.md#k)."""
     return all(size >= k for size in transactional_classes(transactions, bags).values())
 
 
-# --- 1.3 privacy constraints, 1.4 utility constraints --------------------------------------------------------------
+# --- privacy constraints, utility constraints ----------------------------------------------------------------------
 
 
 def constraint_image(constraint: Collection[str], image: Mapping[str, str | None]) -> frozenset[str]:
-    """q, the released items of a constraint: None is suppressed, an item without an entry is itself (1.3)."""
+    """q, the released items of a constraint: None is suppressed, one without an entry is itself (models.md#constraints)."""
     released = {image.get(i, i) for i in constraint}
     return frozenset(q for q in released if q is not None)
 
@@ -181,7 +181,7 @@ def constraint_image(constraint: Collection[str], image: Mapping[str, str | None
 def constraint_satisfied(
     transactions: Transactions, constraint: Collection[str], k: int, image: Mapping[str, str | None] | None = None
 ) -> bool:
-    """By definition: q empty, or sup(q) >= k, or q unsupported with no proper non-empty subset in (0, k) (1.3)."""
+    """q empty, or sup(q) >= k, or q unsupported with no proper part of a support in (0, k) (models.md#constraints)."""
     q = constraint_image(constraint, image or {})
     if not q or support(q, transactions) >= k:
         return True
@@ -194,7 +194,7 @@ def constraint_satisfied(
 def constraint_satisfied_polynomial(
     transactions: Transactions, constraint: Collection[str], k: int, image: Mapping[str, str | None] | None = None
 ) -> bool:
-    """Every non-empty trace of q on a transaction has support >= k (1.3, the equivalent check)."""
+    """Every non-empty trace of q on a transaction has support >= k (models.md#traces)."""
     q = constraint_image(constraint, image or {})
     return all(support(q & set(t), transactions) >= k for t in transactions if q & set(t))
 
@@ -206,7 +206,7 @@ def utility_satisfied(
     domain: Collection[str],
     s_percent: Fraction | int | str,
 ) -> bool:
-    """Each block lies inside one utility constraint and at most s percent of the domain is suppressed (1.4)."""
+    """Each block lies in one utility constraint and at most s percent of the domain is suppressed (models.md#utility)."""
     inside = all(any(set(b) <= set(u) for u in utility) for b in blocks)
     return inside and 100 * Fraction(len(set(suppressed))) <= Fraction(s_percent) * len(set(domain))
 
@@ -223,7 +223,7 @@ def released_as(item: str, published: Collection[str], members: Mapping[str, Col
 
 
 def taxonomy_members(children: Children, root: str) -> dict[str, list[str]]:
-    """What each taxonomy node stands for: the leaves below it (0.3)."""
+    """What each taxonomy node stands for: the leaves below it (conventions.md#semantics)."""
     return {v: leaves(children, v) for v in breadth_first(children, root)}
 
 
@@ -245,7 +245,7 @@ def lm_total(
 def ncp_average(
     originals: Transactions, published: Transactions, members: Mapping[str, Collection[str]], domain_size: int
 ) -> Fraction:
-    """Mean over the original occurrences: 0 for a single item, size / M if generalized, 1 if suppressed (2.3)."""
+    """Mean over the original occurrences: 0 for a single item, size / M if generalized, 1 if suppressed (metrics.md#ncp)."""
     losses = []
     for original, release in zip(originals, published, strict=True):
         for item in set(original):
@@ -256,7 +256,7 @@ def ncp_average(
 
 
 def ul_item(block: Block, published_support: int, domain_size: int, n: int, weight: Fraction | int = 1) -> Fraction:
-    """UL version A of one released item: (2^s - 1)/(2^M - 1) * w * sup / N (2.4)."""
+    """UL version A of one released item: (2^s - 1)/(2^M - 1) * w * sup / N (metrics.md#ul-a)."""
     return Fraction(2 ** len(block) - 1, 2**domain_size - 1) * weight * Fraction(published_support, n)
 
 
@@ -266,14 +266,14 @@ def ul_a(
     weight: Weight = lambda _: 1,
     penalties: Iterable[Fraction | int] = (),
 ) -> Fraction:
-    """UL version A of a dataset; `penalties` are the Y(i) of the suppressed items (2.4)."""
+    """UL version A of a dataset; `penalties` are the Y(i) of the suppressed items (metrics.md#ul-a)."""
     counts = Counter(block for t in published for block in set(t))
     total = sum((ul_item(b, c, domain_size, len(published), weight(b)) for b, c in counts.items()), Fraction(0))
     return total + sum(penalties, Fraction(0))
 
 
 def p_item(size: int, queried: int = 1) -> Fraction:
-    """Probability that `queried` given items are all in a uniform non-empty subset of `size` items (2.6)."""
+    """Probability that `queried` given items are all in a uniform non-empty subset of `size` items (metrics.md#are)."""
     return Fraction(2 ** (size - queried), 2**size - 1) if queried <= size else Fraction(0)
 
 
@@ -283,7 +283,7 @@ def estimate(
     query: Collection[str],
     product_estimator: bool = False,
 ) -> Fraction:
-    """Expected number of transactions that hold all of `query`, set semantics (2.6); joint unless told otherwise."""
+    """Expected number of transactions with all of `query`, set semantics (metrics.md#are); joint unless told otherwise."""
     total = Fraction(0)
     for t in published:
         images = [released_as(item, t, members) for item in set(query)]
@@ -300,7 +300,7 @@ def estimate(
 
 
 def relative_error(actual: int, estimated: Fraction) -> Fraction | None:
-    """|a - e| / a; None where a = 0 (2.6)."""
+    """|a - e| / a; None where a = 0 (metrics.md#are)."""
     return abs(actual - estimated) / actual if actual else None
 
 
@@ -311,7 +311,7 @@ def avg_re(
     queries: Sequence[Collection[str]],
     product_estimator: bool = False,
 ) -> tuple[Fraction | None, int]:
-    """(mean relative error over the queries with a > 0 or None, number of queries skipped because a = 0) (2.6)."""
+    """(mean relative error over the queries with a > 0 or None, number of those with a = 0) (metrics.md#are)."""
     answers = [(support(q, originals), estimate(published, members, q, product_estimator)) for q in queries]
     errors = [e for e in (relative_error(a, est) for a, est in answers) if e is not None]
     return (sum(errors, Fraction(0)) / len(errors) if errors else None), len(queries) - len(errors)
@@ -362,7 +362,7 @@ def consistent_originals(
     domain: Collection[str],
     suppression: str,
 ) -> list[frozenset[str]]:
-    """Every item set that one published transaction may come from (0.3, set semantics).
+    """Every item set that one published transaction may come from (conventions.md#semantics).
 
     Each released item stands for a non-empty subset of its members. Items of the domain that no released item stands
     for may have been there where something was suppressed (`suppression="some"`), not otherwise (`"none"`).
@@ -390,7 +390,7 @@ def true_bounds(
     return sum(v == {True} for v in verdicts), sum(True in v for v in verdicts)
 
 
-# --- 3.3, 3.4 HgHs and mHgHs ---------------------------------------------------------------------------------------
+# --- HgHs and mHgHs --------- ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -429,9 +429,9 @@ def minimal_threats_over_cuts(
     m: Bound,
     floor: Collection[str] | None = None,
 ) -> list[Itemset]:
-    """T of 3.3, step 0, level by level: the minimal threats of every cut, sorted.
+    """T (hghs.md#step-0), level by level: the minimal threats of every cut, sorted.
 
-    With `floor`, the taxonomy is truncated at that cut (3.4).
+    With `floor`, the taxonomy is truncated at that cut (mhghs.md).
     """
     bottom = leaves(children, root) if floor is None else floor
     above = {v: set(ancestors(children, v)) for v in breadth_first(children, root)}
@@ -463,7 +463,7 @@ def minimal_threats_over_cuts(
 
 
 def occurrences_below(children: Children, root: str, transactions: Transactions) -> dict[str, int]:
-    """O(v): original leaf occurrences below each node (3.3)."""
+    """O(v): original leaf occurrences below each node (hghs.md)."""
     counts = Counter(item for t in transactions for item in set(t))
     return {v: sum(counts[leaf] for leaf in leaves(children, v)) for v in breadth_first(children, root)}
 
@@ -471,7 +471,7 @@ def occurrences_below(children: Children, root: str, transactions: Transactions)
 def suppression_scenario(
     order: Sequence[str], extra_cost: Mapping[str, Fraction], relevant: Collection[Itemset]
 ) -> list[str]:
-    """The inner loop of 3.3: keep nodes by descending extra cost (tie: `order`) unless that completes a threat."""
+    """The inner loop (hghs.md): keep nodes by descending extra cost (tie: `order`) unless that completes a threat."""
     head: set[str] = set()
     for node in sorted(order, key=lambda v: (-extra_cost[v], order.index(v))):
         if not any(set(x) <= head | {node} for x in relevant):
@@ -487,7 +487,7 @@ def hghs(
     m: Bound,
     floor: Collection[str] | None = None,
 ) -> HghsResult:
-    """HgHs (3.3): from {root}, move to the cheapest child cut while that is strictly cheaper.
+    """HgHs (hghs.md): from {root}, move to the cheapest child cut while that is strictly cheaper.
 
     `floor` truncates the taxonomy at a cut, for mHgHs; LM and O stay those of the whole taxonomy and data.
     """
@@ -523,7 +523,7 @@ def hghs(
 
 
 def mhghs(children: Children, root: str, transactions: Transactions, k: int, m: Bound) -> list[HghsResult]:
-    """mHgHs (3.4): round i is HgHs for k^i on the taxonomy truncated at the previous cut; the last round counts."""
+    """mHgHs (mhghs.md): round i is HgHs for k^i on the taxonomy truncated at the previous cut; the last round counts."""
     last = int(m) if m != math.inf else max([1, *(len(set(t)) for t in transactions)])
     rounds: list[HghsResult] = []
     for i in range(1, last + 1):
@@ -531,7 +531,7 @@ def mhghs(children: Children, root: str, transactions: Transactions, k: int, m: 
     return rounds
 
 
-# --- 3.1, 3.2 COAT and Pgen ----------------------------------------------------------------------------------------
+# --- COAT and Pgen --------- ----------------------------------------------------------------------------------------
 
 Log = list[tuple[str, int | Block] | tuple[str, int | Block, int]]
 
@@ -548,14 +548,14 @@ class CoatResult:
 
 
 def pgen(transactions: Transactions, k: int) -> list[Itemset]:
-    """Constraints for k^inf (3.2): maximal distinct transactions with support < k, longest first, then input order."""
+    """Constraints for k^inf (coat.md#pgen): maximal transactions with support < k, longest first, then input order."""
     distinct = sorted(dict.fromkeys(tuple(sorted(set(t))) for t in transactions if t), key=lambda t: -len(t))
     maximal = [t for t in distinct if not any(set(t) < set(u) for u in distinct)]
     return [t for t in maximal if support(t, transactions) < k]
 
 
 def implicit_constraints(items: Collection[str], m: int) -> list[Itemset]:
-    """All m-itemsets in lexicographic order; one constraint of all items where there are fewer than m (0.5, 1.3)."""
+    """All m-itemsets in lexicographic order; one constraint of all items where there are fewer than m (coat.md#r7)."""
     ordered = sorted(set(items))
     return list(combinations(ordered, m)) if len(ordered) >= m else [tuple(ordered)] * bool(ordered)
 
@@ -571,7 +571,7 @@ def coat(
     literal: bool = False,
     domain: Collection[str] | None = None,
 ) -> CoatResult:
-    """COAT (3.1). No `privacy`: all m-itemsets (m = inf: of the longest length); no `utility`: one block of all items.
+    """COAT (coat.md). No `privacy`: all m-itemsets (m = inf: of the longest length); no `utility`: one block of all items.
 
     `literal` follows the printed algorithm. Log entries are (constraint, index, support), (generalize, block, support
     of the constraint after) and (suppress, block). Raises UtilityViolated, and NoProgress where the print would loop.
@@ -659,11 +659,11 @@ def coat(
     return CoatResult(published, sorted(tids), sorted(suppressed), log, gone)
 
 
-# --- 2.2, 3.6 LCG, GGD and Clump -----------------------------------------------------------------------------------
+# --- LCG, GGD and Clump --------- -----------------------------------------------------------------------------------
 
 
 def lcg(children: Children, root: str, bags: Transactions) -> Itemset:
-    """Least common generalization of bags, by its closed form, as a sorted bag of nodes (2.2.1)."""
+    """Least common generalization of bags, by its closed form, as a sorted bag of nodes (clump.md#r2)."""
     if unknown := {i for x in bags for i in x} - set(breadth_first(children, root)):
         raise UnknownItem(unknown)
     least = {}
@@ -675,7 +675,7 @@ def lcg(children: Children, root: str, bags: Transactions) -> Itemset:
 
 
 def ggd(children: Children, root: str, bags: Transactions, label: Collection[str]) -> Fraction:
-    """GGD(S, t) = |S| * sum of LM over t + number of suppressed occurrences (2.2)."""
+    """GGD(S, t) = |S| * sum of LM over t + number of suppressed occurrences (metrics.md#ggd)."""
     loss = sum((lm(children, root, v) for v in label), Fraction(0))
     return len(bags) * loss + sum(len(x) - len(label) for x in bags)
 
@@ -698,7 +698,7 @@ class ClumpResult:
 
 
 def clump(children: Children, root: str, transactions: Transactions, k: int, objective: str = "total") -> ClumpResult:
-    """Clump (3.6) on bags as given; `objective` is "total" (the GGD after joining) or "increase"."""
+    """Clump (clump.md) on bags as given; `objective` is "total" (the GGD after joining) or "increase"."""
     if len(transactions) < k:
         raise Infeasible
     if unknown := unknown_items(children, root, transactions):
@@ -725,13 +725,13 @@ def clump(children: Children, root: str, transactions: Transactions, k: int, obj
     return ClumpResult(result, sum((cost(c) for c in clusters), Fraction(0)), steps)
 
 
-# --- 5.4 Partition (LG), 5.1 AA ------------------------------------------------------------------------------------
+# --- Partition (LG), AA -------- ------------------------------------------------------------------------------------
 
 
 def partition(
     children: Children, root: str, transactions: Transactions, k: int, node_ties: str = "label"
 ) -> list[frozenset[str]]:
-    """Partition (5.4): the published set of every transaction, in input order. Too few empty transactions empty all.
+    """Partition (partition.md): the published set of every transaction, in order. Too few empty transactions empty all.
 
     Of equal gains the node with the smallest label is split first: the totals of section 12 need that, although 0.5
     orders nodes breadth first (`node_ties="breadth_first"`). Of equally small groups the one with the smallest sorted
@@ -787,7 +787,7 @@ def apriori(
     m: Bound,
     start: Collection[str] | None = None,
 ) -> list[str]:
-    """AA by the reference rule of 5.1: the cut, sorted. Raises Infeasible where 0 < non-empty transactions < k.
+    """AA (apriori.md): the cut, sorted. Raises Infeasible where 0 < non-empty transactions < k.
 
     `start` is the cut to begin with, all leaves by default.
     """

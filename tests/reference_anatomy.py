@@ -1,4 +1,4 @@
-"""Naive references for Multi-Anatomy, written from the specification alone (1.6, 2.6 to 2.8, 3.7): sets, itertools, exact
+"""Naive references for Multi-Anatomy, written from docs/algorithms/multi_anatomy.md alone: sets, itertools, exact
 fractions. Buckets are lists of positions of transactions; a column value is the frozenset of a transaction's items there.
 """
 
@@ -36,7 +36,7 @@ def is_diverse(
 def multi_anatomy(
     transactions: Transactions, columns: Columns, l: Fraction | int, count_empty: bool = True
 ) -> tuple[Buckets, list[int], Buckets | None]:
-    """The buckets that the printed pass closes, what it leaves over, and the buckets of the corrected algorithm (3.7), None
+    """The buckets that the printed pass closes, what it leaves over, and those of the corrected algorithm, None
     where infeasible. Every condition is checked anew, on whole buckets."""
 
     def fits(bucket: list[int]) -> bool:
@@ -106,7 +106,7 @@ def reconstructions(bucket: Sequence[Sequence[frozenset[str]]]) -> Iterator[list
 def estimate(
     buckets: Sequence[Sequence[Sequence[frozenset[str]]]], columns: Columns, query: Collection[str]
 ) -> Fraction:
-    """Spec 2.6: the sum over buckets of |B| times the product, over columns, of the share of its values."""
+    """The estimate (metrics.md#are): the sum over buckets of |B| times the product of the shares of its values."""
     total = Fraction(0)
     if not set(query) <= set().union(*columns):
         return total
@@ -119,7 +119,7 @@ def estimate(
 
 
 def faked(transactions: Transactions, buckets: Sequence[Collection[int]], columns: Columns) -> tuple[int, int]:
-    """Spec 2.8: faked records with multiplicity, and distinct."""
+    """As metrics.md#faked: faked records with multiplicity, and distinct."""
     many = distinct = 0
     for bucket in buckets:
         many += len(bucket) ** len(columns) - len(bucket)

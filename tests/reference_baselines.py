@@ -1,6 +1,6 @@
 """Naive references of the algorithms that the papers compare with, beside those of reference.py, and (h,k,p)-coherence.
 
-As there: written from the specification alone, with sets, itertools and exact fractions, and nothing is fast.
+As there: written from docs/algorithms alone, with sets, itertools and exact fractions, and nothing is fast.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import combinations
 import reference as ref
 from reference import Block, Bound, Children, Itemset, Transactions
 
-# --- 1.5 (h,k,p)-coherence ------------------------------------------------------------------------------------------
+# --- (h,k,p)-coherence ----------------------------------------------------------------------------------------------
 
 
 def moles(transactions: Transactions, private: Collection[str], h: Fraction, k: int, p: Bound) -> list[Itemset]:
@@ -27,7 +27,7 @@ def moles(transactions: Transactions, private: Collection[str], h: Fraction, k: 
     return found
 
 
-# --- 5.6 MM ---------------------------------------------------------------------------------------------------------
+# --- MM -------------------------------------------------------------------------------------------------------------
 
 
 def mm(
@@ -51,7 +51,7 @@ def mm(
     return removed, current
 
 
-# --- 5.5 PCTA -------------------------------------------------------------------------------------------------------
+# --- PCTA -----------------------------------------------------------------------------------------------------------
 
 
 def pcta(
@@ -95,7 +95,7 @@ def pcta(
     return sorted(clusters), sorted(suppressed), merges
 
 
-# --- 5.3 VPA --------------------------------------------------------------------------------------------------------
+# --- VPA ------------------------------------------------------------------------------------------------------------
 
 
 def vpa(children: Children, root: str, transactions: Transactions, k: int, m: Bound) -> tuple[list[str], list[str]]:
@@ -112,7 +112,7 @@ def vpa(children: Children, root: str, transactions: Transactions, k: int, m: Bo
     return sorted(union), ref.apriori(children, root, transactions, k, m, union)
 
 
-# --- 5.2 LRA --------------------------------------------------------------------------------------------------------
+# --- LRA ------------------------------------------------------------------------------------------------------------
 
 
 def gray_rank(children: Children, root: str, transaction: Collection[str]) -> int:

@@ -55,7 +55,7 @@ def _fail(error: AnondbError) -> NoReturn:
 
 
 def main() -> None:
-    """Run a command: typed errors become a message and an exit code (design 2.1), which ``SystemExit`` carries."""
+    """Run a command: typed errors become a message and an exit code, which ``SystemExit`` carries (docs/contract.md)."""
     asked = copy.copy(app)  # with the command that is asked for alone, where one is: making all of them takes longer
     named = [c for c in app.registered_commands if c.callback is not None and c.callback.__name__ in sys.argv[1:2]]
     asked.registered_commands = named or app.registered_commands

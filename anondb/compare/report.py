@@ -48,7 +48,7 @@ svg { width: 100%; height: auto; color: var(--ink); } .legend svg { width: 1.2re
   stroke: var(--ink); } .note { color: var(--soft); font-size: .9rem; } .legend span { margin-right: 1.2rem; }
 """
 
-# What a promise covers and what it does not, in plain words (the spec's section 8).
+# What a promise covers and what it does not, in plain words (docs/algorithms/limits.md).
 PROMISES: Mapping[str, tuple[str, str]] = {
     "km": (
         "Whoever knows up to m items of a person finds none or at least k transactions that hold them all.",

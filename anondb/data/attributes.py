@@ -1,4 +1,5 @@
-"""What an owner declares of quasi-identifiers beside their values: hierarchies, weights in the NCP, domains (spec 2.3)."""
+"""What an owner declares of quasi-identifiers beside their values: hierarchies, weights in the NCP, domains
+(docs/algorithms/metrics.md#ncp)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The generalization G of a group of records, and what it costs: NCP in exact integers (spec 2.3, 4.1).
+"""The generalization G of a group of records, and what it costs: NCP in exact integers
+(docs/algorithms/rum_tum_bound.md#g).
 
 A numeric or date attribute becomes the range of its values, a categorical one with a hierarchy the lowest common ancestor,
 one without the set of its values. In the order of a hierarchy's leaves the lowest common ancestor of a group is that of

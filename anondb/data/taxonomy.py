@@ -25,7 +25,8 @@ LIST_THEM = "To list them: anondb anonymize --witnesses N, or Database.unknown_i
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Taxonomy:
-    """A rooted tree; nodes are numbered in preorder, children in the given order (spec 0.2, 0.5).
+    """A rooted tree; nodes are numbered in preorder, children in the given order
+    (docs/algorithms/conventions.md#taxonomies).
 
     Attributes:
         labels: label of each node.

@@ -40,7 +40,7 @@ def parse_l(value: Any) -> Fraction:
 @dataclass(frozen=True)
 class Anatomy:
     """l-diverse multi-dimensional anatomy (*Privacy Preservation in Transaction Databases based on Anatomy technique*,
-    ICCSE 2010, Definitions 2 to 5; spec 1.6).
+    ICCSE 2010, Definitions 2 to 5; docs/algorithms/models.md#anatomy).
 
     The items are partitioned into columns and the transactions into buckets. The value of a transaction in a column is the
     set of its items there. The promise holds if in each bucket and each column the most frequent value v keeps

@@ -10,7 +10,8 @@ from anondb.models import check_count, parameter_k
 
 @dataclass(frozen=True)
 class ConstraintAnonymity:
-    """Privacy constraint satisfaction (Loukides, Gkoulalas-Divanis and Malin, COAT, Definition 3.4; spec 1.3).
+    """Privacy constraint satisfaction (Loukides, Gkoulalas-Divanis and Malin, COAT, Definition 3.4;
+    docs/algorithms/models.md#constraints).
 
     A privacy constraint is a set of original items that an attacker may know. Let q be the released items that stand for
     them; suppressed items add nothing. The constraint is satisfied if q is empty, or at least k transactions hold all of

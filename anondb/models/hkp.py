@@ -17,7 +17,7 @@ MAX_DENOMINATOR = 10**18
 
 @dataclass(frozen=True)
 class HkpCoherence:
-    """(h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; spec 1.5).
+    """(h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; docs/algorithms/models.md#hkp).
 
     The items are public or private. For every set of 1 to p public items that a transaction holds, at least k
     transactions hold it, and of those at most the share h holds any one private item. A set that violates this is a

@@ -11,7 +11,8 @@ from anondb.models import INTEGER, NUMBER, TEXT, check_count, digits, parameter,
 
 @dataclass(frozen=True)
 class KkmAnonymity:
-    """(k,k^m)-anonymity (Poulis, Loukides, Gkoulalas-Divanis and Skiadopoulos, ECML/PKDD 2013, Definition 2; spec 1.7).
+    """(k,k^m)-anonymity (Poulis, Loukides, Gkoulalas-Divanis and Skiadopoulos, ECML/PKDD 2013, Definition 2;
+    docs/algorithms/models.md#kkm).
 
     For every record and every set I of at most m of its items, the empty set included, at least k records have the same
     published relational values and hold I: whoever knows all relational values of a person and up to m released items is
@@ -43,7 +44,7 @@ class KkmAnonymity:
 
 @dataclass(frozen=True)
 class KlmDiversity:
-    """(k,l^m)-diversity (the same paper, section 5; spec 1.8).
+    """(k,l^m)-diversity (the same paper, section 5; docs/algorithms/models.md#klm).
 
     Items are nonsensitive or sensitive, and only the former are generalized. On the nonsensitive items the release is
     (k,k^m)-anonymous; and within each class of equal relational values, among the records that hold a set of at most m

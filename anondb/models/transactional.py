@@ -10,7 +10,8 @@ from anondb.models import check_count, parameter_k
 
 @dataclass(frozen=True)
 class TransactionalK:
-    """Transactional k-anonymity (He and Naughton, VLDB 2009; Milani Fard and Wang, SECRYPT 2010, section 2.3; spec 1.2).
+    """Transactional k-anonymity (He and Naughton, VLDB 2009; Milani Fard and Wang, SECRYPT 2010, section 2.3;
+    docs/algorithms/models.md#k).
 
     Every published transaction equals at least k - 1 others: as a set of released items, or as a bag where the release
     says in how many copies an item is there. Transactions without items are a class of their own. So whoever knows a

@@ -52,7 +52,8 @@ class ConstraintReport:
 def check_constraints(
     engine: Engine, policy: Policy, task: Task, recoding: Recoding, schema: SchemaName
 ) -> ConstraintReport | None:
-    """Verify the utility constraints on a frozen release (spec 1.4), and look at the sets that must stay countable.
+    """Verify the utility constraints on a frozen release (docs/algorithms/models.md#utility), and look at the sets that
+    must stay countable.
 
     Args:
         engine: the engine, inside a transaction.

@@ -72,7 +72,8 @@ def _listed(name: str, items: Sequence[str]) -> exp.Select:
 
 
 def constraints(manifest: Manifest, shown: Shown) -> exp.Query:
-    """The constraints that the owner wrote; those of Pgen hold if the k^m query for every m returns nothing (spec 6.9)."""
+    """The constraints that the owner wrote; those of Pgen hold if the k^m query for every m returns nothing
+    (docs/algorithms/conventions.md#i9)."""
     privacy = shown.privacy
     if isinstance(privacy, str):
         return km({**manifest, "m": "inf"}, shown)

@@ -11,7 +11,7 @@ s. The opposite of a condition has s - high and s - low. So the bounds are sound
 disjunction of conditions on single columns they are attained (proof in ``sql/release/bucket_count_bounds.sql``). Parts on
 the same column are put together first. Buckets are independent, and their bounds add up.
 
-**The estimate** takes columns as independent within a bucket (spec 2.6).
+**The estimate** takes columns as independent within a bucket (docs/algorithms/metrics.md#are).
 
 A number of items that the condition counts across columns ("at least 3 of these"), and rows of persons who meet a condition,
 are refused.

@@ -17,8 +17,8 @@ the label is taken to match any of the query's patterns or none (labels of suppr
 which two parts speak (suppressed in an incomplete transaction although it is released there; below two nodes of a bag), so
 that it may count twice.
 
-**The estimate** (spec 2.6) takes the 2^s - 1 subsets as equally likely, parts as independent, and suppressed items as
-absent. Counts are exact integers, turned into floats by one division, so that s may exceed 1,024.
+**The estimate** (docs/algorithms/metrics.md#are) takes the 2^s - 1 subsets as equally likely, parts as independent, and
+suppressed items as absent. Counts are exact integers, turned into floats by one division, so that s may exceed 1,024.
 
 A state of the walk is what is left of the condition and the counts that it still needs; as soon as a condition is
 decided its counts are forgotten. So wide conjunctions and disjunctions stay small.

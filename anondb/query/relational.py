@@ -8,8 +8,8 @@ independent of each other and of the items.
 constant; a record's part of the walk in ``evaluate`` has one vector for each piece that its published value reaches. So
 the least and greatest value of a record are attained, and the sums over records bound the count of every original.
 
-**The estimate** (spec 2.6): uniform over a range, where whole values count and else lengths; equal shares of a category's
-values; NULL is one more whole value, or as likely as the rest of a range.
+**The estimate** (docs/algorithms/metrics.md#are): uniform over a range, where whole values count and else lengths; equal
+shares of a category's values; NULL is one more whole value, or as likely as the rest of a range.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ MANIFEST = {"key": "VARCHAR", "value": "VARCHAR"}
 
 @dataclass(frozen=True)
 class Kind:
-    """What a kind of release consists of (design 2.4).
+    """What a kind of release consists of (docs/contract.md#the-sealed-file).
 
     Attributes:
         tables, views: columns and types of each.

@@ -39,7 +39,7 @@ class ReleasedData:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Accuracy of a release on a workload (spec 2.6).
+    """Accuracy of a release on a workload (docs/algorithms/metrics.md#are).
 
     Attributes:
         queries: how many queries were asked.
@@ -84,7 +84,7 @@ class Accuracy:
 def p_item(size: int, queried: int = 1) -> Fraction:
     """Probability that ``queried`` given members are all in a uniform non-empty subset of ``size`` members.
 
-    2^(size - queried) / (2^size - 1), so 1 for an untouched item and 1/2 in the limit (spec 2.6).
+    2^(size - queried) / (2^size - 1), so 1 for an untouched item and 1/2 in the limit (docs/algorithms/metrics.md#are).
     """
     return Fraction(1 << (size - queried), (1 << size) - 1) if queried <= size else Fraction(0)
 

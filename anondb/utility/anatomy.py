@@ -1,7 +1,7 @@
 """What an anatomy costs and hides: COUNT queries answered from its buckets, faked records, and the largest posterior.
 
 *Privacy Preservation in Transaction Databases based on Anatomy technique* (ICCSE 2010), Lemma 1, Theorem 2 and section V;
-spec 2.6 to 2.8.
+docs/algorithms/metrics.md.
 """
 
 from __future__ import annotations

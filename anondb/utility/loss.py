@@ -69,7 +69,7 @@ def global_loss(
 
     The domain holds M items: all leaves of the taxonomy, or without one ``items``, by default those of the data. An
     occurrence costs (size - 1) / (M - 1) in LM and size / M in NCP where its released item stands for several items, 1 in
-    both where it is suppressed, 0 where it is untouched (spec 2.1, 2.3).
+    both where it is suppressed, 0 where it is untouched (docs/algorithms/metrics.md).
     """
     domain = taxonomy.n_leaves if taxonomy is not None else dataset.n_items if items is None else items
     sizes = recoding.sizes.tolist()
@@ -182,7 +182,7 @@ def _(recoding: GlobalRecoding, cover: Cover | None = None) -> Ints:
 def local_loss(
     engine: Engine, dataset: Dataset, recoding: LocalRecoding, cover: Cover, taxonomy: Taxonomy | None = None
 ) -> Loss:
-    """LM, NCP and GGD of a local recoding (spec 2.1 to 2.3).
+    """LM, NCP and GGD of a local recoding (docs/algorithms/metrics.md).
 
     Set semantics: LM and NCP of an occurrence are those of the released item that stands for it, 1 where it is suppressed.
     Atomic semantics: each copy stands for one occurrence, the others are suppressed. GGD counts each copy once under both:

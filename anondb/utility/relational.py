@@ -1,4 +1,4 @@
-"""ARE of COUNT queries over relational values and items (Poulis et al., section 6; spec 2.6).
+"""ARE of COUNT queries over relational values and items (Poulis et al., section 6; docs/algorithms/metrics.md#are).
 
 A query of kind (x, y) asks how many records have x given relational values and hold y given items. It is answered from the
 recoding as ``count_bounds`` answers it from a release: the probability of each class's values times that of each record's

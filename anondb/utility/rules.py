@@ -1,5 +1,5 @@
 """Association rules of a reconstruction beside those of the original (*Privacy Preservation in Transaction Databases based
-on Anatomy technique*, ICCSE 2010, section V.C; spec 2.7)."""
+on Anatomy technique*, ICCSE 2010, section V.C; docs/algorithms/metrics.md#rules)."""
 
 from __future__ import annotations
 

@@ -77,7 +77,8 @@ def random_workload(
     pool: Ints | None = None,
     target: str = "workload",
 ) -> Workload:
-    """Draw distinct itemsets uniformly, without replacement, among those that some transaction holds (spec 2.6).
+    """Draw distinct itemsets uniformly, without replacement, among those that some transaction holds
+    (docs/algorithms/metrics.md#are).
 
     The outcome depends on the data and the seed, not on the number of threads. All are taken where fewer exist; where
     listing them would cost too much memory, fewer than asked for may be drawn, still uniformly.

@@ -1,5 +1,5 @@
 """The verifier of l-diverse multi-dimensional anatomy (*Privacy Preservation in Transaction Databases based on Anatomy
-technique*, ICCSE 2010, Definitions 2 to 5; spec 1.6), from the published multisets alone.
+technique*, ICCSE 2010, Definitions 2 to 5; docs/algorithms/models.md#anatomy), from the published multisets alone.
 
 The original data, if they are at hand, say besides whether every transaction is in the buckets exactly once, as far as
 multisets can say that: the values of all buckets together are those of the original in each column.

@@ -1,4 +1,5 @@
-"""The verifier of transactional k-anonymity (He and Naughton, VLDB 2009; spec 1.2): classes of equal transactions."""
+"""The verifier of transactional k-anonymity (He and Naughton, VLDB 2009; docs/algorithms/models.md#k): classes of equal
+transactions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The verifier of COAT's privacy and utility constraints (Loukides, Gkoulalas-Divanis and Malin, Definitions 3.4 and 3.8;
-spec 1.3, 1.4).
+docs/algorithms/models.md#constraints).
 
 A privacy constraint is checked in its equivalent polynomial form: let q be the released items that stand for its
 items; whatever part of q a transaction holds, at least k transactions hold that part. If k transactions hold all of q,

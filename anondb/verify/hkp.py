@@ -1,4 +1,4 @@
-"""The verifier of (h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; spec 1.5).
+"""The verifier of (h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; docs/algorithms/models.md#hkp).
 
 The bound on private items is not monotone: a set of public items may keep it while a larger one does not, and the other way
 round. So every set of 1 to p public items that a transaction holds is looked at, size by size, with no pruning. Only where

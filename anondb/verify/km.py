@@ -1,4 +1,5 @@
-"""The verifier of k^m-anonymity (Terrovitis et al. 2008; Liu and Wang, PAKDD 2010, Definition 1; spec 1.1).
+"""The verifier of k^m-anonymity (Terrovitis et al. 2008; Liu and Wang, PAKDD 2010, Definition 1;
+docs/algorithms/models.md#km).
 
 An itemset X with 1 <= |X| <= m is a threat if 0 < sup(X) < k; the promise holds if there is none. A threat exists if
 and only if a minimal one does, and all proper subsets of a minimal threat are frequent. So sizes are checked one after

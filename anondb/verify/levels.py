@@ -1,4 +1,5 @@
-"""k^m-anonymity of a local recoding against an attacker who reads released items of all levels together (spec 5.2, 8).
+"""k^m-anonymity of a local recoding against an attacker who reads released items of all levels together
+(docs/algorithms/models.md#levels).
 
 In a local recoding an item may be published as itself in one transaction and as a node above it in another. By labels, an
 attacker is taken to know released items. Here he knows up to m original items, and a transaction is a candidate if for each

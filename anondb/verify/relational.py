@@ -1,4 +1,4 @@
-"""(k,k^m)-anonymity and (k,l^m)-diversity, from their definitions on published rows (spec 1.7, 1.8).
+"""(k,k^m)-anonymity and (k,l^m)-diversity, from their definitions on published rows (docs/algorithms/models.md#kkm).
 
 An item in one class of equal relational values and the same item in another are given two codes. A set of codes that any
 record holds then lies in one class, so the itemsets of all classes are checked at once, and k^m-anonymity of the coded

@@ -1,4 +1,4 @@
-"""k^m-anonymity for every m at once: each published transaction needs k supersets (spec 1.1)."""
+"""k^m-anonymity for every m at once: each published transaction needs k supersets (docs/algorithms/models.md#kinf)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def plan(place: Work, coded: Table, k: int) -> Plan:
 
 
 def few_supersets(place: Work, codes: Table, planned: Plan, k: int) -> Supersets:
-    """The distinct transactions t with ``|{u : t is a subset of u}| < k``, u over all transactions (spec 1.1).
+    """The distinct transactions t with ``|{u : t is a subset of u}| < k``, u over all transactions
+    (docs/algorithms/models.md#kinf).
 
     Raises:
         BudgetExceeded: too many possible supersets.

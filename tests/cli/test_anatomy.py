@@ -12,6 +12,7 @@ import duckdb
 import pytest
 from anatomy_cases import rows_of
 from cli.shop import Run
+from realdata import DATA, needs
 
 import anondb
 from anondb.errors import InputError
@@ -20,7 +21,7 @@ from anondb.errors import InputError
 TABLE = ["abcdefgh", "abdeh", "abcfh", "abfh", "abcd", "abce", "aefg", "bfh", "fh", "dg"]
 COLUMNS_D, COLUMNS_E = [list("defh"), list("abcg")], [list("ac"), list("beg"), list("dfh")]
 BUCKETS = [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
-T40 = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "t40_first10000.dat"
+T40 = DATA / "t40_first10000.dat"
 
 
 @pytest.fixture
@@ -219,7 +220,7 @@ def test_without_mlxtend_rules_are_not_mined(run: Run, owner: Path, monkeypatch:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not T40.exists(), reason="needs the shared data")
+@needs("t40_first10000.dat")
 def test_an_analyst_mines_a_release_of_t40(run: Run, tmp_path: Path) -> None:
     """A plain DuckDB client and mlxtend, nothing of anondb."""
     import pandas as pd

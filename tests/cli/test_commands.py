@@ -18,13 +18,13 @@ import duckdb
 import pandas as pd
 import pytest
 from cli.shop import BASKETS, EDGES, RELEASED, Outcome, Run, baskets, state_of
+from realdata import DATA, needs
 
 import anondb
 from anondb import pipeline
 from anondb.engine import Engine
 
 COMMANDS = ("anonymize", "verify", "accuracy", "publish", "releases", "load", "demo")
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 SMALL = ("--k", 2, "--m", 2, "--queries", 20)
 
 
@@ -820,7 +820,7 @@ def test_a_stranger_runs_a_file_beside_other_modules(files: Path) -> None:
 # ---------------------------------------------------------------------- real data
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+@needs("bms1.dat", "bms1.f5.tree")
 def test_bms1(run: Run, tmp_path: Path) -> None:
     sealed = tmp_path / "bms1.duckdb"
     words = ("--taxonomy", DATA / "bms1.f5.tree", "--release", "spring", "--publish", sealed, "--json")
@@ -839,7 +839,7 @@ def test_bms1(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+@needs("bms2.dat", "bms2.f5.tree", "t10i4d100k.dat", "t10i4d100k.f5.tree")
 @pytest.mark.parametrize(("name", "ncp"), [("bms2", 0.0205), ("t10i4d100k", None)])
 def test_other_real_data(run: Run, tmp_path: Path, name: str, ncp: float | None) -> None:
     sealed = tmp_path / "sealed.duckdb"

@@ -336,7 +336,7 @@ def test_privacy_constraints_belong_to_their_model(clinic: Path) -> None:
 
 
 def test_groups_of_any_size_are_readable(tmp_path: Path) -> None:
-    """Bad inputs 37 and 38: a short label, the members in a table, and no label that is an item's."""
+    """docs/bad_inputs.md, 37 and 38: a short label, the members in a table, and no label that is an item's."""
     items = [f"item {n}" for n in range(3000)] + ["(item 0,item 1,item 10,… 3001 items)"]
     visits = pd.DataFrame({"tid": range(len(items)), "item": items})
     with anondb.connect(tmp_path / "big.duckdb") as database:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from realdata import DATA, needs
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.M | re.S)
 COMMANDS = [line for kind, text in BLOCKS if not kind for line in text.splitlines() if line.startswith("anondb ")]
-DATA = ROOT.parent / "shared" / "data"
 
 
 def run(command: str, place: Path) -> subprocess.CompletedProcess[str]:
@@ -91,7 +91,7 @@ def test_python_of_the_tour(tour: tuple[Path, dict[str, subprocess.CompletedProc
     assert (place / "anondb-demo" / "winter.duckdb").exists()
 
 
-@pytest.mark.skipif(not (DATA / "bms2.dat").exists(), reason="the shared data are not there")
+@needs("bms2.dat", "bms2.f5.tree")
 def test_bms2_from_the_file_to_bounds_that_hold(
     tour: tuple[Path, dict[str, subprocess.CompletedProcess[str]]],
 ) -> None:
@@ -120,7 +120,7 @@ def test_all_of_it_in_sql(tour: tuple[Path, dict[str, subprocess.CompletedProces
     assert checked["holds"] is True and checked["status"] == "fresh"
 
 
-@pytest.mark.skipif(not (DATA / "bms2.dat").exists(), reason="the shared data are not there")
+@needs("bms2.dat", "bms2.f5.tree")
 def test_all_of_it_in_sql_on_bms2(tour: tuple[Path, dict[str, subprocess.CompletedProcess[str]]]) -> None:
     place, done = tour
     (made,) = [r.stdout for c, r in done.items() if c.endswith(" bms2.sql")]

@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from realdata import DATA, needs
 from typer.testing import CliRunner
 
 from anondb.cli.app import app
@@ -21,7 +22,6 @@ PEOPLE = """tid,Name,Age,Origin,Gender
 5,Jim,55,Nigeria,Male
 """
 BASKETS = {0: "EFBG", 1: "EFDH", 2: "BCEG", 3: "FDH", 4: "EG", 5: "AFH"}
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 ORIGIN = (
     "".join(f"{c};Europe;All\n" for c in ("France", "Greece", "Germany", "Spain"))
     + "Algeria;Africa;All\nNigeria;Africa;All\n"
@@ -131,7 +131,9 @@ def test_plain_tables_are_checked(place: Path, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["verified"]
     del words[-2:]
     done = CliRunner().invoke(app, ["verify", str(tmp_path / "held.csv"), *words])
-    assert json.loads(done.stdout)["violations"] == 6  # G and H, one record each, three times (C-9)
+    assert (
+        json.loads(done.stdout)["violations"] == 6
+    )  # G and H, one record each, three times (docs/algorithms/rum_tum_bound.md#r1)
     model = ["--model", "klm", "--l", "2", *words[2:], "--sensitive", str(place / "sensitive.csv")]
     done = CliRunner().invoke(app, ["verify", str(tmp_path / "held.csv"), *model])
     assert json.loads(done.stdout)["verified"]
@@ -158,7 +160,7 @@ def test_weights_change_the_loss(place: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+@needs("informs2005_rt.csv", "icd9.tree")
 def test_diagnoses_of_patients(tmp_path: Path) -> None:
     """INFORMS with the ICD-9 tree: released, verified, and asked by year of birth and diagnosis in a plain DuckDB client."""
     own = tmp_path / "informs.duckdb"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import anatomy_cases
+import goldens
 import numpy as np
 import pytest
 import reference_anatomy as ref
@@ -21,13 +20,6 @@ from anondb.models.anatomy import Anatomy
 from anondb.recoding import BucketRecoding
 from anondb.utility.anatomy import figures
 from anondb.utility.rules import RuleThresholds, rule_accuracy
-
-GOLDEN = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "golden.json"
-CASES: list[dict[str, Any]] = json.loads(GOLDEN.read_text("utf-8"))["cases"] if GOLDEN.exists() else []
-
-
-def cases(kind: str) -> list[Any]:
-    return [pytest.param(c["inputs"], c["expected"], id=c["id"]) for c in CASES if c["kind"] == kind]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +34,7 @@ def table(inputs: Any, key: str = "transactions") -> tuple[list[str], list[list[
 
 
 @pytest.mark.parametrize("mode", ["count", "ignore"])
-@pytest.mark.parametrize(("inputs", "expected"), cases("anatomy_verify"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("anatomy_verify"))
 def test_verdicts_of_buckets(engine: Engine, inputs: Any, expected: Any, mode: str) -> None:
     tids, transactions = table(inputs)
     buckets = [[tids.index(t) for t in bucket] for bucket in inputs["buckets"]]
@@ -56,7 +48,7 @@ def test_verdicts_of_buckets(engine: Engine, inputs: Any, expected: Any, mode: s
     assert [[ref.top(transactions, b, c) for c in inputs["columns"]] for b in buckets] == expected["max_counts"]
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("anatomy_verify"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("anatomy_verify"))
 def test_faked_records(engine: Engine, inputs: Any, expected: Any) -> None:
     tids, transactions = table(inputs)
     buckets = [[tids.index(t) for t in bucket] for bucket in inputs["buckets"]]
@@ -77,7 +69,7 @@ def test_faked_records(engine: Engine, inputs: Any, expected: Any) -> None:
     assert (found.buckets, found.columns, found.largest_bucket) == (2, len(inputs["columns"]), 5)
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("multi_anatomy"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("multi_anatomy"))
 def test_buckets(engine: Engine, inputs: Any, expected: Any) -> None:
     tids, transactions = table(inputs)
     l = Fraction(inputs["l"])
@@ -95,7 +87,7 @@ def test_buckets(engine: Engine, inputs: Any, expected: Any) -> None:
     assert [[tids[r] for r in b] for b in anatomy_cases.members(recoding)] == expected["buckets"]
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("phi2"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("phi2"))
 def test_phi_squared(engine: Engine, inputs: Any, expected: Any) -> None:
     _, transactions = table(inputs)
     with engine.transaction():
@@ -108,7 +100,7 @@ def test_phi_squared(engine: Engine, inputs: Any, expected: Any) -> None:
         assert full[i, j] == full[j, i] == pytest.approx(float(Fraction(eq3)), rel=1e-14)
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("rule_accuracy"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("rule_accuracy"))
 def test_rule_accuracy(engine: Engine, inputs: Any, expected: Any) -> None:
     sides = [table(inputs, key)[1] for key in ("original", "reconstructed")]
     least, confidence = inputs["min_support_count"], Fraction(inputs["min_confidence"])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+import goldens
 import pytest
 from properties.trees import coded, released, taxonomy_of
 from verify.published import verified_hkp
@@ -24,13 +23,9 @@ from anondb.models.km import KmAnonymity
 
 Json = dict[str, Any]
 
-GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "spec" / "golden.json"
-CASES: list[Json] = json.loads(GOLDEN.read_text("utf-8"))["cases"] if GOLDEN.exists() else []
-pytestmark = pytest.mark.skipif(not CASES, reason="the golden cases are not there")
-
 
 def of_kind(kind: str) -> Any:
-    return pytest.mark.parametrize("case", [pytest.param(c, id=c["id"]) for c in CASES if c["kind"] == kind])
+    return pytest.mark.parametrize("case", [pytest.param(c, id=c["id"]) for c in goldens.of_kind(kind)])
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
+import goldens
 import pytest
 from coat_cases import dataset_of, image_of, published, published_tables, run
+from realdata import DATA, needs
 
 from anondb.algorithms.coat.coat import coat
 from anondb.algorithms.coat.pgen import pgen
@@ -20,14 +20,6 @@ from anondb.models.km import KmAnonymity
 from anondb.utility import global_loss, ul_a, ul_a_log2
 from anondb.verify.constraints import verify_constraints
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-GOLDEN = SHARED / "spec" / "golden.json"
-CASES: list[dict[str, Any]] = json.loads(GOLDEN.read_text("utf-8"))["cases"] if GOLDEN.exists() else []
-
-
-def cases(kind: str) -> list[Any]:
-    return [pytest.param(c["inputs"], c["expected"], id=c["id"]) for c in CASES if c["kind"] == kind]
-
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
@@ -36,13 +28,19 @@ def engine() -> Iterator[Engine]:
     engine.close()
 
 
-@pytest.mark.parametrize("literal", [False, True])
-@pytest.mark.parametrize(("inputs", "expected"), cases("coat"))
+# Each case as corrected and as printed; cases with a log alone are those of the corrected algorithm.
+VARIANTS = [
+    pytest.param(c["inputs"], c["expected"], literal, id=f"{c['id']}{'-literal' if literal else ''}")
+    for c in goldens.of_kind("coat")
+    for literal in (False, True)
+    if not (literal and "log" in c["expected"] and "recommended" not in c["expected"])
+]
+
+
+@pytest.mark.parametrize(("inputs", "expected", "literal"), VARIANTS)
 def test_coat(engine: Engine, inputs: Any, expected: Any, literal: bool) -> None:
     if "recommended" in expected:
         expected = expected["literal_pseudocode" if literal else "recommended"]
-    elif literal and "log" in expected:
-        pytest.skip("the expected log is that of the corrected algorithm")
     transactions = [items for _, items in inputs["transactions"]]
     found = run(
         engine, transactions, inputs["k"], privacy=inputs["privacy"], utility=inputs["utility"],
@@ -70,14 +68,14 @@ def test_coat(engine: Engine, inputs: Any, expected: Any, literal: bool) -> None
         assert sum({"(a,b)", "c"} <= set(t) for t in release) == expected["supports"]["(a,b)c"]
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("pgen"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("pgen"))
 def test_pgen(engine: Engine, inputs: Any, expected: Any) -> None:
     with engine.transaction():
         dataset = dataset_of(engine, [items for _, items in inputs["transactions"]])
         assert [list(p) for p in pgen(engine, dataset, inputs["k"]).sets()] == expected["constraints"]
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("psat"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("psat"))
 def test_constraint_satisfaction(engine: Engine, inputs: Any, expected: Any) -> None:
     transactions = [items for _, items in inputs["transactions"]]
     image = {i: i for t in transactions for i in t}
@@ -92,9 +90,9 @@ def test_constraint_satisfaction(engine: Engine, inputs: Any, expected: Any) -> 
     assert satisfied == expected["satisfied"]
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("ul003"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("ul003"))
 def test_utility_loss_of_figure_2c(engine: Engine, inputs: Any, expected: Any) -> None:
-    case = next(c for c in CASES if c["id"] == "s003_coat_ex41")["inputs"]
+    case = goldens.named("s003_coat_ex41")["inputs"]
     transactions = [items for _, items in case["transactions"]]
     found = run(engine, transactions, 5, privacy=case["privacy"], utility=case["utility"], max_suppression="15")
     assert found.recoding is not None
@@ -111,10 +109,7 @@ def test_utility_loss_of_figure_2c(engine: Engine, inputs: Any, expected: Any) -
 
 def test_example_3_13_stays_countable(engine: Engine) -> None:
     """Corollary 3.12: the patients with a or b can be counted in Figure 2(c), those with d or e cannot."""
-    case = next((c for c in CASES if c["id"] == "s003_coat_ex41"), None)
-    if case is None:
-        pytest.skip("no golden cases")
-    inputs = case["inputs"]
+    inputs = goldens.named("s003_coat_ex41")["inputs"]
     with engine.transaction():
         dataset = dataset_of(engine, [items for _, items in inputs["transactions"]])
         recoding = coat(
@@ -133,14 +128,15 @@ def test_example_3_13_stays_countable(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "total", "released"), [("bms1", Fraction(324801, 496), 136), ("bms2", Fraction(5348987, 3339), 218)]
+    ("name", "total", "released"),
+    [
+        pytest.param("bms1", Fraction(324801, 496), 136, marks=needs("bms1.dat")),
+        pytest.param("bms2", Fraction(5348987, 3339), 218, marks=needs("bms2.dat")),
+    ],
 )
 def test_all_pairs_of_real_data(engine: Engine, name: str, total: Fraction, released: int) -> None:
-    """Spec, section 12: all pairs, U = {I}, w = 1."""
-    path = SHARED / "data" / f"{name}.dat"
-    if not path.exists():
-        pytest.skip("real data are not here")
-    with engine.transaction(), open_source(engine, path, "transactions") as source:
+    """The totals of docs/data.md#exact-results: all pairs, U = {I}, w = 1."""
+    with engine.transaction(), open_source(engine, DATA / f"{name}.dat", "transactions") as source:
         dataset = load_transactions(engine, source)
         recoding = coat(engine, dataset, KmAnonymity(5, 2))
     assert global_loss(dataset, recoding).lm_total == total

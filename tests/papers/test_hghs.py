@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
+import goldens
 import numpy as np
 import pytest
 from properties.trees import coded, released, taxonomy_of
@@ -27,14 +26,10 @@ from anondb.models.km import KmAnonymity
 Json = dict[str, Any]
 Labels = tuple[str, ...]
 
-GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "spec" / "golden.json"
-CASES: list[Json] = json.loads(GOLDEN.read_text("utf-8"))["cases"] if GOLDEN.exists() else []
-pytestmark = pytest.mark.skipif(not CASES, reason="the golden cases are not there")
-
 
 def of_kind(kind: str, part: str | None = None) -> Any:
     """The cases of a kind, or those that have a certain part of the expected values."""
-    chosen = [c for c in CASES if c["kind"] == kind and (part is None or part in c["expected"])]
+    chosen = [c for c in goldens.of_kind(kind) if part is None or part in c["expected"]]
     return pytest.mark.parametrize("case", [pytest.param(c, id=c["id"]) for c in chosen])
 
 

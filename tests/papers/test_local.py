@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
+import goldens
 import pytest
 import reference as ref
 from local_cases import run
 
 from anondb.engine import Engine
-
-GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "spec" / "golden.json"
-CASES = json.loads(GOLDEN.read_text("utf-8"))["cases"] if GOLDEN.exists() else []
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +22,7 @@ def engine() -> Iterator[Engine]:
 
 
 def of_kind(*kinds: str) -> Any:
-    found = [c for c in CASES if c["kind"] in kinds and "taxonomy" in c["inputs"]]
+    found = [c for c in goldens.of_kind(*kinds) if "taxonomy" in c["inputs"]]
     return pytest.mark.parametrize("case", found, ids=[c["id"] for c in found])
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
+import goldens
 import numpy as np
 import pytest
 import rt_reference as naive
@@ -24,13 +23,6 @@ from anondb.engine import Engine, Table
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.verify.relational import verify_kkm
 from anondb.verify.result import SensitiveWitness
-
-GOLDEN = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "golden.json"
-CASES: list[dict[str, Any]] = json.loads(GOLDEN.read_text("utf-8"))["cases"] if GOLDEN.exists() else []
-
-
-def cases(kind: str) -> list[Any]:
-    return [pytest.param(c["inputs"], c["expected"], id=c["id"]) for c in CASES if c["kind"] == kind]
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +68,7 @@ def groups(clusters: list[Ints]) -> list[list[int]]:
     return sorted(c.tolist() for c in clusters)
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("cluster"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("cluster"))
 def test_cluster(inputs: Any, expected: Any) -> None:
     schema, rows, _ = originals(inputs)
     measure = Generalization(records_of(schema, rows))
@@ -93,7 +85,7 @@ def test_cluster(inputs: Any, expected: Any) -> None:
 
 @pytest.mark.parametrize("exact_order", [False, True])
 @pytest.mark.parametrize("by", VARIANTS)
-@pytest.mark.parametrize(("inputs", "expected"), cases("rum_bound") + cases("tum_bound"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("rum_bound") + goldens.params("tum_bound"))
 def test_bounds(request: Any, inputs: Any, expected: Any, by: str, exact_order: bool) -> None:
     schema, rows, transactions = originals(inputs)
     items, labels = item_sets(transactions, inputs["sensitive"])
@@ -115,7 +107,7 @@ def test_bounds(request: Any, inputs: Any, expected: Any, by: str, exact_order: 
     assert groups(found) == wanted
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("btd"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("btd"))
 def test_btd(inputs: Any, expected: Any) -> None:
     sets = [frozenset(inputs["items"][str(r)]) for r in range(len(inputs["items"]))]
     items, _ = item_sets(sets)
@@ -132,7 +124,7 @@ def test_btd(inputs: Any, expected: Any) -> None:
     assert naive.btd_pair(sets[1], sets[3]) == Fraction(expected["pair_1_3"])
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("optimal_set_generalization"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("optimal_set_generalization"))
 def test_optimal_set_generalization(inputs: Any, expected: Any) -> None:
     sets = [frozenset(t) for t in inputs["transactions"]]
     found = naive.optimal_partitions(sets, inputs["k"], inputs["m"])
@@ -145,7 +137,7 @@ def test_optimal_set_generalization(inputs: Any, expected: Any) -> None:
     assert ul_exact(best.profile) / len(sets) == found[0]
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("ncp_value"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("ncp_value"))
 def test_ncp_value(inputs: Any, expected: Any) -> None:
     def ncp(values: list[int], domain: list[int]) -> Fraction:
         rows = [{"a": v} for v in values]
@@ -157,7 +149,7 @@ def test_ncp_value(inputs: Any, expected: Any) -> None:
     assert ncp(inputs["degenerate"]["value"], inputs["degenerate"]["domain"]) == Fraction(expected["degenerate"])
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("ul002"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("ul002"))
 def test_ul002(inputs: Any, expected: Any) -> None:
     records = inputs["records"]
     assert sum(naive.ul_record([len(b) for b in r], 1) for r in records) / len(records) == Fraction(expected["w1"])
@@ -191,7 +183,7 @@ def put_rows(engine: Engine, rows: list[tuple[Any, frozenset[str]]], sensitive: 
     )
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("rt_verify"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("rt_verify"))
 def test_rt_verify(engine: Engine, inputs: Any, expected: Any) -> None:
     names = list(inputs["schema"])
     rows = [(tuple(tuple(r[n]) for n in names), frozenset(label_of(b) for b in r["items"])) for r in inputs["records"]]
@@ -224,7 +216,7 @@ def test_rt_verify(engine: Engine, inputs: Any, expected: Any) -> None:
             ]
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("rt_verify"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("rt_verify"))
 def test_losses_of_figures(inputs: Any, expected: Any) -> None:
     if "ncp" not in expected:
         return
@@ -239,7 +231,7 @@ def test_losses_of_figures(inputs: Any, expected: Any) -> None:
     assert sum(naive.ul_record(s, 1) for s in sizes) / len(sizes) == Fraction(expected["ul002_w1_nonsensitive"])
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("lm_div"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("lm_div"))
 def test_lm_diversity(engine: Engine, inputs: Any, expected: Any) -> None:
     rows = [((), frozenset(t)) for _, t in inputs["transactions"]]
     with engine.transaction():
@@ -253,7 +245,7 @@ def test_lm_diversity(engine: Engine, inputs: Any, expected: Any) -> None:
     assert {(tuple(x), z) for x, z, *_ in expected["violations"]} == {(tuple(sorted(x)), z) for _, x, z in naive_found}
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("lra"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("lra"))
 def test_gray_order(inputs: Any, expected: Any) -> None:
     """TFIRST takes the records in the order of LRA; the goldens' leaves are in the order of their labels."""
     items, _ = item_sets([frozenset(t) for _, t in inputs["transactions"]])
@@ -262,7 +254,7 @@ def test_gray_order(inputs: Any, expected: Any) -> None:
     assert order == [tid for chunk in expected["chunks"] for tid in chunk["tids"]]
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("rt_match"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("rt_match"))
 def test_rt_match(inputs: Any, expected: Any) -> None:
     """Whom an attacker finds who knows values and items (the attack of section 1): the classes and sets that cover them."""
     known = inputs["attacker"]

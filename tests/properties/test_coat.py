@@ -167,7 +167,7 @@ def test_the_same_with_one_thread_and_two() -> None:
 
 
 def test_labels_never_collide(engine: Engine) -> None:
-    """Bad inputs 37: items that look like the labels of groups, and groups that would be written alike."""
+    """docs/bad_inputs.md, 37: items that look like the labels of groups, and groups that would be written alike."""
     transactions = [
         ["a"],
         ["b"],
@@ -320,7 +320,7 @@ def test_model_needs_constraints(engine: Engine) -> None:
 
 
 def test_too_many_itemsets(engine: Engine) -> None:
-    """Bad inputs 10: one long transaction."""
+    """docs/bad_inputs.md, 10: one long transaction."""
     items = [f"i{n}" for n in range(3000)]
     with pytest.raises(BudgetExceeded, match="4,495,501,001"), engine.transaction():
         coat(engine, dataset_of(engine, [items, items[:3]]), KmAnonymity(2, 3))

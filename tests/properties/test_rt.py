@@ -285,7 +285,7 @@ def test_btd_of_one_record_is_one_at_most() -> None:
 
 
 def test_not_monotone() -> None:
-    """Spec 4.8: raising a and b to one node breaks what was 2-diverse; nothing need be raised."""
+    """As docs/algorithms/models.md#not-monotone: raising a and b breaks what was 2-diverse; nothing need be raised."""
     sets = [frozenset(t) for t in ("az", "az", "ab", "ab", "bz", "bz", "", "")]
     tree = taxonomy_of({"root": ["a", "b"]}, "root")
     for m in (1, 2, inf):

@@ -1,5 +1,5 @@
 """Bad inputs, end to end: each ends in one typed error that says nothing of the data and changes nothing, or in a release
-that is verified. The ids are the numbers of the list of bad inputs that the product must survive."""
+that is verified. The ids are the numbers of docs/bad_inputs.md."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import math
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -502,6 +503,12 @@ def test_some_bad_input_of_every_algorithm(
     case: Case, algorithm: str, template: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     bad_input_of(case, algorithm, template, tmp_path, caplog)
+
+
+def test_every_number_is_on_the_page() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "bad_inputs.md").read_text("utf-8")
+    listed = {n for line in re.findall(r"^\| ([0-9, ]+) \|", page, re.M) for n in line.split(", ")}
+    assert {c.id.split("-")[0] for c in CASES} <= listed
 
 
 def test_the_sample_has_every_algorithm() -> None:

@@ -1,4 +1,4 @@
-"""Bad records, hierarchies and sensitive items (bad inputs 84-86, 110-117): one typed error, no data value in it."""
+"""Bad records, hierarchies and sensitive items (docs/bad_inputs.md, 85 to 117): one typed error, no data value in it."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
+import goldens
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -20,13 +19,6 @@ from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
 from anondb.utility import ReleasedData, measure, of_recoding, of_release, owner_workload, p_item
 from anondb.utility.workload import Workload
-
-GOLDEN = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "golden.json"
-CASES: list[dict[str, Any]] = json.loads(GOLDEN.read_text("utf-8"))["cases"] if GOLDEN.exists() else []
-
-
-def cases(kind: str) -> list[Any]:
-    return [pytest.param(c["inputs"], c["expected"], id=c["id"]) for c in CASES if c["kind"] == kind]
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +125,7 @@ def check(
     return rows, accuracy
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("p_item"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("p_item"))
 def test_golden_p_item(inputs: Any, expected: Any) -> None:
     assert [str(p_item(s)) for s in inputs["sizes"]] == expected["p"]
     assert [str(p_item(s, 2)) if s > 1 else None for s in inputs["sizes"]] == expected["p_two_items_inside"]
@@ -141,7 +133,7 @@ def test_golden_p_item(inputs: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("estimator", ["joint", "product"])
-@pytest.mark.parametrize(("inputs", "expected"), cases("avgre"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("avgre"))
 def test_golden_avgre(engine: Engine, inputs: Any, expected: Any, estimator: str) -> None:
     transactions = [items for _, items in inputs["original"]]
     blocks = sorted({tuple(b) for t in inputs["generalized"].values() for b in t})

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
+import goldens
 import numpy as np
 import pytest
 import reference as ref
@@ -18,13 +17,7 @@ from anondb.engine import Table
 from anondb.recoding import GlobalRecoding
 from anondb.utility import Loss, global_loss, lm_of, ncp_of, ul_a, ul_a_log2
 
-GOLDEN = Path(__file__).resolve().parents[2].parent / "shared" / "spec" / "golden.json"
-CASES: list[dict[str, Any]] = json.loads(GOLDEN.read_text("utf-8"))["cases"] if GOLDEN.exists() else []
 NOWHERE = Table("temp", "main", "nothing")
-
-
-def cases(kind: str) -> list[Any]:
-    return [pytest.param(c["inputs"], c["expected"], id=c["id"]) for c in CASES if c["kind"] == kind]
 
 
 def dataset_of(transactions: list[list[str]]) -> Dataset:
@@ -47,7 +40,7 @@ def recoding_of(labels: tuple[str, ...], blocks: list[list[str]]) -> GlobalRecod
     )
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("lm"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("lm"))
 def test_golden_lm(inputs: Any, expected: Any) -> None:
     edges = [(child, node) for node, below in inputs["taxonomy"].items() for child in below]
     taxonomy = from_edges([*edges, (inputs["root"], None)])
@@ -55,7 +48,7 @@ def test_golden_lm(inputs: Any, expected: Any) -> None:
     assert seen == expected
 
 
-@pytest.mark.parametrize(("inputs", "expected"), cases("ul003"))
+@pytest.mark.parametrize(("inputs", "expected"), goldens.params("ul003"))
 def test_golden_ul(inputs: Any, expected: Any) -> None:
     published = [[tuple(b) for b in t] for t in inputs["generalized"].values()]
     blocks = sorted({b for t in published for b in t})

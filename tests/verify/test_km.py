@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import random
-from pathlib import Path
 
+import goldens
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,7 +21,6 @@ from anondb.models.km import KmAnonymity
 from anondb.verify import Verification, Witness
 
 ROUNDS = int(os.environ.get("ANONDB_FUZZ", "1"))  # more of the random cases
-GOLDEN = Path(__file__).resolve().parents[3] / "shared" / "spec" / "golden.json"
 LABELS = ["b", "a", "Z", "é", "", "aa", "~ "]
 
 
@@ -170,15 +168,7 @@ def test_json() -> None:
     assert Verification(KmAnonymity(3, 2), True, 0).to_json()["model"] == {"name": "km", "k": 3, "m": 2}
 
 
-def _goldens() -> list[dict[str, object]]:
-    if not GOLDEN.exists():
-        return []
-    cases = json.loads(GOLDEN.read_text(encoding="utf-8"))["cases"]
-    return [case for case in cases if case["kind"] == "verify"]
-
-
-@pytest.mark.skipif(not GOLDEN.exists(), reason="the golden cases are not here")
-@pytest.mark.parametrize("case", _goldens(), ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", goldens.of_kind("verify"), ids=lambda case: case["id"])
 def test_golden(engine: Engine, case: dict) -> None:  # type: ignore[type-arg]
     inputs, wanted = case["inputs"], case["expected"]
     transactions = [items for _, items in inputs["transactions"]]

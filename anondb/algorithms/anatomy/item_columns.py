@@ -1,7 +1,7 @@
 """The columns of Multi-Anatomy: items that belong together, by their mean-square contingency and PAM.
 
 *Privacy Preservation in Transaction Databases based on Anatomy technique* (ICCSE 2010), section IV.A; PAM is that of
-Kaufman and Rousseeuw (1987); spec 3.7.
+Kaufman and Rousseeuw (1987); docs/algorithms/multi_anatomy.md.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Multi-Anatomy: *Privacy Preservation in Transaction Databases based on Anatomy technique* (ICCSE 2010), section IV;
-spec 3.7, with the corrected residue step.
+docs/algorithms/multi_anatomy.md, with the corrected residue step.
 
 1. item partition: the columns (``item_columns``);
 2. feasibility: some buckets are l-diverse if and only if the whole table as one bucket is, since counts and sizes add up;

@@ -1,4 +1,4 @@
-"""AA, Apriori anonymization, with DA inside (Terrovitis, Mamoulis and Kalnis, VLDB 2008; spec 5.1).
+"""AA, Apriori anonymization, with DA inside (Terrovitis, Mamoulis and Kalnis, VLDB 2008; docs/algorithms/apriori.md).
 
 A cut of the taxonomy that makes the data k^m-anonymous without suppression. From the cut of all leaves on, sizes i = 1..m
 are made safe one after the other: while there are threats of size i, the first of them by label is raised (DA: each of its

@@ -1,4 +1,4 @@
-"""LRA, local recoding anonymization (Terrovitis, Mamoulis and Kalnis, VLDB Journal 2011; spec 5.2).
+"""LRA, local recoding anonymization (Terrovitis, Mamoulis and Kalnis, VLDB Journal 2011; docs/algorithms/lra.md).
 
 Transactions are sorted by the rank of their bit vectors in the Gray code, so that neighbours are alike; the first leaf of
 the taxonomy, breadth first, is the highest bit. They are cut into equal chunks of at least k, and AA recodes each chunk

@@ -1,4 +1,4 @@
-"""VPA, vertical partitioning anonymization (Terrovitis, Mamoulis and Kalnis, VLDB Journal 2011; spec 5.3).
+"""VPA, vertical partitioning anonymization (Terrovitis, Mamoulis and Kalnis, VLDB Journal 2011; docs/algorithms/vpa.md).
 
 The domain is split by a cut of the taxonomy. AA recodes the projection of the data on each part alone, and then all of the
 data from the union of the parts' cuts on, which only itemsets across parts can still threaten.

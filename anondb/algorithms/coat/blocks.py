@@ -173,7 +173,7 @@ class Blocks:
 
     def holds(self, blocks: Sequence[int], whole: int, k: int) -> bool:
         """Whether every non-empty part of ``blocks``, whose support is ``whole``, is held by no transaction or by at
-        least k (spec 1.3)."""
+        least k (docs/algorithms/models.md#constraints)."""
         if not blocks or whole:
             return not blocks or whole >= k
         supports = self.support[list(blocks)]

@@ -1,12 +1,14 @@
-"""COAT: constraint-based anonymization of transactions (Loukides, Gkoulalas-Divanis and Malin, Algorithm 1; spec 3.1).
+"""COAT: constraint-based anonymization of transactions (Loukides, Gkoulalas-Divanis and Malin, Algorithm 1;
+docs/algorithms/coat.md).
 
 While a privacy constraint is unsatisfied, take the one with the largest support and generalize its rarest item with the
 item of the same utility constraint that makes the least utility loss UL, or suppress it where it has no such companion.
 
-The printed algorithm has three faults (spec 9, C-6). It suppresses what is left of a constraint that has shrunk to one
-generalized item, although that could be generalized further; it never ends when the rarest item can neither be generalized
-nor suppressed; and its step 14 reads a variable of another branch. Here a constraint of one item is generalized as well, the
-next item is tried, and the rarest is suppressed if none can move. ``literal=True`` keeps the print.
+The printed algorithm has three faults (docs/algorithms/coat.md#r1). It suppresses what is left of a constraint that has
+shrunk to one generalized item, although that could be generalized further; it never ends when the rarest item can neither
+be generalized nor suppressed; and its step 14 reads a variable of another branch. Here a constraint of one item is
+generalized as well, the next item is tried, and the rarest is suppressed if none can move. ``literal=True`` keeps the
+print.
 """
 
 from __future__ import annotations
@@ -126,7 +128,7 @@ class Run:
                     break
 
     def _step(self, image: list[int], items: Ints, support: int) -> None:
-        """Generalize the rarest item that can be, or suppress it if it is infrequent (C-6)."""
+        """Generalize the rarest item that can be, or suppress it if it is infrequent (docs/algorithms/coat.md#r2)."""
         blocks = self.blocks
         by_support = sorted(image, key=lambda b: (blocks.support[b], blocks.least[b]))
         for block in by_support:
@@ -275,7 +277,7 @@ def prepare(
     else:
         assert isinstance(model, KmAnonymity)
         m = int(min(model.m, max(dataset.longest, 1))) if model.m == math.inf else int(model.m)
-        if m > len(labels):  # too few items for one m-itemset: the constraint of all of them (spec 1.3)
+        if m > len(labels):  # too few items for one m-itemset: one of all of them (docs/algorithms/coat.md#r7)
             n_constraints = min(len(labels), 1)
             start = np.array([0, len(labels)][: n_constraints + 1], dtype=np.int64)
             constraints = Explicit(blocks, model.k, start, np.arange(len(labels)), ["of all items"] * n_constraints)

@@ -3,8 +3,8 @@
 The image of an m-itemset is a set of at most m blocks. It is unsatisfied if and only if it holds a *threat*, a set of
 blocks that at least one and fewer than k transactions hold. A threat is the image of some m-itemset itself if its blocks
 and the suppressed items together count m items or more; then the constraint with the largest support (tie: smallest
-sorted labels, spec 0.5) is looked for among these. Only when there is none left do m-itemsets of support 0 come, which
-hold a smaller threat.
+sorted labels, docs/algorithms/conventions.md#ties) is looked for among these. Only when there is none left do m-itemsets of
+support 0 come, which hold a smaller threat.
 
 The support of a set of blocks changes only when one of them is merged or suppressed. So the threats among untouched items
 are mined once by SQL and walked in order, and each merge adds one part: the threats that hold the new block.

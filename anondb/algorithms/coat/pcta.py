@@ -1,4 +1,5 @@
-"""PCTA, privacy-constrained clustering-based transaction anonymization (Gkoulalas-Divanis and Loukides 2011; spec 5.5).
+"""PCTA, privacy-constrained clustering-based transaction anonymization (Gkoulalas-Divanis and Loukides 2011;
+docs/algorithms/pcta.md).
 
 Every item is a cluster at first. While a privacy constraint is unsatisfied, take the one with the largest support, and
 merge its rarest cluster with that cluster of the whole domain that makes the least utility loss; suppress only when one

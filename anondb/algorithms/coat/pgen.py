@@ -1,5 +1,5 @@
 """Pgen: privacy constraints for an attacker who may know any part of any transaction (Loukides, Gkoulalas-Divanis and
-Malin, Algorithm 4; spec 3.2).
+Malin, Algorithm 4; docs/algorithms/coat.md#pgen).
 
 The constraints are the maximal infrequent itemsets of Definition 5.1: supported by at least one and fewer than k
 transactions, and no proper superset supported at all. These are the distinct transactions that are part of no other and

@@ -1,4 +1,4 @@
-"""HgHs: heuristic generalization with heuristic suppression (Liu and Wang, PAKDD 2010, section 3; spec 3.3).
+"""HgHs: heuristic generalization with heuristic suppression (Liu and Wang, PAKDD 2010, section 3; docs/algorithms/hghs.md).
 
 An anonymization is a cut of the taxonomy and a suppression scenario, a subset of the cut. Its cost, in LM on the original
 taxonomy and the original occurrences O(x), is

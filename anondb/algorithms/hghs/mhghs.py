@@ -1,4 +1,4 @@
-"""mHgHs: HgHs in m rounds on ever smaller taxonomies (Liu and Wang, PAKDD 2010, section 4.2; spec 3.4)."""
+"""mHgHs: HgHs in m rounds on ever smaller taxonomies (Liu and Wang, PAKDD 2010, section 4.2; docs/algorithms/mhghs.md)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Step 0 of HgHs: the minimal threats over all cuts, mined by SQL on ancestor-extended transactions.
 
-Liu and Wang, PAKDD 2010, section 4.1; spec 3.3. T is the set of antichains X of taxonomy nodes (no element above
-another) with at most m elements, 0 < sup(X) < k, and all proper non-empty subsets frequent (support >= k). For any cut
-the minimal threats of the generalized data are the X in T with X a subset of the cut.
+Liu and Wang, PAKDD 2010, section 4.1; docs/algorithms/hghs.md. T is the set of antichains X of taxonomy nodes (no element
+above another) with at most m elements, 0 < sup(X) < k, and all proper non-empty subsets frequent (support >= k). For any
+cut the minimal threats of the generalized data are the X in T with X a subset of the cut.
 
 T over all nodes is large, and a top-down search sees little of it. ``ThreatMiner`` therefore mines among the nodes that it
 is asked about, which is the same as mining everything first and selecting; ``mine_all`` does the latter.

@@ -1,4 +1,4 @@
-"""MM, greedy total suppression for (h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; spec 5.6).
+"""MM, greedy total suppression for (h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; docs/algorithms/mm.md).
 
 Public items that are moles by themselves are deleted from all transactions. Then, while there are minimal moles, the public
 item that is in the most of them for each transaction that loses it. Deleting an item changes no other itemset's support:

@@ -1,4 +1,4 @@
-"""The minimal moles of (h,k,p)-coherence, mined size by size (Xu, Wang, Fu and Yu, KDD 2008; spec 1.5, 5.6).
+"""The minimal moles of (h,k,p)-coherence, mined size by size (Xu, Wang, Fu and Yu, KDD 2008; docs/algorithms/mm.md).
 
 A mole is a set of at most p public items that fewer than k transactions hold, or among whose transactions a private item
 has a share above h. It is minimal if no proper subset is a mole. Every subset of a set that is neither a mole nor holds one

@@ -1,4 +1,5 @@
-"""T by a taxonomy: AA, Apriori anonymization, on the nonsensitive items of one cluster (spec 4.3, 5.1).
+"""T by a taxonomy: AA, Apriori anonymization, on the nonsensitive items of one cluster
+(docs/algorithms/rum_tum_bound.md#t).
 
 A cluster gets a cut of its own, the one that ``apriori`` would find for its records alone. Whole subtrees are generalized,
 so where some child of the root, or two of them, are held by fewer than k records of the cluster, only the root is left.
@@ -18,7 +19,7 @@ from anondb.data.taxonomy import Taxonomy
 def taxonomy_recoder(items: ItemSets, k: int, m: int | float, taxonomy: Taxonomy, leaf: Ints) -> Recoder:
     """k^m-anonymity of a cluster by full-subtree generalization; ``leaf`` is the node of each item.
 
-    Items of a cluster with fewer than k records that hold any are all suppressed (C-11).
+    Items of a cluster with fewer than k records that hold any are all suppressed (docs/algorithms/rum_tum_bound.md#r2).
     """
     order = label_order(taxonomy)
     leaves = np.flatnonzero(taxonomy.is_leaf).tolist()

@@ -1,11 +1,12 @@
-"""Rum-BOUND and Tum-BOUND with three merges each (Poulis et al., ECML/PKDD 2013, section 4; spec 4.5, 4.6).
+"""Rum-BOUND and Tum-BOUND with three merges each (Poulis et al., ECML/PKDD 2013, section 4;
+docs/algorithms/rum_tum_bound.md).
 
 Both start from the clusters of CLUSTER and unite the cluster C of least Rum with another one, X: the one that makes the
 least NCP (``r``), by the transactions (``t``), or by the sum of the ranks in both orders (``rt``). Rum-BOUND does so while
-Rum(D) <= delta, Tum-BOUND until Tum(T(D)) <= delta. What the print has wrong (spec 9, C-15, C-16, C-18) is read as meant:
-the merge that is tested is the one that is made; all candidates are considered; Tum is taken of the recoded items; and
-Tum-BOUND keeps its merges. A union may turn out with the relational values of another cluster; the two then are one class
-of the release, which keeps both promises, since supports add up.
+Rum(D) <= delta, Tum-BOUND until Tum(T(D)) <= delta. What the print has wrong (docs/algorithms/rum_tum_bound.md#r3) is read
+as meant: the merge that is tested is the one that is made; all candidates are considered; Tum is taken of the recoded
+items; and Tum-BOUND keeps its merges. A union may turn out with the relational values of another cluster; the two then are
+one class of the release, which keeps both promises, since supports add up.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ class Merging:
         return seed, here[here != seed]
 
     def united(self, seed: int, others: Ints) -> tuple[Costs, Costs]:
-        """NCP of the seed united with each of the others, and what ``total`` would be (incremental Rum, spec 4.5)."""
+        """NCP of the seed united with each of the others, and what ``total`` would be (incremental Rum,
+        docs/algorithms/rum_tum_bound.md#rum)."""
         size, costs = self._groups.size, self._costs
         union = self.measure.costs(self._groups.take(others).union(self._groups.take([seed])))
         added = (size[others] + size[seed]) * union - size[others] * costs[others] - size[seed] * costs[seed]

@@ -1,4 +1,5 @@
-"""BTD, the distance of clusters by their transactions (Poulis et al., section 5; spec 4.4), and what it stands in for.
+"""BTD, the distance of clusters by their transactions (Poulis et al., section 5; docs/algorithms/rum_tum_bound.md#btd), and
+what it stands in for.
 
 BTD(r1, r2) = (ones(b1 XOR b2) + 1) / (ones(b1 AND b2) + 1), and BTD(C) is the largest of two records in C. It orders the
 candidates of a merge instead of Tum(T(C u X)), which is far more work (``TumOrder``). Ratios of numbers below 2^26 are

@@ -1,4 +1,5 @@
-"""CLUSTER: k-anonymous groups of records of low NCP (Poulis et al., ECML/PKDD 2013, section 5; spec 4.2).
+"""CLUSTER: k-anonymous groups of records of low NCP (Poulis et al., ECML/PKDD 2013, section 5;
+docs/algorithms/rum_tum_bound.md#cluster).
 
 The printed loop adds records to clusters while it iterates over them, and its last step lets a cluster be extended with
 itself; here both are read as meant. The seed is the lowest remaining record instead of a random one, so that the result is

@@ -1,4 +1,4 @@
-"""T for l^m-diversity: raise what violates, one step at a time (spec 4.8).
+"""T for l^m-diversity: raise what violates, one step at a time (docs/algorithms/rum_tum_bound.md#t).
 
 This is the l^m-diversity version of Apriori anonymization that the paper names (Terrovitis et al., VLDB J. 2011), inside
 a cluster: while a set of at most m generalized items is held by fewer than k records, or by records of which more than one
@@ -150,7 +150,8 @@ class _Blocks:
         return [], None
 
     def _few_supersets(self, here: Ints, held: Sequence[tuple[int, ...]]) -> tuple[list[int], list[int] | None]:
-        """For m of at least the longest transaction: the first one with fewer than k supersets (spec 1.1)."""
+        """For m of at least the longest transaction: the first one with fewer than k supersets
+        (docs/algorithms/models.md#km)."""
         rows = self.rows[here] > 0
         for h in sorted(set(held), key=lambda h: (len(h), h)):
             if h and int(rows[list(h)].all(axis=0).sum()) < self.k:

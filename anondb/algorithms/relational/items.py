@@ -1,8 +1,9 @@
 """Item sets of records for the (k,k^m) algorithms: a cluster's transactions, how they are recoded, and what that loses.
 
-UL is version B (Poulis et al., section 5; spec 2.5): a generalized item of a items loses 2^a - 1, an untouched one nothing,
-and a record the sum over 2^s - 1, s being the sizes of its generalized items together. So a record's loss depends on pairs
-(s, a) alone, and a profile that counts them gives the loss of any number of records, as a float or exactly.
+UL is version B (Poulis et al., section 5; docs/algorithms/metrics.md#ul-b): a generalized item of a items loses 2^a - 1, an
+untouched one nothing, and a record the sum over 2^s - 1, s being the sizes of its generalized items together. So a record's
+loss depends on pairs (s, a) alone, and a profile that counts them gives the loss of any number of records, as a float or
+exactly.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 ``rum_bound`` and ``tum_bound`` bound the loss of one kind of data and keep that of the other low (section 4). RFIRST and
 TFIRST, with which the paper compares them, look at one kind only (section 3): RFIRST takes the clusters of CLUSTER as they
-are; TFIRST cuts the records, in the order of LRA (by the Gray code of their items, spec 5.2), into groups of at least k.
+are; TFIRST cuts the records, in the order of LRA (by the Gray code of their items, docs/algorithms/lra.md), into groups of
+at least k.
 Each then recodes the items of every cluster by T.
 """
 
@@ -71,7 +72,7 @@ def relational(
         delta: the bound on Rum or Tum, from 0 to 1; 0.65 by default.
         taxonomy: T generalizes to its nodes; by sets of items without one.
         sensitive: items that attackers do not know; they are published as they are.
-        infeasible: what becomes of a cluster that no generalization of its items helps (C-11): ``suppress`` items,
+        infeasible: what becomes of a cluster that no generalization of its items helps: ``suppress`` items,
             ``merge`` it with the nearest cluster as long as that helps and delta allows, or ``error``.
 
     Raises:
@@ -187,7 +188,8 @@ def _clusters(plan: _Plan, algorithm: str, bound: Fraction) -> tuple[list[Ints],
 
 
 def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints]:
-    """Groups of k records, the last one larger, in the order of the Gray code of their nonsensitive items (spec 5.2).
+    """Groups of k records, the last one larger, in the order of the Gray code of their nonsensitive items
+    (docs/algorithms/lra.md).
 
     The rank of a Gray code word is the word of its prefix parities, so words compare by where the parity turns.
 

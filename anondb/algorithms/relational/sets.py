@@ -1,4 +1,5 @@
-"""T by sets: PCTA inside a cluster (Gkoulalas-Divanis and Loukides, Trans. Data Privacy 2012; spec 4.3, 5.5).
+"""T by sets: PCTA inside a cluster (Gkoulalas-Divanis and Loukides, Trans. Data Privacy 2012;
+docs/algorithms/rum_tum_bound.md#t).
 
 The privacy constraints are all m-itemsets; the one of largest support that is unsatisfied is taken up, and the rarest of its
 generalized items is united with the one of the whole domain that makes the least UL (version A), until it is satisfied. This
@@ -32,7 +33,7 @@ _COLUMNS = 4096  # records of one matrix product: single precision counts them e
 def set_recoder(items: ItemSets, k: int, m: int | float) -> Recoder:
     """PCTA with all m-itemsets of a cluster as constraints.
 
-    Items of a cluster with fewer than k records that hold any are all suppressed (C-11).
+    Items of a cluster with fewer than k records that hold any are all suppressed (docs/algorithms/rum_tum_bound.md#r2).
     """
 
     def recode(records: Ints) -> ClusterRecoding:
@@ -113,7 +114,7 @@ class _Pairs:
         return (0, first) if first else tuple(range(min(self.n, 2)))
 
     def _unsatisfied(self, constraint: tuple[int, ...]) -> list[int] | None:
-        """The blocks of a constraint if it is unsatisfied (spec 1.3)."""
+        """The blocks of a constraint if it is unsatisfied (docs/algorithms/models.md#constraints)."""
         image = sorted({int(self.block_of[i]) for i in constraint} - {-1})
         supports = [int(self.support[b]) for b in image]
         if not image:
@@ -172,7 +173,7 @@ class _Pairs:
 def _by_coat(marks: Bools, k: int, m: int | float) -> Ints:
     """The block of each item for any m, by COAT's controller; -1 = suppressed.
 
-    Constraints as long as the longest transaction are all those that some transaction holds (spec 3.2).
+    Constraints as long as the longest transaction are all those that some transaction holds (docs/algorithms/coat.md#pgen).
     """
     record, item = np.nonzero(marks.T)
     n, longest = len(marks), int(marks.sum(axis=0).max(initial=0))

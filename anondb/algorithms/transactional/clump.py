@@ -1,9 +1,10 @@
 """Clump: clusters of similar transactions, each published as its least common generalization (Milani Fard and Wang,
-SECRYPT 2010; the order of the steps follows the companion thesis; spec 3.6).
+SECRYPT 2010; the order of the steps follows the companion thesis; docs/algorithms/clump.md).
 
 Transactions are bags. Let c_x(v) be the number of items of x in the subtree of v, and n(v) its minimum over a cluster S. The
-least common generalization LCG(S) has n(v) - sum of n(child) copies of each node v (spec 2.2.1), and joining x to S takes
-the minimum of n and c_x: a cluster needs nothing else. With D = M-1 and the weight w(v) = leaves(parent of v) - leaves(v),
+least common generalization LCG(S) has n(v) - sum of n(child) copies of each node v (docs/algorithms/clump.md#r2), and
+joining x to S takes the minimum of n and c_x: a cluster needs nothing else. With D = M-1 and the weight w(v) =
+leaves(parent of v) - leaves(v),
 
     D GGD(S, LCG(S)) = D (sum of |x| over S) - |S| W(S),    W(S) = sum over v of n(v) w(v),
 

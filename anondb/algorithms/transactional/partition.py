@@ -1,4 +1,4 @@
-"""Partition, or LG: top-down local generalization (He and Naughton, VLDB 2009; spec 5.4).
+"""Partition, or LG: top-down local generalization (He and Naughton, VLDB 2009; docs/algorithms/partition.md).
 
 All transactions begin in one group, represented by the root. A group gives up the inner node of its representation with
 the largest LM gain for the children that each of its transactions holds. Transactions with the same children form a new
@@ -42,7 +42,7 @@ def partition(
     """Transactional k-anonymity on sets by top-down local generalization; the default of the model.
 
     Of equal gains the node with the smallest label is split first, and of equally small groups the one with the smallest
-    sorted representation stays with the leftover: the totals of spec 12 need that.
+    sorted representation stays with the leftover: the totals of docs/data.md#exact-results need that.
 
     Args:
         engine: inside a transaction.
