@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from rt_reference import Itemset, Schema
 
-from anondb.algorithms.relational.items import ItemSets
+from anondb.algorithms.relational.items import Ints, ItemSets, Recoder, ul_exact
 from anondb.data.records import Attribute, Records
 from anondb.data.taxonomy import Taxonomy, from_edges
 
@@ -68,3 +68,26 @@ def published(
             frozenset(kept | {str(recoding.keys[block[i]]) for i in transactions[r] - set(sensitive) if block[i] >= 0})
         )
     return found
+
+
+class TumOrder:
+    """By Tum(T(C u X)) itself, exact: what BTD saves."""
+
+    def __init__(self, recode: Recoder, clusters: Sequence[Ints]) -> None:
+        self._recode = recode
+        self._members = dict(enumerate(clusters))
+
+    def __call__(self, seed: int, others: Ints) -> Ints:
+        """Positions by the mean UL of the united cluster, of equal ones the first."""
+        losses = []
+        for other in others.tolist():
+            records = np.sort(np.concatenate((self._members[seed], self._members[other])))
+            losses.append(Fraction(ul_exact(self._recode(records).profile), len(records)))
+        order = sorted(range(len(losses)), key=losses.__getitem__)
+        found = np.empty(len(order), dtype=np.int64)
+        found[order] = np.arange(len(order))
+        return found
+
+    def merge(self, kept: int, gone: int) -> None:
+        """Two clusters became one."""
+        self._members[kept] = np.concatenate((self._members[kept], self._members.pop(gone)))

@@ -10,7 +10,7 @@ from typing import Any
 import goldens
 import numpy as np
 import pytest
-from properties.trees import coded, released, taxonomy_of
+from properties.trees import coded, mine_all, released, taxonomy_of
 from sqlglot import exp
 
 from anondb.algorithms.hghs.hghs import Costs, Search, hghs
@@ -72,7 +72,7 @@ def by_labels(taxonomy: Taxonomy, nodes: Any) -> list[str]:
 def all_threats(taxonomy: Taxonomy, miner: ThreatMiner, m: float, longest: int) -> dict[Labels, int]:
     """The minimal threats over all cuts, and their supports."""
     found = {(taxonomy.labels[n],): int(miner.supports[n]) for n in np.flatnonzero(miner.infrequent)}
-    mined = miner.mine_all(int(min(m, max(longest, 1))))
+    mined = mine_all(miner, int(min(m, max(longest, 1))))
     for size, rows in mined.rows.items():
         assert rows.shape[1] == size
         for row, support in zip(rows.tolist(), mined.supports[size].tolist(), strict=True):
@@ -138,7 +138,7 @@ def test_trace(engine: Engine, case: Json) -> None:
         miner = ThreatMiner(engine, data, taxonomy, model.k)
         costs = Costs.of(taxonomy, data)
         m = int(min(model.m, data.longest))
-        mined = miner.mine_all(m)
+        mined = mine_all(miner, m)
         known = all_threats(taxonomy, miner, model.m, data.longest)
         search = Search(taxonomy, costs, miner, m)
         result = Search(taxonomy, costs, miner, m).run()

@@ -10,10 +10,10 @@ import goldens
 import numpy as np
 import pytest
 import rt_reference as naive
-from rt_cases import item_sets, records_of
+from rt_cases import TumOrder, item_sets, records_of
 
 from anondb.algorithms.relational.bounds import VARIANTS, BoundViolated, rum_bound, tum_bound
-from anondb.algorithms.relational.btd import BtdOrder, TumOrder
+from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster
 from anondb.algorithms.relational.items import ClusterRecoding, Ints, ItemSets, Recoder, ul_exact
 from anondb.algorithms.relational.rt import gray_chunks

@@ -12,10 +12,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference as ref
-from properties.trees import coded, random_transactions, random_tree, released, taxonomy_of
+from properties.trees import coded, mine_all, random_transactions, random_tree, released, taxonomy_of
 
-from anondb.algorithms.hghs import hghs as hghs_module
-from anondb.algorithms.hghs import threats
+from anondb.algorithms.hghs import schedule, threats
 from anondb.algorithms.hghs.hghs import Anonymization, Costs, Search, hghs, recode
 from anondb.algorithms.hghs.mhghs import mhghs, rounds
 from anondb.algorithms.hghs.threats import ThreatMiner
@@ -67,7 +66,7 @@ def expected(result: ref.HghsResult) -> tuple[list[str], list[str], Fraction]:
 def mined(taxonomy: Taxonomy, miner: ThreatMiner, m: int) -> Itemsets:
     """The minimal threats over all cuts, with their supports."""
     found = [((n,), miner.supports[n]) for n in np.flatnonzero(miner.infrequent)]
-    all_sizes = miner.mine_all(m)
+    all_sizes = mine_all(miner, m)
     for size, rows in all_sizes.rows.items():
         found += [(tuple(row), n) for row, n in zip(rows.tolist(), all_sizes.supports[size], strict=True)]
     named = {tuple(sorted(taxonomy.labels[n] for n in row)): int(support) for row, support in found}
@@ -178,9 +177,9 @@ def test_larger(engine: Engine, batch: int) -> None:
 
 def lazily(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Small data would be mined at once; this makes the search mine piece by piece, as it does with large data."""
-    monkeypatch.setattr(hghs_module, "AT_ONCE", 0)
-    monkeypatch.setattr(hghs_module, "FEW", [0, 0.5, 4, 10**6][seed % 4])
-    monkeypatch.setattr(hghs_module, "PIECES", [10**6, 1, 2][seed % 3])
+    monkeypatch.setattr(schedule, "AT_ONCE", 0)
+    monkeypatch.setattr(schedule, "FEW", [0, 0.5, 4, 10**6][seed % 4])
+    monkeypatch.setattr(schedule, "PIECES", [10**6, 1, 2][seed % 3])
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -203,7 +202,9 @@ def test_threats_of_every_evaluated_cut(engine: Engine, seed: int, monkeypatch: 
         known = {row for rows in search.relevant.inside.values() for row in rows if node not in row}
         known |= set(search.relevant.entering(children))
         cut = search.cut - {node} | set(children)
-        assert {tuple(sorted(x)) for x in known} == {x for x in everything if len(x) <= search.m and set(x) <= cut}
+        assert {tuple(sorted(x)) for x in known} == {
+            x for x in everything if len(x) <= search.schedule.m and set(x) <= cut
+        }
         assert all(row == tuple(sorted(row, key=search.costs.order.__getitem__)) for row in known)
         return result
 
@@ -212,7 +213,7 @@ def test_threats_of_every_evaluated_cut(engine: Engine, seed: int, monkeypatch: 
     with engine.transaction():
         data = coded(engine, case.transactions)
         miner = ThreatMiner(engine, data, taxonomy, case.model.k)
-        everything = {tuple(row) for rows in miner.mine_all(case.m).rows.values() for row in rows.tolist()}
+        everything = {tuple(row) for rows in mine_all(miner, case.m).rows.values() for row in rows.tolist()}
         Search(taxonomy, Costs.of(taxonomy, data), miner, case.m).run()
         list(rounds(engine, data, taxonomy, case.model, miner))
 
@@ -233,7 +234,7 @@ def test_mining_among_some_nodes(engine: Engine, seed: int) -> None:
     family_of = dict(zip(nodes.tolist(), family.tolist(), strict=True))
     with engine.transaction():
         miner = ThreatMiner(engine, coded(engine, case.transactions), taxonomy, case.model.k)
-        everything = antichains(miner.mine_all(case.m))
+        everything = antichains(mine_all(miner, case.m))
         found = miner.mine(nodes, family, case.m)
         unlimited = miner.mine(nodes, np.full(len(nodes), threats.NO_FAMILY), case.m)
         exhausted = miner.mine(nodes, family, case.m + 1).rows.keys() <= found.rows.keys()
@@ -258,7 +259,7 @@ def test_extending_pairs(engine: Engine, seed: int) -> None:
     entering, wanted = (depth <= second) & ~active & drawn, depth <= second + 1
     with engine.transaction():
         miner = ThreatMiner(engine, coded(engine, case.transactions), taxonomy, case.model.k)
-        everything = antichains(miner.mine_all(2))
+        everything = antichains(mine_all(miner, 2))
         nodes = np.flatnonzero(known)
         before = miner.mine(nodes, np.where(active[nodes], threats.NO_FAMILY, taxonomy.parent[nodes]), 2)
         passive = known & ~active & ~entering

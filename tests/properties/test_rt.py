@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import reference
 import rt_reference as naive
-from rt_cases import item_sets, published, records_of, taxonomy_of
+from rt_cases import TumOrder, item_sets, published, records_of, taxonomy_of
 from rt_reference import Itemset, Schema
 
 from anondb.algorithms.relational.apriori import taxonomy_recoder
 from anondb.algorithms.relational.bounds import VARIANTS, BoundViolated, rum_bound, tum_bound
-from anondb.algorithms.relational.btd import BtdOrder, TumOrder
+from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster
 from anondb.algorithms.relational.greedy import diversity_recoder
 from anondb.algorithms.relational.items import ClusterRecoding, Recoder, ul, ul_exact

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from anondb.algorithms.hghs.threats import NO_FAMILY, ThreatMiner, Threats
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -15,6 +16,12 @@ from anondb.recoding import GlobalRecoding
 
 Children = Mapping[str, Sequence[str]]
 Tree = tuple[dict[str, list[str]], str]
+
+
+def mine_all(miner: ThreatMiner, m: int) -> Threats:
+    """All threats of sizes 2 to m over all nodes of the taxonomy, as the paper mines them."""
+    nodes = np.arange(len(miner.supports))
+    return miner.mine(nodes, np.full(len(nodes), NO_FAMILY), m)
 
 
 def taxonomy_of(children: Children, root: str) -> Taxonomy:

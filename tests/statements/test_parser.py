@@ -15,8 +15,27 @@ from anondb.errors import InputError
 from anondb.options import check_option, view_options
 from anondb.owner.script import prepare
 from anondb.release.objects import release_schema
-from anondb.statements.parser import parse, plain_table, render
+from anondb.statements.parser import parse, plain_table
 from anondb.statements.statement import CreateView, DropView, Ordinary, RefreshView, ShowViews, Statement
+
+
+def render(statement: CreateView | RefreshView | DropView | ShowViews) -> str:
+    """The text of a statement; parsing it gives the statement again."""
+    if isinstance(statement, ShowViews):
+        return "SHOW ANONYMIZED VIEWS" + (" WITH (status = true)" if statement.status else "")
+    name = exp.to_identifier(statement.name, quoted=True).sql(dialect="duckdb")
+    words = ["ANONYMIZED VIEW", name]
+    if isinstance(statement, RefreshView):
+        return " ".join(["REFRESH", *words])
+    if isinstance(statement, DropView):
+        return " ".join(["DROP", words[0], *(["IF EXISTS"] if statement.if_exists else []), name])
+    options = [
+        exp.EQ(this=exp.to_identifier(key, quoted=True), expression=exp.convert(value)).sql(dialect="duckdb")
+        for key, value in statement.options.items()
+    ]
+    head = ["CREATE", *(["OR REPLACE"] if statement.replace else []), *words, "AS"]
+    return " ".join([*head, statement.query, *(["\nWITH (", ", ".join(options), ")"] if options else [])])
+
 
 HEAD = "CREATE ANONYMIZED VIEW v AS "
 GOOD: list[tuple[str, Statement]] = [

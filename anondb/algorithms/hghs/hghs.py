@@ -11,14 +11,15 @@ All costs are kept as integers with the common denominator M-1.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.hghs.threats import NO_FAMILY, ThreatMiner, Threats
+from anondb.algorithms.hghs.schedule import MiningSchedule
+from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -26,9 +27,6 @@ from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
-
-FEW, PIECES, AT_ONCE = 8, 4, 600_000
 
 
 @dataclass(frozen=True)
@@ -69,99 +67,19 @@ class Anonymization:
     decisions: tuple[Decision, ...] = ()
 
 
-class _Relevant:
-    """The known threats of two and more nodes, and which of them lie in the current cut.
-
-    Each threat is a row of nodes in the order in which suppression is decided, so that its last node is the one that can
-    still be suppressed when all others were kept.
-
-    Attributes:
-        inside: the threats that lie in the cut, by their last node.
-        involved: whether a known threat holds the node.
-    """
-
-    def __init__(self, size: int, order: Ints) -> None:
-        self._size, self._order = size, order
-        self._rows: dict[int, tuple[Rows, Rows]] = {}
-        self._index: list[tuple[Rows, Ints, Ints, npt.NDArray[np.int16]]] = []
-        self.inside: dict[int, set[tuple[int, ...]]] = {}
-        self.involved = np.zeros(size, dtype=np.bool_)
-
-    def learn(self, new: Threats, cut: set[int], live: npt.NDArray[np.bool_], keep: bool) -> None:
-        """Take new threats in, in addition to the known ones or instead of them; forget those that hold a node which is
-        not ``live`` any more."""
-        known = self._rows if keep else {}
-        self._rows, self._index, self.inside = {}, [], {}
-        in_cut = np.zeros(self._size, dtype=np.bool_)
-        in_cut[list(cut)] = True
-        self.involved[:] = False
-        for s in sorted({*known, *new.rows}):
-            parts = [known[s]] if s in known else []
-            parts += [(new.rows[s], new.supports[s])] if s in new.rows else []
-            rows, supports = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
-            alive = live[rows].all(axis=1)
-            rows, supports = rows[alive], supports[alive]
-            self._rows[s] = rows, supports
-            ordered = np.take_along_axis(rows, np.argsort(self._order[rows], axis=1, kind="stable"), axis=1)
-            flat = ordered.ravel()
-            by_node = np.argsort(flat.astype(np.uint16) if self._size <= 2**16 else flat, kind="stable")
-            starts = np.searchsorted(flat[by_node], np.arange(self._size + 1))
-            members = in_cut[ordered].sum(axis=1, dtype=np.int16)
-            self._index.append((ordered, by_node // s, starts, members))
-            self.involved[flat] = True
-            for row in ordered[members == s].tolist():
-                self.inside.setdefault(row[-1], set()).add(tuple(row))
-
-    def move(self, left: int, joined: list[int]) -> None:
-        """``left`` gave way to its children ``joined``."""
-        for last in list(self.inside):
-            self.inside[last] = {row for row in self.inside[last] if left not in row}
-        for row in self.entering(joined):
-            self.inside.setdefault(row[-1], set()).add(row)
-        for _, by_node, starts, members in self._index:
-            members[by_node[starts[left] : starts[left + 1]]] -= 1
-            for node in joined:
-                members[by_node[starts[node] : starts[node + 1]]] += 1
-
-    def entering(self, nodes: list[int]) -> Iterator[tuple[int, ...]]:
-        """The threats that would lie in the cut if ``nodes`` joined it."""
-        for ordered, by_node, starts, members in self._index:
-            s = ordered.shape[1]
-            touched = np.concatenate([by_node[starts[n] : starts[n + 1]] for n in nodes])
-            touched = touched[members[touched] + min(len(nodes), s) >= s]
-            if len(touched):
-                threat, times = np.unique(touched, return_counts=True)
-                for row in ordered[threat[members[threat] + times == s]].tolist():
-                    yield tuple(row)
-
-    def support(self, row: tuple[int, ...]) -> int:
-        """The support of a known threat."""
-        rows, supports = self._rows[len(row)]
-        return int(supports[(rows == np.sort(row)).all(axis=1)][0])
-
-
 class Search:
     """The two nested loops of HgHs on the taxonomy truncated at ``floor`` (whose nodes act as leaves)."""
 
     def __init__(
         self, taxonomy: Taxonomy, costs: Costs, miner: ThreatMiner, m: int, floor: frozenset[int] | None = None
     ) -> None:
-        self.taxonomy, self.costs, self.miner, self.m = taxonomy, costs, miner, m
+        self.taxonomy, self.costs, self.miner = taxonomy, costs, miner
         self.floor = floor
         self.infrequent = miner.infrequent.tolist()
-        self.exhausted = True
         self.cut: set[int] = {0}
-        self.relevant = _Relevant(taxonomy.size, np.asarray(costs.order))
+        self.schedule = MiningSchedule(taxonomy, miner, m, floor, np.asarray(costs.order), self.children)
+        self.relevant = self.schedule.threats
         self._rank = taxonomy.rank.tolist()
-        self._under = np.ones(taxonomy.size, dtype=np.bool_)
-        self._visible = np.ones(taxonomy.size, dtype=np.bool_)
-        for node in floor or ():
-            self._visible[node + 1 : int(taxonomy.last[node]) + 1] = False
-        self._active = np.zeros(taxonomy.size, dtype=np.bool_)
-        self._known = np.zeros(taxonomy.size, dtype=np.bool_)
-        self._pieces = 0
-        to_depth = np.cumsum(np.bincount(taxonomy.depth, weights=miner.supports))
-        self._deepest = max(2, int((to_depth <= AT_ONCE).sum()) - 1)
         self._candidates: list[tuple[int, int, int]] = []
 
     def children(self, node: int) -> list[int]:
@@ -223,8 +141,7 @@ class Search:
             base += self._alone(node, children)
             self.cut.remove(node)
             self.cut.update(children)
-            self._under[node] = False
-            self.relevant.move(node, children)
+            self.schedule.leave(node, children)
             self._offer(children)
             cost_of_threats = self._threat_cost(self.scenario()[0])
             steps.append((node, base + cost_of_threats))
@@ -270,63 +187,11 @@ class Search:
     def _change(self, node: int, alone: int, cost_of_threats: int) -> int:
         """Change of cost when ``node`` gives way to its children."""
         children = self.children(node)
-        self._know(children)
+        self.schedule.know(self.cut, children)
         if not self.relevant.involved[node] and not self.relevant.involved[children].any():
             return alone
         suppressed, _ = self.scenario(self.relevant.entering(children), without=node)
         return alone + self._threat_cost(suppressed) - cost_of_threats
-
-    # ---------------------------------------------------------------- step 0, as far as the search needs it
-
-    def _know(self, children: list[int]) -> None:
-        """Make sure that the threats among the cut and the children of one of its nodes are known.
-
-        All threats are known among the nodes ``_active``, between these and the nodes ``_known``, and among siblings of
-        the latter. The cut must lie in the former, the children in the latter: then the threats of a cut are known when its
-        cost is computed, those of the last one included.
-        """
-        if self.m < 2:
-            return
-        cut = np.asarray(sorted(self.cut))
-        if self._active[cut].all() and self._known[children].all():
-            return
-        if self.m > 2 or not self._active.any():
-            self._know_depth(cut, children)
-        else:
-            self._know_more(cut, children)
-
-    def _know_depth(self, cut: Ints, children: list[int]) -> None:
-        """Mine all that lies below the cut, down to the depth of the children."""
-        depth, usable = self.taxonomy.depth, self._under & self._visible
-        self._deepest = max([self._deepest, *depth[children].tolist()])
-        first = 0 if self._active.any() else self._deepest
-        self._active = usable & ((depth < self._deepest) | (depth <= max(first, int(depth[cut].max()))))
-        self._known = self._active | (usable & (depth <= self._deepest))
-        nodes = np.flatnonzero(self._known)
-        found = self.miner.mine(nodes, np.where(self._active[nodes], NO_FAMILY, self.taxonomy.parent[nodes]), self.m)
-        self.exhausted &= found.exhausted
-        self.relevant.learn(found, self.cut, self._under, keep=False)
-
-    def _know_more(self, cut: Ints, children: list[int]) -> None:
-        """Mine the pairs that are not known yet: for the nodes that need it if they are few, else for a whole depth."""
-        depth, usable, supports = self.taxonomy.depth, self._under & self._visible, self.miner.supports
-        self._deepest = max([self._deepest, *depth[children].tolist()])
-        entered = cut[~self._active[cut]]
-        missing = [c for x in self.cut for c in self.children(x) if not self._known[c] and depth[c] <= self._deepest]
-        all_missing = np.flatnonzero(usable & ~self._known & (depth <= self._deepest))
-        some = int(supports[entered].sum() + supports[missing].sum())
-        if some * FEW < int(supports[all_missing].sum()) and self._pieces < PIECES:
-            self._pieces += 1
-        else:
-            self._pieces = 0
-            below = usable & ~self._active & (depth < max(self._deepest, int(depth[cut].max()) + 1))
-            entered, missing = np.flatnonzero(below), all_missing.tolist()
-        active = np.flatnonzero(self._active & self._under)
-        self._active[entered] = True
-        passive = np.flatnonzero(self._known & ~self._active & self._under)
-        self._known[entered] = self._known[missing] = True
-        found = self.miner.extend(active, entered, passive, np.asarray(missing, dtype=np.int64))
-        self.relevant.learn(found, self.cut, self._under, keep=True)
 
     def _result(self, steps: list[tuple[int, int]], cost: int, round_number: int) -> Anonymization:
         suppressed, forced = self.scenario()

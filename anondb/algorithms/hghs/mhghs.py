@@ -32,7 +32,7 @@ def rounds(
         result = search.run(i)
         yield result
         floor = result.cut
-        if i > 1 and search.exhausted:
+        if i > 1 and search.schedule.exhausted:
             return
 
 

@@ -5,7 +5,7 @@ above another) with at most m elements, 0 < sup(X) < k, and all proper non-empty
 cut the minimal threats of the generalized data are the X in T with X a subset of the cut.
 
 T over all nodes is large, and a top-down search sees little of it. ``ThreatMiner`` therefore mines among the nodes that it
-is asked about, which is the same as mining everything first and selecting; ``mine_all`` does the latter.
+is asked about, which is the same as mining everything first and selecting.
 """
 
 from __future__ import annotations
@@ -87,11 +87,6 @@ class ThreatMiner:
     def close(self) -> None:
         """Drop the extended transactions."""
         self._engine.drop(self._extended)
-
-    def mine_all(self, m: int) -> Threats:
-        """All of T of sizes 2 to m."""
-        nodes = np.arange(self._taxonomy.size)
-        return self.mine(nodes, np.full(len(nodes), NO_FAMILY), m)
 
     def mine(self, nodes: Ints, family: Ints, m: int) -> Threats:
         """All threats of sizes 2 to m among ``nodes``, level by level.

@@ -2,20 +2,19 @@
 what it stands in for.
 
 BTD(r1, r2) = (ones(b1 XOR b2) + 1) / (ones(b1 AND b2) + 1), and BTD(C) is the largest of two records in C. It orders the
-candidates of a merge instead of Tum(T(C u X)), which is far more work (``TumOrder``). Ratios of numbers below 2^26 are
+candidates of a merge instead of Tum(T(C u X)), which is far more work. Ratios of numbers below 2^26 are
 distinct and ordered alike as doubles, so they are compared exactly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.relational.items import Ints, ItemSets, Recoder, slices, ul_exact
+from anondb.algorithms.relational.items import Ints, ItemSets, slices
 
 Floats = npt.NDArray[np.float64]
 
@@ -109,29 +108,6 @@ class BtdOrder:
         """Two clusters became one."""
         self._inner[kept] = self.distances(kept, np.array([gone]))[0]
         self._parts[kept] = self._parts[kept] + self._parts.pop(gone)
-
-
-class TumOrder:
-    """By Tum(T(C u X)) itself, exact: what BTD saves."""
-
-    def __init__(self, recode: Recoder, clusters: Sequence[Ints]) -> None:
-        self._recode = recode
-        self._members = dict(enumerate(clusters))
-
-    def __call__(self, seed: int, others: Ints) -> Ints:
-        """Positions by the mean UL of the united cluster, of equal ones the first."""
-        losses = []
-        for other in others.tolist():
-            records = np.sort(np.concatenate((self._members[seed], self._members[other])))
-            losses.append(Fraction(ul_exact(self._recode(records).profile), len(records)))
-        order = sorted(range(len(losses)), key=losses.__getitem__)
-        found = np.empty(len(order), dtype=np.int64)
-        found[order] = np.arange(len(order))
-        return found
-
-    def merge(self, kept: int, gone: int) -> None:
-        """Two clusters became one."""
-        self._members[kept] = np.concatenate((self._members[kept], self._members.pop(gone)))
 
 
 def _positions(values: Floats) -> Ints:

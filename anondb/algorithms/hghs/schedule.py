@@ -1,0 +1,110 @@
+"""When the search of HgHs mines which threats.
+
+The papers mine the minimal threats over all cuts first. A top-down search sees few of them, so this schedule mines what the
+search is about to look at: whole depths of the taxonomy where much is needed, single nodes where little is. Nothing here
+changes a choice of the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.hghs.known_threats import KnownThreats
+from anondb.algorithms.hghs.threats import NO_FAMILY, ThreatMiner
+from anondb.data.taxonomy import Taxonomy
+
+Ints = npt.NDArray[np.int64]
+
+FEW, PIECES, AT_ONCE = 8, 4, 600_000
+
+
+class MiningSchedule:
+    """Mines threats of up to ``m`` nodes for a search on the taxonomy truncated at ``floor``.
+
+    Attributes:
+        threats: what is known.
+        exhausted: no antichain of m elements was frequent among the mined nodes, so that a larger m adds nothing.
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy,
+        miner: ThreatMiner,
+        m: int,
+        floor: frozenset[int] | None,
+        order: Ints,
+        children: Callable[[int], list[int]],
+    ) -> None:
+        self.taxonomy, self.miner, self.m = taxonomy, miner, m
+        self.exhausted = True
+        self.threats = KnownThreats(taxonomy.size, order)
+        self._children = children
+        self._under = np.ones(taxonomy.size, dtype=np.bool_)
+        self._visible = np.ones(taxonomy.size, dtype=np.bool_)
+        for node in floor or ():
+            self._visible[node + 1 : int(taxonomy.last[node]) + 1] = False
+        self._active = np.zeros(taxonomy.size, dtype=np.bool_)
+        self._known = np.zeros(taxonomy.size, dtype=np.bool_)
+        self._pieces = 0
+        to_depth = np.cumsum(np.bincount(taxonomy.depth, weights=miner.supports))
+        self._deepest = max(2, int((to_depth <= AT_ONCE).sum()) - 1)
+
+    def leave(self, node: int, children: list[int]) -> None:
+        """A node of the cut gave way to its children: its threats are of no use any more."""
+        self._under[node] = False
+        self.threats.move(node, children)
+
+    def know(self, cut: set[int], children: list[int]) -> None:
+        """Mine the threats among the cut and the children of one of its nodes, as far as they are not known.
+
+        All threats are known among the nodes ``_active``, between these and the nodes ``_known``, and among siblings of
+        the latter. The cut must lie in the former, the children in the latter: then the threats of a cut are known when its
+        cost is computed, those of the last one included.
+        """
+        if self.m < 2:
+            return
+        nodes = np.asarray(sorted(cut))
+        if self._active[nodes].all() and self._known[children].all():
+            return
+        if self.m > 2 or not self._active.any():
+            self._mine_depth(nodes, children)
+        else:
+            self._mine_pairs(nodes, children)
+
+    def _mine_depth(self, cut: Ints, children: list[int]) -> None:
+        """Mine all that lies below the cut, down to the depth of the children."""
+        depth, usable = self.taxonomy.depth, self._under & self._visible
+        self._deepest = max([self._deepest, *depth[children].tolist()])
+        first = 0 if self._active.any() else self._deepest
+        self._active = usable & ((depth < self._deepest) | (depth <= max(first, int(depth[cut].max()))))
+        self._known = self._active | (usable & (depth <= self._deepest))
+        nodes = np.flatnonzero(self._known)
+        mined = self.miner.mine(nodes, np.where(self._active[nodes], NO_FAMILY, self.taxonomy.parent[nodes]), self.m)
+        self.exhausted &= mined.exhausted
+        self.threats.learn(mined, set(cut.tolist()), self._under, keep=False)
+
+    def _mine_pairs(self, cut: Ints, children: list[int]) -> None:
+        """Mine the pairs that are not known yet: for the nodes that need it if they are few, else for a whole depth."""
+        depth, usable, supports = self.taxonomy.depth, self._under & self._visible, self.miner.supports
+        self._deepest = max([self._deepest, *depth[children].tolist()])
+        entered = cut[~self._active[cut]]
+        missing = [
+            c for x in cut.tolist() for c in self._children(x) if not self._known[c] and depth[c] <= self._deepest
+        ]
+        all_missing = np.flatnonzero(usable & ~self._known & (depth <= self._deepest))
+        some = int(supports[entered].sum() + supports[missing].sum())
+        if some * FEW < int(supports[all_missing].sum()) and self._pieces < PIECES:
+            self._pieces += 1
+        else:
+            self._pieces = 0
+            below = usable & ~self._active & (depth < max(self._deepest, int(depth[cut].max()) + 1))
+            entered, missing = np.flatnonzero(below), all_missing.tolist()
+        active = np.flatnonzero(self._active & self._under)
+        self._active[entered] = True
+        passive = np.flatnonzero(self._known & ~self._active & self._under)
+        self._known[entered] = self._known[missing] = True
+        mined = self.miner.extend(active, entered, passive, np.asarray(missing, dtype=np.int64))
+        self.threats.learn(mined, set(cut.tolist()), self._under, keep=True)
