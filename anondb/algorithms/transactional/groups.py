@@ -1,0 +1,172 @@
+"""The arrays of Partition's open groups, and how a round's splits change them: bookkeeping that the paper leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.transactional.shared import Contents
+from anondb.data.taxonomy import Taxonomy
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+FINAL = -1  # the next group of a transaction that stays as it is
+SAME = -1  # the node of an item that is published with the item before it
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Attempt:
+    """One attempt to split each open group.
+
+    Attributes:
+        chosen: the column of each group.
+        touched, members: the rows below them, and the transaction of each: a transaction has one of them.
+        inside, child, start, size: the rows that would replace them: which one each would replace, the child, and its items.
+        rank: how many other inner children of the same transaction come before it.
+        kind: the class of each member: equal for the same children in the same group.
+        example, group, weight, different, children: of each class: a member, by its place, its group, how many
+            transactions and how many different ones it has, and how many inner children would replace the node.
+    """
+
+    chosen: Ints
+    touched: Ints
+    members: Ints
+    inside: Ints
+    child: Ints
+    start: Ints
+    size: Ints
+    rank: Ints
+    kind: Ints
+    example: Ints
+    group: Ints
+    weight: Ints
+    different: Ints
+    children: Ints
+
+
+class Groups:
+    """The open groups: their transactions, and the inner nodes of their representations.
+
+    A *column* is an inner node of a group's representation that may still give way; the columns of a group follow each
+    other. A *row* is what a transaction holds below a column: items that follow each other, a start and a size. A column
+    that had no valid split is ``tried``: it gets another chance once the group is smaller.
+    """
+
+    def __init__(self, taxonomy: Taxonomy, contents: Contents) -> None:
+        self.taxonomy, self.contents = taxonomy, contents
+        self.of = np.arange(contents.number)
+        self.size = np.bincount(contents.of, minlength=contents.number)
+        self.start = np.cumsum(self.size) - self.size
+        self.column = np.zeros(contents.number, dtype=np.int64)
+        self.column_node, self.column_group = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        self.tried = np.zeros(1, dtype=np.bool_)
+        self.first = np.zeros(1, dtype=np.int64)
+        # what each item is published as, and those after it that say nothing
+        self.node = np.full(len(contents.leaf), SAME, dtype=np.int64)
+        self.node[self.start] = 0
+        if contents.number < 2 or taxonomy.is_leaf[0]:
+            self.node[:] = contents.leaf
+            self.of = self.of[:0]
+
+    @property
+    def open(self) -> bool:
+        """Whether any group may still be split."""
+        return bool(len(self.of))
+
+    def published(self) -> tuple[Ints, Ints]:
+        """Different transactions and their nodes, each pair once."""
+        shown = np.flatnonzero(self.node != SAME)
+        return self.contents.of[shown], self.node[shown]
+
+    def regroup(self, attempt: Attempt, new: Flags, split: Flags, again: Flags, smaller: Flags) -> None:
+        """The groups of the next round.
+
+        Args:
+            attempt: the attempt of this round.
+            new: the classes that become groups.
+            split: the groups that gave up their node.
+            again: the groups whose node may have a valid split once they are smaller; that of all others has none.
+            smaller: the groups that lost members.
+        """
+        groups = len(self.first)
+        is_chosen = np.zeros(len(self.column_node), dtype=np.bool_)
+        is_chosen[attempt.chosen] = True
+        kept = ~is_chosen | again[self.column_group]
+        tried = (self.tried & ~smaller[self.column_group]) | is_chosen
+        n_kept = sums(self.column_group, kept, groups)
+        untried = sums(self.column_group, kept & ~tried, groups)
+
+        # the new groups: those that were not split go on, then the classes that are large enough
+        pure = new & (attempt.different == 1)
+        goes_on = ~split & (untried > 0)
+        grows = new & ~pure & (untried[attempt.group] + attempt.children > 0)
+        parent = np.concatenate((np.flatnonzero(goes_on), attempt.group[grows]))
+        width = n_kept[parent] + np.concatenate((np.zeros(int(goes_on.sum()), dtype=np.int64), attempt.children[grows]))
+        first = np.cumsum(width) - width
+        of_group = np.where(goes_on, np.cumsum(goes_on) - 1, FINAL)
+        of_class = np.where(grows, int(goes_on.sum()) + np.cumsum(grows) - 1, FINAL)
+        group, members = attempt.group[attempt.kind], attempt.members
+        goes = np.where(split[group], of_class[attempt.kind], of_group[group])  # the next group of each member
+        self._publish(attempt, new, pure)
+        # the columns
+        total = int(width.sum())
+        column_node, column_tried = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.bool_)
+        place: Ints = np.cumsum(kept) - kept  # of each column among the kept ones
+        offset: Ints = place - place[self.first][self.column_group]
+        kept_columns = np.flatnonzero(kept)
+        copies = n_kept[parent]
+        within = np.arange(int(copies.sum())) - np.repeat(np.cumsum(copies) - copies, copies)
+        source = kept_columns[np.repeat(place[self.first][parent], copies) + within]
+        target = np.repeat(first, copies) + within
+        column_node[target], column_tried[target] = self.column_node[source], tried[source]
+
+        # the rows: those that stay, then those that go down
+        first_column = np.append(first, 0)  # of FINAL: any
+        next_group = np.full(self.contents.number, FINAL, dtype=np.int64)
+        next_group[members] = goes
+        of_row = next_group[self.of]
+        alive = of_row >= 0
+        alive[attempt.touched] &= again[group]
+        stays = np.flatnonzero(alive)
+        stay_in = first_column[of_row[stays]] + offset[self.column[stays]]
+        inside = attempt.inside
+        down = np.flatnonzero((split[group] & (goes >= 0))[inside] & ~self.taxonomy.is_leaf[attempt.child])
+        go_to = (first_column[goes] + n_kept[group])[inside[down]] + attempt.rank[down]
+        column_node[go_to] = attempt.child[down]
+
+        self.of = np.concatenate((self.of[stays], members[inside[down]]))
+        self.start = np.concatenate((self.start[stays], attempt.start[down]))
+        self.size = np.concatenate((self.size[stays], attempt.size[down]))
+        self.column = np.concatenate((stay_in, go_to))
+        self.column_node, self.tried, self.first = column_node, column_tried, first
+        self.column_group = np.repeat(np.arange(len(width)), width)
+
+    def _publish(self, attempt: Attempt, new: Flags, pure: Flags) -> None:
+        """Set what the items of new groups are published as so far; a pure class consists of equal transactions."""
+        contents = self.contents
+        descends = new[attempt.kind][attempt.inside]
+        self.node[attempt.start[descends]] = attempt.child[descends]
+        is_pure = np.zeros(contents.number, dtype=np.bool_)
+        is_pure[attempt.members] = pure[attempt.kind]
+        final = np.flatnonzero(is_pure[self.of])
+        items = items_of(self.start[final], self.size[final])
+        self.node[items] = contents.leaf[items]
+
+
+def items_of(start: Ints, size: Ints) -> Ints:
+    """The items of rows, by their starts and sizes; no row is empty."""
+    ends = np.cumsum(size)
+    steps = np.ones(int(ends[-1]) if len(ends) else 0, dtype=np.int64)  # from each item to the next
+    if len(ends):
+        steps[0] = start[0]
+        steps[ends[:-1]] = start[1:] - (start[:-1] + size[:-1] - 1)
+    return np.cumsum(steps, out=steps)
+
+
+def sums(index: Ints, values: npt.NDArray[Any], length: int) -> Ints:
+    """The sums of values by index, exact below 2^53."""
+    return np.bincount(index, weights=values, minlength=length).astype(np.int64)
