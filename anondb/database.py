@@ -14,7 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from anondb import pipeline
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
 from anondb.models.anatomy import Anatomy
@@ -223,7 +223,7 @@ class Database:
     A connection that is passed in is used as it is: never closed, never reconfigured, nothing temporary left.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: DuckDBEngine) -> None:
         self.engine = engine
 
     def __enter__(self) -> Database:
@@ -522,12 +522,12 @@ def connect(
                 code="bad_parameter",
                 hint="Set them on your connection.",
             )
-        return Database(Engine(database, on_statement=on_statement, on_progress=on_progress))
+        return Database(DuckDBEngine(database, on_statement=on_statement, on_progress=on_progress))
     if threads is not None:
         check_count("threads", threads)
     if memory_limit is not None and not isinstance(memory_limit, str):
         raise InputError("memory_limit must be a text such as '2GB'.", code="bad_parameter")
-    engine = Engine.open(
+    engine = DuckDBEngine.open(
         _path(database),
         read_only=read_only,
         threads=threads,

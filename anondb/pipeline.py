@@ -15,7 +15,7 @@ from anondb.data.requirements import load_requirements
 from anondb.data.sensitive import load_sensitive
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
 from anondb.owner import ledger, publications
@@ -120,7 +120,7 @@ class Report:
 
 
 def anonymize(
-    engine: Engine,
+    engine: DuckDBEngine,
     policy: Policy,
     *,
     view: ledger.View | None = None,

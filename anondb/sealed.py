@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anondb.data.sources import is_file
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.named import model_of
@@ -143,7 +143,7 @@ def _published(owner: str | os.PathLike[str]) -> list[Publication]:
     place = valid_path(owner)
     if not place.is_file():
         raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
-    engine = Engine.open(place, read_only=True)
+    engine = DuckDBEngine.open(place, read_only=True)
     try:
         return publications(engine, str(engine.scalar("release/current_catalog")))
     finally:

@@ -41,7 +41,7 @@ from anondb.data.constraints import (
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
@@ -126,7 +126,7 @@ def timed(work: Callable[[], GlobalRecoding]) -> tuple[GlobalRecoding | str, flo
 
 @contextmanager
 def bench(transactions: Any, tree: str) -> Iterator[Bench]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     try:
         with engine.transaction(), open_source(engine, transactions, "transactions") as source:
             dataset = load_transactions(engine, source)

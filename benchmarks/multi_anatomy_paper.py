@@ -27,7 +27,7 @@ from anondb.algorithms.anatomy.item_columns import cluster_items, phi_squared
 from anondb.algorithms.anatomy.multi_anatomy import Records, bucketize, multi_anatomy
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy
 from anondb.owner.accuracy import measure_rules
@@ -42,7 +42,7 @@ CONFIDENCES = [Fraction(n, 100) for n in (10, 20, 30, 40, 50)]
 @contextmanager
 def loaded(name: str) -> Iterator[tuple[Engine, Dataset]]:
     """A data file, in a transaction of an engine of its own."""
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     try:
         with engine.transaction(), open_source(engine, DATA / name, "transactions") as source:
             yield engine, load_transactions(engine, source)

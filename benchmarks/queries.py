@@ -18,7 +18,7 @@ from pathlib import Path
 import duckdb
 from datasets import DATA
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.query import OpenRelease, rewrite, run
 from anondb.release.objects import SchemaName, read_manifest
 
@@ -57,7 +57,7 @@ def measure(sealed: Path, raw: duckdb.DuckDBPyConnection) -> int:
     """Print the table of one release; returns how many ratios are above the limit."""
     missed = 0
     schema = SchemaName("sealed", "main")
-    engine = Engine.open(sealed, read_only=True)
+    engine = DuckDBEngine.open(sealed, read_only=True)
     manifest = read_manifest(engine, schema)
     opened = OpenRelease(engine, schema)
     print("| count | raw, ms | released, ms | ratio | first answer, ms | rewriting alone, ms | truth in bounds |")

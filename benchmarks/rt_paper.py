@@ -36,7 +36,7 @@ from anondb.data.generalization import Generalization
 from anondb.data.records import Attribute, Records, load_records
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.models.relational import KkmAnonymity
 from anondb.recoding import RelationalRecoding
 from anondb.utility.relational import Original, RtEstimator, average_relative_error
@@ -100,7 +100,7 @@ class Case:
 @contextmanager
 def loaded(limit: int | None = None) -> Iterator[Case]:
     """The slice, or its first records: smaller sets are contained in all larger ones."""
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
 
     def load() -> None:
         people = engine.connection.read_csv(str(DATA / "informs2005_rt.csv")).order("DUPERSID").limit(limit or 10**9)

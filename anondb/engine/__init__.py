@@ -1,17 +1,20 @@
 """The only room that executes SQL: named queries bound and transpiled by sqlglot, run by DuckDB."""
 
 from anondb.engine.binding import Binder
-from anondb.engine.engine import Columns, Engine, quote_list
+from anondb.engine.duckdb_engine import DuckDBEngine, quote_list
 from anondb.engine.failures import check_collation, is_binary
+from anondb.engine.interface import Columns, Engine, Tables
 from anondb.engine.queries import NamedQuery, all_names, load
 from anondb.engine.tables import Table
 
 __all__ = [
     "Binder",
     "Columns",
+    "DuckDBEngine",
     "Engine",
     "NamedQuery",
     "Table",
+    "Tables",
     "all_names",
     "check_collation",
     "is_binary",

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 from sqlglot import exp
 
-from anondb.engine.engine import Engine
+from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.locked import STORAGE_VERSION, attaching, open_locked
 from anondb.engine.spill import private_directory
 
@@ -22,7 +22,7 @@ def locked_engine(
     threads: int | None = None,
     memory_limit: str | None = None,
     on_statement: Callable[[str], None] | None = None,
-) -> Engine:
+) -> DuckDBEngine:
     """An engine on a database file, read-only and locked before its first statement (``locked.open_locked``).
 
     The private directory of its spill files is the only place that it can write to.
@@ -42,7 +42,7 @@ def locked_engine(
     except BaseException:
         shutil.rmtree(spill, ignore_errors=True)
         raise
-    return Engine(connection, owned=True, on_statement=on_statement, temp_directory=spill)
+    return DuckDBEngine(connection, owned=True, on_statement=on_statement, temp_directory=spill)
 
 
 class Reference:
@@ -59,7 +59,7 @@ class Reference:
         place = private_directory()
         self._file = place / "reference.duckdb"
         connection = duckdb.connect(":memory:", config={"threads": "1", "python_enable_replacements": "false"})
-        self.engine = Engine(connection, owned=True, temp_directory=place)
+        self.engine = DuckDBEngine(connection, owned=True, temp_directory=place)
         self._attach(exp.var("STORAGE_VERSION"), STORAGE_VERSION)
 
     def read_back(self) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import duckdb
 from sqlglot import exp
 
-from anondb.engine.engine import Engine
+from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import wrap
 from anondb.errors import AnondbError, InputError
 
@@ -64,7 +64,7 @@ class OwnError(Exception):
         self.error, self.line, self.offset = error, line, offset
 
 
-def split(engine: Engine, text: str) -> list[OwnStatement]:
+def split(engine: DuckDBEngine, text: str) -> list[OwnStatement]:
     """The statements of a text as DuckDB splits them; nothing is run.
 
     Raises:
@@ -81,7 +81,7 @@ def split(engine: Engine, text: str) -> list[OwnStatement]:
     return statements
 
 
-def run(engine: Engine, text: str) -> OwnResult:
+def run(engine: DuckDBEngine, text: str) -> OwnResult:
     """Run a statement, and fetch what it returns.
 
     Raises:
@@ -97,7 +97,7 @@ def run(engine: Engine, text: str) -> OwnResult:
     return _guarded(engine, text, work)
 
 
-def relation(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | None:
+def relation(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | None:
     """Run a statement once, and keep its rows as a relation for the user; None where it returns nothing.
 
     Raises:
@@ -116,7 +116,7 @@ def relation(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | None:
     return _guarded(engine, text, work)
 
 
-def _guarded(engine: Engine, text: str, work: Callable[[], _T]) -> _T:
+def _guarded(engine: DuckDBEngine, text: str, work: Callable[[], _T]) -> _T:
     failure: BaseException
     try:
         return engine.call(work)
@@ -129,7 +129,7 @@ def _guarded(engine: Engine, text: str, work: Callable[[], _T]) -> _T:
     raise failure  # outside of the handler: the error that was handled would stay in its context
 
 
-def _described(engine: Engine, text: str, error: duckdb.Error) -> OwnError:
+def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> OwnError:
     said = str(error)
     match = _LINE.search(said)
     line = int(match[1]) if match and int(match[1]) <= text.count("\n") + 1 else 1
@@ -148,7 +148,7 @@ def _described(engine: Engine, text: str, error: duckdb.Error) -> OwnError:
     return OwnError(wrapped, line)
 
 
-def _byte_position(engine: Engine, text: str) -> int | None:
+def _byte_position(engine: DuckDBEngine, text: str) -> int | None:
     """Where DuckDB's parser stops, as an offset in characters; None where it does not say."""
     try:
         call = exp.Anonymous(this="json_serialize_sql", expressions=[exp.convert(text)])

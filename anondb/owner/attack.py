@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from anondb.data.records import Attribute, Records, load_records
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.models.named import model_of
@@ -96,7 +96,9 @@ class Attack:
         }
 
 
-def attack(engine: Engine, name: str, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
+def attack(
+    engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: int | None = None, seed: int = 0
+) -> Attack:
     """Draw persons of the source and items that each has, and count who fits in the source and in the release.
 
     Where the release has relational values, all of the person's are known besides. Sensitive and private items are not

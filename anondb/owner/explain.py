@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.owner import ledger
 from anondb.owner import releases as stored
@@ -87,7 +87,7 @@ class Explanation:
         }
 
 
-def explain(engine: Engine, name: str, item: str) -> Explanation:
+def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
     """Why an item looks as it does in a release.
 
     Args:

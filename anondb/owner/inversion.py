@@ -19,7 +19,7 @@ from anondb.algorithms.method import Task
 from anondb.data.requirements import Requirements
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError, BudgetExceeded, InputError, InternalError
 from anondb.models import Model
 from anondb.models.named import model_of
@@ -64,7 +64,7 @@ class Inversion:
         }
 
 
-def invert_release(engine: Engine, name: str) -> Inversion:
+def invert_release(engine: DuckDBEngine, name: str) -> Inversion:
     """Invert the algorithm on a small release; see ``invert``.
 
     Raises:
@@ -141,7 +141,7 @@ def invert(
         )
     preimages = {c: _preimages(c, members, hidden) for c in classes}
     image = {x: r for r, inside in members.items() for x in inside}
-    engine = Engine.open(threads=1)
+    engine = DuckDBEngine.open(threads=1)
     totals: list[Counter[tuple[Basket, str]]] = [Counter(), Counter()]
     weights = [0, 0]
     try:

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.transactions import folded
-from anondb.engine import Engine, Table, load
+from anondb.engine import DuckDBEngine, Engine, Table, load
 from anondb.engine import user_sql as own
 from anondb.errors import InputError
 from anondb.owner import ledger
@@ -85,7 +85,7 @@ class LogAccuracy:
         }
 
 
-def measure_log(engine: Engine, name: str, path: str | Path) -> LogAccuracy:
+def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccuracy:
     """Run the SELECTs of a file on the owner's tables and on a release; answers go to ``anondb.accuracy``.
 
     Args:
@@ -128,7 +128,7 @@ def measure_log(engine: Engine, name: str, path: str | Path) -> LogAccuracy:
 
 
 def _measured(
-    engine: Engine, opened: OpenRelease, number: int, statement: own.OwnStatement
+    engine: DuckDBEngine, opened: OpenRelease, number: int, statement: own.OwnStatement
 ) -> tuple[list[Logged], int] | str:
     """The counts of one statement on both sides and how many groups cannot be listed, or why it is refused."""
     if not statement.is_select:

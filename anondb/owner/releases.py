@@ -13,7 +13,7 @@ from sqlglot import exp
 from anondb import options
 from anondb.data.sources import QuerySource, open_source
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
-from anondb.engine import Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.models.named import model_of
 from anondb.owner import ledger, overlap, publications
@@ -66,7 +66,7 @@ def tables_with(engine: Engine, catalog: str, id_column: str, item_column: str) 
     return [Table(*names) for names in zip(*(column.tolist() for column in found.values()), strict=True)]
 
 
-def find_release(engine: Engine, name: str) -> SchemaName:
+def find_release(engine: DuckDBEngine, name: str) -> SchemaName:
     """The schema of a release in the owner's database.
 
     Raises:
@@ -75,7 +75,7 @@ def find_release(engine: Engine, name: str) -> SchemaName:
     return _found(engine, name)[0]
 
 
-def _found(engine: Engine, name: str) -> tuple[SchemaName, Kind]:
+def _found(engine: DuckDBEngine, name: str) -> tuple[SchemaName, Kind]:
     schema = find_schema(engine, release_schema(current_catalog(engine), name))
     if schema is None:
         hint = "A run over files keeps none: load them into a database first, with anondb load."
@@ -98,7 +98,7 @@ def asked_table(dataset: Dataset, name: str) -> str:
     return name if name.lower() != dataset.table.lower() else f"release_{name}"
 
 
-def load_source(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
+def load_source(engine: DuckDBEngine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
     """The source of a release as it is now: the query of a view, else the table that it was made from.
 
     Raises:
@@ -179,7 +179,7 @@ def view_policy(engine: Engine, view: ledger.View, replace: bool = False) -> Pol
     return options.view_policy(view.name, source, view.options, replace=replace)
 
 
-def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
+def measure_release(engine: DuckDBEngine, name: str, workload: Workload) -> Accuracy:
     """Measure the accuracy of an existing release on its source as it is now, and keep the answers in the ledger.
 
     Raises:
@@ -200,7 +200,7 @@ def measure_release(engine: Engine, name: str, workload: Workload) -> Accuracy:
         return accuracy
 
 
-def measure_release_rules(engine: Engine, name: str, thresholds: RuleThresholds, seed: int = 0) -> RuleAccuracy:
+def measure_release_rules(engine: DuckDBEngine, name: str, thresholds: RuleThresholds, seed: int = 0) -> RuleAccuracy:
     """The rules of one reconstruction of an anatomy beside those of its source as it is now.
 
     Raises:
@@ -215,7 +215,7 @@ def measure_release_rules(engine: Engine, name: str, thresholds: RuleThresholds,
 
 
 def publish_release(
-    engine: Engine,
+    engine: DuckDBEngine,
     name: str,
     path: str,
     *,
@@ -269,7 +269,7 @@ def knowledge_of(engine: Engine, catalog: str, release_id: str) -> Knowledge:
 
 
 def seal(
-    engine: Engine,
+    engine: DuckDBEngine,
     name: str,
     path: str,
     found: Sequence[Intersection],
@@ -293,7 +293,7 @@ def seal(
     if not engine.one_shot:
         check_writable(engine, catalog)
 
-    def check(sealed: Engine, sealed_schema: SchemaName) -> None:
+    def check(sealed: DuckDBEngine, sealed_schema: SchemaName) -> None:
         with sealed.transaction():
             if not verify_release(sealed, sealed_schema, model, knowledge=known).verified:
                 raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
@@ -320,7 +320,7 @@ def seal(
     return replace_fields(file, intersections=tuple(found))
 
 
-def view_published_before(engine: Engine, view: ledger.View, policy: Policy) -> list[overlap.Earlier]:
+def view_published_before(engine: DuckDBEngine, view: ledger.View, policy: Policy) -> list[overlap.Earlier]:
     """The releases that were published before and may hold persons of a view, earlier versions of it among them."""
     if engine.one_shot:
         return []
@@ -340,7 +340,7 @@ def reference_of(engine: Engine, table: Table | None) -> str | None:
     return name.sql(dialect="duckdb")
 
 
-def check_source_not_published(engine: Engine, transactions: Any) -> None:
+def check_source_not_published(engine: DuckDBEngine, transactions: Any) -> None:
     """Refuse to make and publish a release of a table of which another one was published, before the long work.
 
     Sources that share persons without being the same table are found when the release is published.
@@ -359,7 +359,7 @@ def check_source_not_published(engine: Engine, transactions: Any) -> None:
 
 
 def _subject(
-    engine: Engine, name: str, release_id: str
+    engine: DuckDBEngine, name: str, release_id: str
 ) -> tuple[overlap.Subject, Callable[[ledger.LedgerEntry], Dataset], str]:
     """A release that is to be published, for ``overlap.earlier``."""
     catalog = current_catalog(engine)
@@ -374,7 +374,7 @@ def _subject(
     return subject, partial(load_entry, engine), release_id
 
 
-def _measured(engine: Engine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
+def _measured(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
     """What readers learn from a release and each earlier one; its source is read if that can be, in a transaction of its
     own, which a source that cannot be read ends."""
     catalog = current_catalog(engine)

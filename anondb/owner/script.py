@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from anondb.data.sources import QuerySource
 from anondb.data.taxonomy import LIST_THEM
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.engine import user_sql as own
 from anondb.errors import AnondbError, InputError
 from anondb.owner import views
@@ -93,7 +93,7 @@ def _json(value: Any) -> Any:
     return str(value)
 
 
-def prepare(engine: Engine, text: str) -> list[Step]:
+def prepare(engine: DuckDBEngine, text: str) -> list[Step]:
     """Parse a script and split its ordinary SQL; nothing is run.
 
     Raises:
@@ -114,7 +114,7 @@ def prepare(engine: Engine, text: str) -> list[Step]:
     return steps
 
 
-def run(engine: Engine, text: str) -> Iterator[StatementResult]:
+def run(engine: DuckDBEngine, text: str) -> Iterator[StatementResult]:
     """Run a script, one statement at a time; each result comes when its statement is done.
 
     Raises:
@@ -124,7 +124,7 @@ def run(engine: Engine, text: str) -> Iterator[StatementResult]:
         yield run_step(engine, text, step)
 
 
-def sql(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | Result | None:
+def sql(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | Result | None:
     """Run a script and return what its last statement returned.
 
     Returns:
@@ -145,7 +145,7 @@ def sql(engine: Engine, text: str) -> duckdb.DuckDBPyRelation | Result | None:
     return found
 
 
-def run_step(engine: Engine, text: str, step: Step) -> StatementResult:
+def run_step(engine: DuckDBEngine, text: str, step: Step) -> StatementResult:
     """Run one statement."""
     statement = step.statement
     if isinstance(statement, Ordinary):
@@ -168,7 +168,7 @@ def run_step(engine: Engine, text: str, step: Step) -> StatementResult:
 
 
 def _run_own(
-    engine: Engine, text: str, step: Step, statement: CreateView | RefreshView | DropView | ShowViews
+    engine: DuckDBEngine, text: str, step: Step, statement: CreateView | RefreshView | DropView | ShowViews
 ) -> Result:
     if isinstance(statement, CreateView):
         described = exp.Describe(this=QuerySource(statement.query, "", "").tree())
@@ -187,7 +187,7 @@ def _run_own(
 # ---------------------------------------------------------------------- what DuckDB says
 
 
-def _split(engine: Engine, text: str, part: Ordinary) -> list[tuple[Ordinary, str]]:
+def _split(engine: DuckDBEngine, text: str, part: Ordinary) -> list[tuple[Ordinary, str]]:
     """The statements of ordinary SQL as DuckDB splits them, and what each returns."""
     try:
         found = own.split(engine, part.text)
@@ -201,7 +201,7 @@ def _split(engine: Engine, text: str, part: Ordinary) -> list[tuple[Ordinary, st
     return statements
 
 
-def _check_query(engine: Engine, text: str, view: CreateView) -> None:
+def _check_query(engine: DuckDBEngine, text: str, view: CreateView) -> None:
     """Make sure that DuckDB takes the query of a view for one SELECT."""
     try:
         found = own.split(engine, view.query)

@@ -21,7 +21,7 @@ from anondb.data.columns import load_columns
 from anondb.data.sources import FILE_SUFFIXES, resolve_table
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError, InputError
 from anondb.models import Model
 from anondb.models.named import model_of, parameters_of
@@ -54,7 +54,7 @@ _ALLOW_ANEW = "If that is wanted, CREATE OR REPLACE the view, its options and al
 # ---------------------------------------------------------------------- the statements
 
 
-def create(engine: Engine, statement: CreateView) -> Created:
+def create(engine: DuckDBEngine, statement: CreateView) -> Created:
     """Make the release of a view, publish it if that is wanted, and note the view in the ledger, all or nothing.
 
     Raises:
@@ -75,7 +75,7 @@ def create(engine: Engine, statement: CreateView) -> Created:
     return Created(view.name, pipeline.anonymize(engine, policy, view=view, publish=publish))
 
 
-def refresh(engine: Engine, name: str) -> Refreshed:
+def refresh(engine: DuckDBEngine, name: str) -> Refreshed:
     """Make the release of a view anew if something that it was made from has changed (``_causes``); publish it where its
     file is not current. All or nothing.
 
@@ -133,7 +133,7 @@ def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
     return Dropped(name, dropped=True)
 
 
-def show(engine: Engine, status: bool) -> Shown:
+def show(engine: DuckDBEngine, status: bool) -> Shown:
     """The anonymized views; with ``status`` each source is read to tell ``fresh`` from ``stale``."""
     catalog = stored.current_catalog(engine)
     views = []
@@ -162,7 +162,7 @@ def show(engine: Engine, status: bool) -> Shown:
     return Shown(tuple(views))
 
 
-def _status(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View) -> str:
+def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) -> str:
     """fresh, stale, or unknown where what the view reads cannot be read any more."""
     try:
         with engine.transaction():
@@ -175,7 +175,7 @@ def _status(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View) -> str
         return "unknown"
 
 
-def check_view(engine: Engine, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
+def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
     """Apply the recoding of a release to its source as it is now, and check the promise. Nothing is written.
 
     Args:
@@ -246,7 +246,7 @@ def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
     return found
 
 
-def _causes(engine: Engine, entry: ledger.LedgerEntry, task: Task, policy: Policy) -> tuple[str, ...]:
+def _causes(engine: DuckDBEngine, entry: ledger.LedgerEntry, task: Task, policy: Policy) -> tuple[str, ...]:
     """What has changed since a view's release was made: its data, whether rows repeat, records, taxonomy, sensitive items,
     constraints or columns."""
     catalog = stored.current_catalog(engine)
@@ -267,12 +267,12 @@ def _causes(engine: Engine, entry: ledger.LedgerEntry, task: Task, policy: Polic
     return tuple(what for what, holds in same.items() if not holds)
 
 
-def _asked(engine: Engine, name: str) -> str:
+def _asked(engine: DuckDBEngine, name: str) -> str:
     """What analysts call the original of a release."""
     return read_manifest(engine, stored.find_release(engine, name))["table"]
 
 
-def _same_columns(engine: Engine, name: str, dataset: Dataset, columns: Any) -> bool:
+def _same_columns(engine: DuckDBEngine, name: str, dataset: Dataset, columns: Any) -> bool:
     """Whether the owner's columns of an anatomy are those of its release."""
     number, _ = load_columns(engine, columns, dataset)
     buckets = stored.find_release(engine, name).table("buckets")
@@ -306,7 +306,12 @@ def _sealed_id(path: str) -> str | None:
 
 
 def _sealed(
-    engine: Engine, view: ledger.View, path: str, replace: bool, before: Sequence[overlap.Earlier], dataset: Dataset
+    engine: DuckDBEngine,
+    view: ledger.View,
+    path: str,
+    replace: bool,
+    before: Sequence[overlap.Earlier],
+    dataset: Dataset,
 ) -> PublishedFile:
     """The release of a view in its file, compared with what was published before. Call it inside a transaction."""
     catalog, schema = stored.current_catalog(engine), stored.find_release(engine, view.name)
@@ -327,7 +332,7 @@ def _images(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:
 
 
 def _check(
-    engine: Engine,
+    engine: DuckDBEngine,
     entry: ledger.LedgerEntry,
     dataset: Dataset,
     schema: SchemaName,
@@ -363,7 +368,7 @@ def _check(
 
 
 def _verify_recoded(
-    engine: Engine,
+    engine: DuckDBEngine,
     entry: ledger.LedgerEntry,
     dataset: Dataset,
     schema: SchemaName,

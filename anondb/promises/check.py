@@ -12,7 +12,7 @@ from anondb.data.sensitive import load_sensitive
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.anatomy import Anatomy
@@ -42,7 +42,7 @@ def verify_subject(subject: Subject, model: Model, witnesses: int = 0) -> Verifi
 
 
 def verify_release(
-    engine: Engine,
+    engine: DuckDBEngine,
     schema: SchemaName,
     model: Model,
     witnesses: int = 0,
@@ -80,7 +80,7 @@ def verify_release(
 
 
 def verify_source(
-    engine: Engine,
+    engine: DuckDBEngine,
     transactions: Any,
     model: Model,
     *,
@@ -125,7 +125,7 @@ def verify_source(
         return verify_subject(subject, model, witnesses)
 
 
-def unknown_items(engine: Engine, transactions: Any, taxonomy: Any, *, id: str, item: str) -> tuple[str, ...]:
+def unknown_items(engine: DuckDBEngine, transactions: Any, taxonomy: Any, *, id: str, item: str) -> tuple[str, ...]:
     """The items that are no leaves of a taxonomy, by label; what they are asked from as in ``pipeline.anonymize``."""
     with engine.transaction():
         with open_source(engine, transactions, "transactions") as source:
@@ -133,13 +133,13 @@ def unknown_items(engine: Engine, transactions: Any, taxonomy: Any, *, id: str, 
         return load_taxonomy(engine, taxonomy).not_leaves(dataset)
 
 
-def subject_of(engine: Engine, dataset: Dataset, knowledge: Knowledge = Knowledge()) -> Subject:
+def subject_of(engine: DuckDBEngine, dataset: Dataset, knowledge: Knowledge = Knowledge()) -> Subject:
     """Coded transactions as if they were published as they are."""
     return Subject(engine, dataset.transactions, dataset.items, knowledge, dataset=dataset)
 
 
 def verify_buckets(
-    engine: Engine,
+    engine: DuckDBEngine,
     buckets: Any,
     model: Anatomy,
     transactions: Any = None,
@@ -171,7 +171,7 @@ def verify_buckets(
 
 
 def verify_sealed(
-    engine: Engine,
+    engine: DuckDBEngine,
     schema: SchemaName,
     model: Model | None = None,
     witnesses: int = 0,
@@ -186,7 +186,7 @@ def verify_sealed(
 
 
 def read_knowledge(
-    engine: Engine, model: Model, privacy_constraints: Any, sensitive: Any, *, of_release: bool = True
+    engine: DuckDBEngine, model: Model, privacy_constraints: Any, sensitive: Any, *, of_release: bool = True
 ) -> Knowledge:
     """Read what a model is checked against beside the rows.
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import by_item
 from anondb.query.cached_release import Opened
@@ -168,7 +168,7 @@ class OpenRelease:
         InputError: ``not_a_release``, or ``unsupported_query`` for a kind of release that is not answered.
     """
 
-    def __init__(self, engine: Engine, schema: SchemaName) -> None:
+    def __init__(self, engine: DuckDBEngine, schema: SchemaName) -> None:
         with engine.names.steady():
             self._opened = Opened(engine, schema)
 
@@ -205,7 +205,7 @@ class OpenRelease:
                 self._opened = Opened(opened.engine, opened.schema)
 
 
-def run(engine: Engine, schema: SchemaName, sql: str) -> Answer:
+def run(engine: DuckDBEngine, schema: SchemaName, sql: str) -> Answer:
     """Answer one query from a release (see ``OpenRelease``)."""
     return OpenRelease(engine, schema).answer(sql)
 

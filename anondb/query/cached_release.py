@@ -9,7 +9,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from anondb.engine import Columns, Engine, Table, check_collation, load
+from anondb.engine import Columns, DuckDBEngine, Table, check_collation, load
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.classes import Block, Classes, Counts, Group, Holding, Passing
 from anondb.query.evaluate import Bag, Part, Passed, Question
@@ -35,7 +35,7 @@ class Opened:
         InputError: ``not_a_release``, or ``unsupported_query`` for a kind of release that is not answered.
     """
 
-    def __init__(self, engine: Engine, schema: SchemaName) -> None:
+    def __init__(self, engine: DuckDBEngine, schema: SchemaName) -> None:
         self.engine, self.schema = engine, schema
         self.members = schema.table("released_items")
         found: Columns = {}

@@ -26,7 +26,11 @@ class Original:
     """
 
     def __init__(
-        self, engine: Engine, manifest: Mapping[str, str], items: Sequence[str], attributes: Sequence[Attribute] | None
+        self,
+        engine: Engine,
+        manifest: Mapping[str, str],
+        items: Sequence[str],
+        attributes: Sequence[Attribute] | None,
     ) -> None:
         self._engine, self._manifest, self._items, self._attributes = engine, manifest, items, attributes
 

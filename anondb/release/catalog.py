@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.engine.untrusted import Reference
 from anondb.release.conditions import released_attributes
 from anondb.release.definitions import comments, definitions
@@ -100,7 +100,7 @@ def _table(schema: SchemaName, name: str, columns: Mapping[str, str]) -> exp.Cre
     return exp.Create(this=exp.Schema(this=schema.table(name).expression(), expressions=fields), kind="TABLE")
 
 
-def sealed_catalog(engine: Engine, schema: SchemaName) -> SealedCatalog:
+def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:
     """Compare the catalog of a sealed file with what anondb writes.
 
     Args:

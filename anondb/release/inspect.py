@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
 from anondb.release.catalog import Finding, sealed_catalog
 from anondb.release.digest import content_digest
@@ -101,7 +101,9 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
         engine.close()
 
 
-def _rebuild(engine: Engine, schema: SchemaName, kind: Kind, place: Path, release_id: str) -> tuple[str, list[Finding]]:
+def _rebuild(
+    engine: DuckDBEngine, schema: SchemaName, kind: Kind, place: Path, release_id: str
+) -> tuple[str, list[Finding]]:
     """Write the visible rows anew in a clean process, and compare the bytes and the stored statistics."""
     assert engine.spill_directory is not None
     with tempfile.TemporaryDirectory(dir=engine.spill_directory) as private:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.engine.clean import clean_writer
 from anondb.engine.locked import LOCKED_CATALOG
 from anondb.engine.untrusted import locked_engine
@@ -25,7 +25,7 @@ from anondb.release.objects import ROW_ORDER, SEALED_SCHEMA, Kind, SchemaName, r
 from anondb.release.paths import build_directory, check_target, described, sweep_builds, sync
 
 BUILD_NAME = "release.duckdb"
-Check = Callable[[Engine, SchemaName], None]
+Check = Callable[[DuckDBEngine, SchemaName], None]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.engine import untrusted as strangers
 from anondb.engine.locked import LOCKED_CATALOG, open_locked
 from anondb.errors import InputError
@@ -34,7 +34,7 @@ class SealedRelease:
         path: the file.
     """
 
-    engine: Engine
+    engine: DuckDBEngine
     schema: SchemaName
     kind: Kind
     manifest: dict[str, str]
@@ -49,7 +49,7 @@ def locked_engine(
     threads: int | None = None,
     memory_limit: str | None = None,
     on_statement: Callable[[str], None] | None = None,
-) -> tuple[Engine, SchemaName, Path]:
+) -> tuple[DuckDBEngine, SchemaName, Path]:
     """An engine on a file that may be a sealed release, its schema, and its absolute path; nothing of it was checked.
 
     ``files`` are other files that may be read; for the rest see ``engine.strangers``.

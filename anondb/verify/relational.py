@@ -11,8 +11,7 @@ from math import comb, inf
 
 from sqlglot import exp
 
-from anondb.engine import Table
-from anondb.engine.engine import Engine
+from anondb.engine import Engine, Table
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.verify import work as limits

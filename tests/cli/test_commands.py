@@ -22,7 +22,7 @@ from realdata import DATA, needs
 
 import anondb
 from anondb import pipeline
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 
 COMMANDS = ("anonymize", "verify", "accuracy", "publish", "releases", "load", "demo")
 SMALL = ("--k", 2, "--m", 2, "--queries", 20)
@@ -805,7 +805,7 @@ def test_a_run_over_a_file_leaves_nothing_but_what_it_publishes(files: Path, tmp
     assert not list((tmp_path / "tmp").iterdir()) and not list(tmp_path.glob("*.wal"))
     with duckdb.connect(str(tmp_path / "sealed.duckdb"), read_only=True) as analyst:
         assert analyst.execute("SELECT upper_bound > 0 FROM count_bounds([])").fetchall() == [(True,)]
-    for engine in (Engine.open(tmp_path / "own.duckdb"), Engine.open(one_shot=True)):
+    for engine in (DuckDBEngine.open(tmp_path / "own.duckdb"), DuckDBEngine.open(one_shot=True)):
         engine.close()
         with pytest.raises(duckdb.ConnectionException):
             engine.connection.execute("SELECT 1")

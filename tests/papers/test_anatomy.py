@@ -14,7 +14,7 @@ import reference_anatomy as ref
 from release.cases import dataset
 
 from anondb.algorithms.anatomy.item_columns import phi_squared
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy
 from anondb.recoding import BucketRecoding
@@ -24,7 +24,7 @@ from anondb.utility.rules import RuleThresholds, rule_accuracy
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     yield engine
     engine.close()
 

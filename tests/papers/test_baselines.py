@@ -17,7 +17,7 @@ from anondb.algorithms.apriori.postings import load_postings
 from anondb.algorithms.apriori.vpa import parts, vpa
 from anondb.algorithms.coat.pcta import pcta
 from anondb.algorithms.mm.mm import mm
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 
@@ -30,7 +30,7 @@ def of_kind(kind: str) -> Any:
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     yield engine
     engine.close()
 

@@ -14,7 +14,7 @@ from anondb.algorithms.coat.pgen import pgen
 from anondb.data.constraints import UtilityConstraints, countable, load_item_sets
 from anondb.data.sources import open_source
 from anondb.data.transactions import load_transactions
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
 from anondb.utility import global_loss, ul_a, ul_a_log2
@@ -23,7 +23,7 @@ from anondb.verify.constraints import verify_constraints
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     yield engine
     engine.close()
 

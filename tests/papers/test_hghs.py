@@ -19,7 +19,7 @@ from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
 
@@ -35,7 +35,7 @@ def of_kind(kind: str, part: str | None = None) -> Any:
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     yield engine
     engine.close()
 

@@ -11,12 +11,12 @@ import pytest
 import reference as ref
 from local_cases import run
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=1)
+    engine = DuckDBEngine.open(threads=1)
     yield engine
     engine.close()
 

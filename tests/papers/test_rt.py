@@ -19,7 +19,7 @@ from anondb.algorithms.relational.items import ClusterRecoding, Ints, ItemSets, 
 from anondb.algorithms.relational.rt import gray_chunks
 from anondb.algorithms.relational.sets import partition
 from anondb.data.generalization import Generalization
-from anondb.engine import Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.verify.relational import verify_kkm
 from anondb.verify.result import SensitiveWitness
@@ -27,7 +27,7 @@ from anondb.verify.result import SensitiveWitness
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     yield engine
     engine.close()
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 
 
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=1)
+    engine = DuckDBEngine.open(threads=1)
     yield engine
     engine.close()

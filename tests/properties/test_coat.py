@@ -30,7 +30,7 @@ from anondb.data.constraints import (
     utility_of_siblings,
 )
 from anondb.data.taxonomy import Taxonomy, from_edges
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
@@ -38,7 +38,7 @@ from anondb.models.km import KmAnonymity
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=1)
+    engine = DuckDBEngine.open(threads=1)
     yield engine
     engine.close()
 
@@ -156,7 +156,7 @@ def test_the_same_with_one_thread_and_two() -> None:
     transactions = [rng.sample(items, rng.randint(1, 8)) for _ in range(3000)]
     found = []
     for threads in (1, 2, 2):
-        engine = Engine.open(threads=threads)
+        engine = DuckDBEngine.open(threads=threads)
         outcome = run(engine, transactions, 5, 2)
         found.append((outcome.blocks, outcome.log))
         engine.close()

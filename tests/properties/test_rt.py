@@ -22,7 +22,7 @@ from anondb.algorithms.relational.greedy import diversity_recoder
 from anondb.algorithms.relational.items import ClusterRecoding, Recoder, ul, ul_exact
 from anondb.algorithms.relational.sets import set_recoder
 from anondb.data.generalization import Generalization
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.verify.relational import verify_kkm
@@ -34,7 +34,7 @@ FOOD = {"food": ["fruit", "drink", "u"], "fruit": ["p", "q", "r"], "drink": ["s"
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     yield engine
     engine.close()
 

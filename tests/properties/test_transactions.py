@@ -14,7 +14,7 @@ import pytest
 from anondb.data import transactions as module
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 
 SECRET = "s3cret"
@@ -23,7 +23,7 @@ Baskets = dict[Any, set[str]]
 
 @pytest.fixture
 def db() -> Iterator[Engine]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     yield engine
     engine.close()
 

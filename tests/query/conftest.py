@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
     """An owner's database in memory, for a whole module."""
-    engine = Engine.open(threads=1)
+    engine = DuckDBEngine.open(threads=1)
     yield engine
     engine.close()

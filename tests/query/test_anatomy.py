@@ -13,7 +13,7 @@ from anatomy_cases import members, recoded
 from query.test_bounds import _condition
 from release.cases import catalog
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.models.anatomy import Anatomy
 from anondb.query import OpenRelease
@@ -25,7 +25,7 @@ Basket = frozenset[str]
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=1)
+    engine = DuckDBEngine.open(threads=1)
     yield engine
     engine.close()
 

@@ -14,7 +14,7 @@ from reference import ancestors, leaves, nonempty_subsets
 from release.benches import SCHEMA, ReleaseBench, coded
 
 import anondb
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.query import OpenRelease, run
 from anondb.release.objects import LOCAL, MANIFEST_KEYS
@@ -262,7 +262,7 @@ def test_by_item_at_length(bench: Engine) -> None:
 
 
 def test_one_item_is_estimated_as_by_count_bounds(bench: Engine) -> None:
-    rnd, lent = random.Random(12), Engine(bench.connection)
+    rnd, lent = random.Random(12), DuckDBEngine(bench.connection)
     for n in range(20):
         random_bags(bench, rnd, hides=n % 2 == 1)
         bench.connection.execute("UPDATE release_r.manifest SET value = 'number' WHERE key = 'release_id'")
@@ -323,7 +323,7 @@ def test_what_is_refused(bench: Engine) -> None:
     for sql in (ROWS, "SELECT item, count(*) FROM sales GROUP BY item", persons("GROUP BY tid HAVING count(*) > 1")):
         with pytest.raises(InputError, match="a bag may repeat"):
             run(bench, SCHEMA, sql)
-    lent = Engine(bench.connection)
+    lent = DuckDBEngine(bench.connection)
     bench.connection.execute("SET default_collation = 'nocase'")
     with pytest.raises(InputError, match="default_collation"):
         run(lent, SCHEMA, "SELECT count(DISTINCT tid) FROM sales WHERE item = 'c'")
@@ -345,7 +345,10 @@ def test_rows_of_sets_count_once(bench: Engine) -> None:
 @pytest.mark.parametrize("owned", [False, True])
 def test_a_replaced_release(bench: Engine, owned: bool) -> None:
     """An open release of bags goes on with what takes its place, and keeps its rows once."""
-    engine, sql = Engine(bench.connection, owned=owned), "SELECT item, count(DISTINCT tid) FROM sales GROUP BY item"
+    engine, sql = (
+        DuckDBEngine(bench.connection, owned=owned),
+        "SELECT item, count(DISTINCT tid) FROM sales GROUP BY item",
+    )
     before = bench.connection.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall()
     fill(bench, [{"a1": 1}, {"b": 2}], semantics="atomic")
     release = OpenRelease(engine, SCHEMA)

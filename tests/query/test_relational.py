@@ -16,7 +16,7 @@ from release.test_relational import ITEMS, clear, draw, put, read
 
 import anondb
 from anondb.algorithms.relational.rt import relational
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.query import OpenRelease, run
@@ -115,7 +115,7 @@ SHAPES: list[tuple[str, str]] = [
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     yield engine
     engine.close()
 
@@ -195,7 +195,7 @@ def test_sealed(engine: Engine, tmp_path: Path) -> None:
         schema = released(engine, ROWS, SETS, 2, delta=1)
         assert schema is not None
         publish(engine, schema, tmp_path / "sealed.duckdb")
-    sealed = Engine.open(tmp_path / "sealed.duckdb", read_only=True)
+    sealed = DuckDBEngine.open(tmp_path / "sealed.duckdb", read_only=True)
     for sql, expected in SHAPES:
         if expected == ANSWERED:
             assert run(sealed, SchemaName("sealed", SEALED_SCHEMA), sql).rows == run(engine, schema, sql).rows

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from query.small import release, untouched
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.query import Answer, OpenRelease, rewrite, run
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, read_manifest
@@ -588,7 +588,7 @@ def test_a_sealed_file_opened_read_only(
     engine: Engine, schemas: dict[tuple[str, str], SchemaName], tmp_path: Path
 ) -> None:
     place = publish(engine, schemas["t", "suppressed"], tmp_path / "baskets.duckdb").path
-    sealed = Engine.open(place, read_only=True, threads=1)
+    sealed = DuckDBEngine.open(place, read_only=True, threads=1)
     try:
         main = SchemaName(str(sealed.scalar("release/current_catalog")), SEALED_SCHEMA)
         for sql, _ in ANSWERED[:40]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.release.catalog import creations
 from anondb.release.objects import GLOBAL, Kind, SchemaName
 
@@ -29,7 +29,7 @@ class ReleaseBench:
     """An empty release of a kind in memory, with the number ``number``."""
 
     def __init__(self, kind: Kind = GLOBAL) -> None:
-        self.engine = Engine(duckdb.connect(config={"threads": "1"}), owned=True)
+        self.engine = DuckDBEngine(duckdb.connect(config={"threads": "1"}), owned=True)
         self.run = self.engine.connection.execute
         self.schema, self.kind = SCHEMA, kind
         self.run("CREATE SCHEMA release_r")

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 
 
 @pytest.fixture
 def owner(tmp_path: Path) -> Iterator[Engine]:
     """An owner's database in a file."""
-    engine = Engine.open(tmp_path / "shop.duckdb", threads=2)
+    engine = DuckDBEngine.open(tmp_path / "shop.duckdb", threads=2)
     yield engine
     engine.close()

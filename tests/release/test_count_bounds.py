@@ -15,7 +15,7 @@ import reference
 from release.benches import ReleaseBench
 from release.cases import SHOP, SHOP_BLOCKS, frozen, rows
 
-from anondb.engine import Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.release.publish import publish
 
 
@@ -168,7 +168,7 @@ TRUTH = [(2, 2.0, 2)]
 
 @pytest.fixture(scope="module")
 def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    engine = Engine.open()
+    engine = DuckDBEngine.open()
     place = tmp_path_factory.mktemp("sealed") / "spring.duckdb"
     publish(engine, frozen(engine).schema, place)
     engine.close()

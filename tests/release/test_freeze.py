@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from release.cases import SHOP, SHOP_BLOCKS, catalog, dataset, frozen, recoding, rows
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, InternalError
 from anondb.models.km import KmAnonymity
 from anondb.owner.published_rows import drop_release
@@ -161,7 +161,7 @@ def test_numbers_are_a_fresh_permutation_each_time(owner: Engine) -> None:
 
 def test_the_key_is_in_no_statement_and_nothing_is_left(tmp_path: Any) -> None:
     log: list[str] = []
-    engine = Engine.open(tmp_path / "shop.duckdb", on_statement=log.append)
+    engine = DuckDBEngine.open(tmp_path / "shop.duckdb", on_statement=log.append)
     key = bytes(random.Random(7).randbytes(32))
     frozen(engine, key=key)
     assert log and not any(key.hex() in text or repr(key)[2:-1] in text for text in log)
@@ -222,7 +222,7 @@ def test_a_schema_that_is_no_release_is_never_dropped(owner: Engine) -> None:
 
 
 def test_a_schema_called_like_its_database_is_refused(tmp_path: Any) -> None:
-    engine = Engine.open(tmp_path / "release_x.duckdb")
+    engine = DuckDBEngine.open(tmp_path / "release_x.duckdb")
     with pytest.raises(InputError) as caught:
         frozen(engine, name="x")
     assert caught.value.code == "ambiguous_name"
@@ -294,7 +294,7 @@ def test_everything_is_one_transaction_of_a_connection_passed_in(tmp_path: Any) 
 
     connection = duckdb.connect(str(tmp_path / "mine.duckdb"))
     settings = connection.sql("FROM duckdb_settings()").fetchall()
-    engine = Engine(connection)
+    engine = DuckDBEngine(connection)
     frozen(engine)
     engine.close()
     assert connection.sql("FROM duckdb_settings()").fetchall() == settings

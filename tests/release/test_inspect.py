@@ -10,7 +10,7 @@ import pytest
 from release.cases import frozen
 
 import anondb
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.errors import AnondbError, InputError
 from anondb.release.inspect import inspect
 from anondb.release.publish import publish
@@ -19,7 +19,7 @@ from anondb.release.publish import publish
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("made")
-    owner = Engine.open(place / "shop.duckdb")
+    owner = DuckDBEngine.open(place / "shop.duckdb")
     labels = [[f"only{i}", "apple"] for i in range(40)] + [["apple", "pear"]] * 40
     blocks = {"Fruit": ["apple", "pear"], "Other": [f"only{i}" for i in range(40)]}
     done = publish(owner, frozen(owner, labels, blocks).schema, place / "spring.duckdb").path

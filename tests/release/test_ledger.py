@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from release.cases import frozen, rows
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.owner.ledger import (
     LedgerEntry,
@@ -124,12 +124,12 @@ def test_an_error_takes_the_ledger_back(owner: Engine) -> None:
 
 
 def test_a_database_called_like_the_ledger_and_reading_only(tmp_path: Path) -> None:
-    engine = Engine.open(tmp_path / "anondb.duckdb")
+    engine = DuckDBEngine.open(tmp_path / "anondb.duckdb")
     with engine.transaction():
         record(engine, "anondb", ENTRY)
     with engine.transaction():
         mark_dropped(engine, "anondb", "spring")
     engine.close()
-    reader = Engine.open(tmp_path / "anondb.duckdb", read_only=True)
+    reader = DuckDBEngine.open(tmp_path / "anondb.duckdb", read_only=True)
     assert [e.status for e in entries(reader, "anondb")] == ["dropped"]
     reader.close()

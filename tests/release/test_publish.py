@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from release.cases import SHOP, frozen, rows
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.release import publish as publishing
 from anondb.release.catalog import listed, objects_of
@@ -33,7 +33,7 @@ def test_the_sealed_file_holds_the_release_and_nothing_else(owner: Engine, tmp_p
     assert (done.transactions, done.rows, done.size) == (6, release.rows, done.path.stat().st_size)
     assert listing(tmp_path) == ["spring.duckdb"]
     assert stat.S_IMODE(done.path.stat().st_mode) == 0o600
-    reader = Engine.open(done.path, read_only=True)
+    reader = DuckDBEngine.open(done.path, read_only=True)
     assert set(listed(reader, "spring")) == objects_of("main", GLOBAL)
     assert rows(reader, "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal OR schema_name = 'main'").count(
         ("main",)

@@ -17,7 +17,7 @@ from anondb.data.records import Records, load_records
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import from_edges
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.promises.check import verify_release
@@ -37,7 +37,7 @@ PLACES = from_edges([("all", None), ("north", "all"), ("south", "all"), ("a", "n
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     yield engine
     engine.close()
 
@@ -233,7 +233,7 @@ def test_sealed(engine: Engine, tmp_path: Path) -> None:
                 reader.execute("FROM count_bounds([], age := [1])").fetchall()
             with pytest.raises(duckdb.Error, match="NULL"):
                 reader.execute("FROM count_bounds(NULL)").fetchall()
-        sealed = Engine.open(tmp_path / "sealed.duckdb", read_only=True)
+        sealed = DuckDBEngine.open(tmp_path / "sealed.duckdb", read_only=True)
         with sealed.transaction():
             assert verify_release(sealed, SchemaName("sealed", "main"), KkmAnonymity(2, 2)).verified
             assert not verify_release(sealed, SchemaName("sealed", "main"), KkmAnonymity(100, 2)).verified

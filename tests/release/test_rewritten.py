@@ -12,7 +12,7 @@ import pytest
 from release.cases import frozen
 from sqlglot import exp
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
 from anondb.release.findings import file_findings
 from anondb.release.inspect import inspect
@@ -23,7 +23,7 @@ from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table
 @pytest.fixture(scope="module")
 def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("rewritten")
-    owner = Engine.open(place / "shop.duckdb")
+    owner = DuckDBEngine.open(place / "shop.duckdb")
     labels = [[f"only{i}", "apple"] for i in range(40)] + [["apple", "pear"]] * 40
     blocks = {"Fruit": ["apple", "pear"], "Other": [f"only{i}" for i in range(40)]}
     made = publish(owner, frozen(owner, labels, blocks).schema, place / "spring.duckdb").path
@@ -35,7 +35,7 @@ def rewritten(sealed: Path, target: Path, orders: Mapping[str, str]) -> Path:
     """The rows of a sealed file in other orders, written by anondb's own clean process."""
     build = target.parent / "build"
     build.mkdir()
-    reader = Engine.open(sealed, read_only=True)
+    reader = DuckDBEngine.open(sealed, read_only=True)
     (release_id,) = reader.connection.execute("SELECT value FROM manifest WHERE key = 'release_id'").fetchone() or ("",)
     with clean_writer(build) as writer:
         for name, columns in GLOBAL.tables.items():

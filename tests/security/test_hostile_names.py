@@ -14,7 +14,7 @@ from sqlglot import exp
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import load_transactions
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.models.km import KmAnonymity
 from anondb.owner.ledger import entries, find, record
@@ -100,7 +100,7 @@ def test_names_of_releases_come_back_exactly(owner: Engine, tmp_path: Path) -> N
 
 def test_hostile_release_survives_reopening(tmp_path: Path) -> None:
     names = list(NAMES)
-    engine = Engine.open(tmp_path / 'it\'s "mine"; --.duckdb')
+    engine = DuckDBEngine.open(tmp_path / 'it\'s "mine"; --.duckdb')
     catalog = str(engine.scalar("release/current_catalog"))
     for name in names[:3]:
         with engine.transaction():
@@ -109,7 +109,7 @@ def test_hostile_release_survives_reopening(tmp_path: Path) -> None:
                 engine, data, recoding(data, {"a": ["a"]}), KmAnonymity(), release_schema=release_schema(catalog, name)
             )
     engine.close()
-    again = Engine.open(tmp_path / 'it\'s "mine"; --.duckdb')
+    again = DuckDBEngine.open(tmp_path / 'it\'s "mine"; --.duckdb')
     found = rows(again, "SELECT schema_name FROM duckdb_schemas() WHERE schema_name LIKE 'release_%' ORDER BY 1")
     assert [f[0] for f in found] == sorted(f"release_{n}" for n in names[:3])
     publish(again, release_schema(catalog, names[0]), tmp_path / "out '\".duckdb")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from release.cases import dataset, recoding
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.models.km import KmAnonymity
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.inspect import inspect
@@ -74,7 +74,7 @@ def test_the_order_says_nothing_of_the_source(owner: Engine, tmp_path: Path) -> 
             owner, data, recoding(data, blocks), KmAnonymity(1, 1), release_schema=release_schema("shop", "spring")
         )
     path = publish(owner, release.schema, tmp_path / "sealed.duckdb").path
-    reader = Engine.open(path, read_only=True)
+    reader = DuckDBEngine.open(path, read_only=True)
     stored = (
         "SELECT transaction_id, substr(item, 2)::INTEGER FROM transaction_items JOIN labels USING (item_id) ORDER BY {}"
     )

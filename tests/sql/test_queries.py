@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sqlglot import exp
 
-from anondb.engine import Engine, all_names, load
+from anondb.engine import DuckDBEngine, Engine, all_names, load
 from anondb.engine.queries import NamedQuery
 from anondb.errors import InternalError
 
@@ -20,7 +20,7 @@ Row = tuple[Any, ...]
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     yield engine
     engine.close()
 

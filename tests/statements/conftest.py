@@ -9,7 +9,7 @@ import pytest
 
 import anondb
 from anondb.demo import make_shop
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 
 BASKETS = {1: "ab", 2: "ab", 3: "ac", 4: "bc", 5: "ad", 6: "bd"}
 EDGES = [("all", None), ("X", "all"), ("Y", "all"), ("a", "X"), ("b", "X"), ("c", "Y"), ("d", "Y")]
@@ -17,7 +17,7 @@ EDGES = [("all", None), ("X", "all"), ("Y", "all"), ("a", "X"), ("b", "X"), ("c"
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open()
+    engine = DuckDBEngine.open()
     yield engine
     engine.close()
 

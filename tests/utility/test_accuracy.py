@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine, Table
+from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
 from anondb.utility import ReleasedData, measure, of_recoding, of_release, owner_workload, p_item
@@ -23,7 +23,7 @@ from anondb.utility.workload import Workload
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Engine]:
-    opened = Engine.open(threads=1)
+    opened = DuckDBEngine.open(threads=1)
     yield opened
     opened.close()
 

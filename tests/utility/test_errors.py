@@ -16,7 +16,7 @@ from utility.test_accuracy import ask, drop_all, load, random_case, release, row
 
 import anondb
 from anondb.database import Database
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.models.anatomy import Anatomy
 from anondb.owner.query_log import measure_log
 from anondb.utility import RelativeError, error_figures, measure
@@ -27,7 +27,7 @@ Answer = tuple[int, Fraction, int, int]
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Engine]:
-    opened = Engine.open(threads=1)
+    opened = DuckDBEngine.open(threads=1)
     yield opened
     opened.close()
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from anondb.data.sources import Source, describe, open_source
 from anondb.data.transactions import Dataset, load_transactions
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.recoding import GlobalRecoding
 from anondb.utility import Workload, counting, generalized_items, owner_workload, random_workload
@@ -28,7 +28,7 @@ Itemsets = list[tuple[int, ...]]
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    opened = Engine.open(threads=1)
+    opened = DuckDBEngine.open(threads=1)
     with opened.transaction():
         yield opened
     opened.close()
@@ -173,7 +173,7 @@ def test_the_seed_decides_and_the_threads_do_not(monkeypatch: pytest.MonkeyPatch
     data = random_data(21, n=300, items=40)
     seen: dict[tuple[int, int], Itemsets] = {}
     for threads in (1, 2):
-        opened = Engine.open(threads=threads)
+        opened = DuckDBEngine.open(threads=threads)
         with opened.transaction():
             dataset = load(opened, data)
             for seed in (0, 1):

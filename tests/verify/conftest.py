@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=1)
+    engine = DuckDBEngine.open(threads=1)
     yield engine
     engine.close()

@@ -10,7 +10,7 @@ import pytest
 import reference_anatomy as ref
 from anatomy_cases import Row, occurring, put_buckets, random_table, rows_of, verified
 
-from anondb.engine import Engine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.models.anatomy import Anatomy
 from anondb.verify.anatomy import verify_anatomy
@@ -22,7 +22,7 @@ BUCKETS = [[0, 1, 4], [2, 3, 5]]
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.open(threads=2)
+    engine = DuckDBEngine.open(threads=2)
     yield engine
     engine.close()
 

@@ -12,23 +12,22 @@ from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.engine.failures import bad_unicode, open_error, transaction_open, wrap
+from anondb.engine.interface import Columns, Tables
 from anondb.engine.queries import Value, load
 from anondb.engine.shadowed import NameCheck
 from anondb.engine.spill import private_directory
 from anondb.engine.tables import Table
 from anondb.errors import AnondbError, InputError
 
-Columns = dict[str, npt.NDArray[Any]]
 _T = TypeVar("_T")
 _WORK_PREFIX = "_anondb_"
 RESERVED_NAMES = ("information_schema",)
 
 
-class Engine:
+class DuckDBEngine:
     """One connection and the worker thread that uses it.
 
     Work tables are TEMP tables whose names begin with ``_anondb_``. Everything between ``transaction()`` and its end is
@@ -76,7 +75,7 @@ class Engine:
         on_statement: Callable[[str], None] | None = None,
         on_progress: Callable[[str], None] | None = None,
         one_shot: bool = False,
-    ) -> Engine:
+    ) -> DuckDBEngine:
         """Open a database of our own: private 0700 directory for spill files, no extension autoload, no secrets."""
         if Path(os.fspath(path)).stem.lower() in RESERVED_NAMES:
             raise InputError(
@@ -211,11 +210,11 @@ class Engine:
         """The identity of the work table ``name``; it need not exist yet."""
         return Table("temp", "main", _WORK_PREFIX + name)
 
-    def query(self, name: str, tables: Mapping[str, Table | exp.Query] | None = None, **values: Value) -> Columns:
+    def query(self, name: str, tables: Tables | None = None, **values: Value) -> Columns:
         """Run the named query and return its columns as NumPy arrays (masked where there are NULLs)."""
         return self._execute(_text(load(name).bind(tables or {}, values)), f"query {name}", fetch=True)
 
-    def scalar(self, name: str, tables: Mapping[str, Table | exp.Query] | None = None, **values: Value) -> Any:
+    def scalar(self, name: str, tables: Tables | None = None, **values: Value) -> Any:
         """The single value that the named query returns; None for NULL."""
         (column,) = self.query(name, tables, **values).values()
         return column[:1].tolist()[0]
@@ -224,7 +223,7 @@ class Engine:
         self,
         target: str | Table,
         name: str | exp.Query,
-        tables: Mapping[str, Table | exp.Query] | None = None,
+        tables: Tables | None = None,
         **values: Value,
     ) -> Table:
         """``CREATE TABLE target AS`` the named query (or a tree); a plain name makes a work table. Returns its identity."""

@@ -1,0 +1,83 @@
+"""What an engine must do, whatever database runs the SQL.
+
+Loaders, algorithms, verifiers and measures are written against ``Engine``. ``DuckDBEngine`` is the
+only one so far; another database needs a class with these methods, which transpiles named queries to its dialect. What
+opens, seals or locks files needs ``DuckDBEngine`` itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.engine.queries import Value
+from anondb.engine.tables import Table
+
+Columns = dict[str, npt.NDArray[Any]]
+Tables = Mapping[str, Table | exp.Query]
+
+
+class Engine(Protocol):
+    """Runs statements and fetches aggregates, as columns. All work happens inside ``transaction()``.
+
+    Statements are named queries (``sql/<room>/<name>.sql``) or trees of sqlglot, in DuckDB's dialect; text is never put
+    together. Work tables are temporary, and dropped at the end of the transaction at the latest.
+    """
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Begin a transaction: one snapshot of the source; committed at the end of the block, rolled back on any error."""
+        ...
+
+    def query(self, name: str, tables: Tables | None = None, **values: Value) -> Columns:
+        """Run a named query with these tables and values; return its columns."""
+        ...
+
+    def scalar(self, name: str, tables: Tables | None = None, **values: Value) -> Any:
+        """Run a named query that returns one row and one column; return its value."""
+        ...
+
+    def select(self, tree: exp.Query, what: str = "generated query") -> Columns:
+        """Run a tree and return its columns; ``what`` names it in errors."""
+        ...
+
+    def create(
+        self, target: str | Table, name: str | exp.Query, tables: Tables | None = None, **values: Value
+    ) -> Table:
+        """Create a table from a named query or a tree: a work table where ``target`` is a text. Return its identity."""
+        ...
+
+    def put(self, target: str | Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
+        """Create a table from arrays: ``{name: (SQL type, values)}``. Return its identity."""
+        ...
+
+    def run(self, statement: exp.Expr, what: str) -> None:
+        """Run a statement tree that returns nothing of interest."""
+        ...
+
+    def run_all(self, statements: Iterable[exp.Expr], what: str) -> None:
+        """Run several such statements at once."""
+        ...
+
+    def drop(self, *tables: Table) -> None:
+        """Drop work tables."""
+        ...
+
+    def work_table(self, name: str) -> Table:
+        """The identity of a work table."""
+        ...
+
+    def exists(self, table: Table) -> bool:
+        """Whether a table or view exists."""
+        ...
+
+    def registered(self, source: Any) -> AbstractContextManager[Table]:
+        """Make a data frame, an Arrow table or a dict of arrays readable as a table, for the time of a block."""
+        ...
+
+    def progress(self, words: str) -> None:
+        """Tell the user what long work is at."""
+        ...
