@@ -421,9 +421,9 @@ class Database:
 
     def check_view(self, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
         """Whether today's data still keep the policy of a view or release under its recoding; nothing is written."""
-        from anondb.owner import views
+        from anondb.owner.view_check import check_view
 
-        return views.check_view(self.engine, name, model=model, witnesses=witnesses)
+        return check_view(self.engine, name, model=model, witnesses=witnesses)
 
     def explain(self, release: str, item: str) -> Explanation:
         """Why an item looks as it does in a release.

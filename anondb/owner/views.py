@@ -1,4 +1,4 @@
-"""Anonymized views: made, refreshed, dropped, listed, and checked against the data as they are now."""
+"""Anonymized views: made, refreshed, dropped and listed."""
 
 from __future__ import annotations
 
@@ -6,48 +6,37 @@ import contextlib
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from anondb import pipeline
 from anondb.algorithms.method import Task
 from anondb.data.columns import load_columns
 from anondb.data.sources import FILE_SUFFIXES, resolve_table
-from anondb.data.taxonomy import Taxonomy, from_edges
+from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError, InputError
-from anondb.models import Model
-from anondb.models.named import model_of, parameters_of
+from anondb.models.named import parameters_of
 from anondb.owner import ledger, overlap
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
-from anondb.owner.view_results import Check, Created, Dropped, Refreshed, Shown
+from anondb.owner.view_check import by_transaction, check_release, images_of
+from anondb.owner.view_results import Created, Dropped, Refreshed, Shown
 from anondb.policy import Policy
-from anondb.promises import check as checks
-from anondb.promises.spec import Knowledge
-from anondb.recoding import GlobalRecoding
-from anondb.release.objects import RECORDS, SchemaName, find_schema, is_local, layout_of, read_manifest, release_schema
+from anondb.release.objects import find_schema, read_manifest, release_schema
 from anondb.release.paths import check_target
 from anondb.release.publish import PublishedFile
 from anondb.release.reader import read_sealed_manifest
 from anondb.statements.parser import plain_table
 from anondb.statements.statement import CreateView, Value
-from anondb.utility import Loss, global_loss
-from anondb.verify import Verification
 
 SOURCES = (
     *("taxonomy", "records", "hierarchies", "weights", "domains", "sensitive", "privacy_constraints"),
     *("utility_constraints", "countable", "columns", "workload"),
 )
 SOURCE_SUFFIXES = (*FILE_SUFFIXES, ".tree", ".txt")
-Images = npt.NDArray[Any]
 _ALLOW_ANEW = "If that is wanted, CREATE OR REPLACE the view, its options and allow_overlap = true in WITH (...)."
 
 
@@ -101,14 +90,14 @@ def refresh(engine: DuckDBEngine, name: str) -> Refreshed:
             if before and not view.options.get("allow_overlap", False):
                 raise overlap.refused(view.name, before, _ALLOW_ANEW)
         check, changed, report, file, begun = None, None, None, None, 0.0
-        compared = bool(causes) and not _by_transaction(engine, schema)  # else an item has no image of its own
+        compared = bool(causes) and not by_transaction(engine, schema)  # else an item has no image of its own
         if compared:
-            check = _check(engine, entry, task.dataset, schema, policy.model, policy.max_suppression)
-            old = _images(engine, task.dataset, schema)
+            check = check_release(engine, entry, task.dataset, schema, policy.model, policy.max_suppression)
+            old = images_of(engine, task.dataset, schema)
         if causes:
             report = pipeline.anonymize(engine, policy, view=view, task=task)
         if compared:
-            changed = int((old != _images(engine, task.dataset, schema)).sum())
+            changed = int((old != images_of(engine, task.dataset, schema)).sum())
         if path is not None:
             begun = time.perf_counter()
             file = _sealed(engine, view, path, True, before, task.dataset)
@@ -173,34 +162,6 @@ def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) 
         if error.code == "transaction_open":
             raise
         return "unknown"
-
-
-def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
-    """Apply the recoding of a release to its source as it is now, and check the promise. Nothing is written.
-
-    Args:
-        engine: the engine, outside a transaction; the database may be read-only.
-        name: of the view or release.
-        model: the promise; the release's own by default.
-        witnesses: how many violations to return at most.
-
-    Raises:
-        InputError: no such release, or its source cannot be found again or is not as it should be.
-    """
-    with engine.transaction():
-        schema = stored.find_release(engine, name)
-        if _by_transaction(engine, schema):
-            raise InputError(
-                f"The release {name!r} is a local recoding: an item has no image that today's data could be given.",
-                code="local_recoding",
-                hint="Verify its frozen rows, or make it anew.",
-            )
-        entry, dataset = stored.load_source(engine, name)
-        promised = model or model_of(read_manifest(engine, schema))
-        limit = entry.parameters.get("max_suppression")
-        return _check(
-            engine, entry, dataset, schema, promised, None if limit is None else Fraction(limit), witnesses=witnesses
-        )
 
 
 # ---------------------------------------------------------------------- parts
@@ -281,11 +242,6 @@ def _same_columns(engine: DuckDBEngine, name: str, dataset: Dataset, columns: An
     return released == dict(zip(dataset.labels, number.tolist(), strict=True))
 
 
-def _by_transaction(engine: Engine, schema: SchemaName) -> bool:
-    """Whether what becomes of an item depends on the transaction; with relational values it does, though it may not show."""
-    return is_local(engine, schema) or layout_of(read_manifest(engine, schema)["model"]) == RECORDS
-
-
 def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:
     """The parent of each node: what makes two taxonomies the same, whatever the order of their rows."""
     if taxonomy is None:
@@ -318,88 +274,3 @@ def _sealed(
     found = overlap.measure(engine, catalog, schema, before, dataset)
     allowed = bool(view.options.get("allow_overlap", False))
     return stored.seal(engine, view.name, path, found, replace=replace, allow_overlap=allowed)
-
-
-def _images(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:
-    """The released item of each item of the data, by item number; the number 0 (no text) where there is none."""
-    found = engine.query(
-        "statements/images", {"items": dataset.items, "released_items": schema.table("released_items")}
-    )
-    column = found["released_item"]
-    labels = np.asarray(np.ma.getdata(column), dtype=object).copy()
-    labels[np.ma.getmaskarray(column)] = 0
-    return labels
-
-
-def _check(
-    engine: DuckDBEngine,
-    entry: ledger.LedgerEntry,
-    dataset: Dataset,
-    schema: SchemaName,
-    model: Model,
-    limit: Fraction | None,
-    *,
-    witnesses: int = 0,
-) -> Check:
-    """Apply a release's recoding to a dataset, in SQL, and verify what comes out.
-
-    An anatomy is no recoding of items: its buckets are verified, and that they are those of the dataset.
-    """
-    buckets = model.layout == "buckets"
-    if buckets:
-        known = Knowledge(original=dataset)
-        verification = checks.verify_release(engine, schema, model, witnesses, knowledge=known)
-    else:
-        verification = _verify_recoded(engine, entry, dataset, schema, model, witnesses)
-    published = _images(engine, dataset, schema)
-    missing = published == 0
-    return Check(
-        release=entry.name,
-        verification=verification,
-        fresh=fingerprint(engine, dataset) == entry.fingerprint,
-        transactions=dataset.n_transactions,
-        items=dataset.n_items,
-        not_covered_items=int(missing.sum()),
-        not_covered_occurrences=int(dataset.supports[missing].sum()),
-        not_covered=tuple(dataset.labels[i] for i in np.flatnonzero(missing)[:witnesses].tolist()),
-        limit=limit,
-        loss=Loss() if buckets else _loss(engine, entry, dataset, schema, published),
-    )
-
-
-def _verify_recoded(
-    engine: DuckDBEngine,
-    entry: ledger.LedgerEntry,
-    dataset: Dataset,
-    schema: SchemaName,
-    model: Model,
-    witnesses: int,
-) -> Verification:
-    """The promise on a dataset under the image map of a release."""
-    released = schema.table("released_items")
-    images = engine.create("old_images", "statements/images", {"items": dataset.items, "released_items": released})
-    codes = engine.create("old_codes", "statements/codes", {"images": images})
-    recoded = engine.create(
-        "recoded", "statements/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
-    )
-    subject = checks.subject_of(engine, replace(dataset, transactions=recoded, items=codes, bags=None))
-    knowledge = stored.knowledge_of(engine, stored.current_catalog(engine), entry.release_id)
-    subject = replace(subject, knowledge=knowledge, released_items=released)
-    verification = checks.verify_subject(subject, model, witnesses)
-    engine.drop(recoded, codes, images)
-    return verification
-
-
-def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:
-    """What the release's recoding costs on a dataset; items without a released item count as suppressed."""
-    found = engine.query("release/members", {"released_items": schema.table("released_items")})
-    labels, member_of = np.unique(np.asarray(found["released_item"], dtype=object), return_inverse=True)
-    number = {label: n for n, label in enumerate(labels.tolist())}
-    recoding = GlobalRecoding(
-        image=np.asarray([-1 if label == 0 else number[label] for label in published.tolist()], dtype=np.int64),
-        labels=tuple(labels.tolist()),
-        member_of=member_of.astype(np.int64),
-        member_labels=tuple(found["item"].tolist()),
-    )
-    edges = ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id)
-    return global_loss(dataset, recoding, from_edges(edges) if edges else None)

@@ -1,0 +1,146 @@
+"""Check a release against its source as it is now: apply its recoding to today's data and verify what comes out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.data.taxonomy import from_edges
+from anondb.data.transactions import Dataset, fingerprint
+from anondb.engine import DuckDBEngine, Engine
+from anondb.errors import InputError
+from anondb.models import Model
+from anondb.models.named import model_of
+from anondb.owner import ledger
+from anondb.owner import releases as stored
+from anondb.owner.view_results import Check
+from anondb.promises import check as checks
+from anondb.promises.spec import Knowledge
+from anondb.recoding import GlobalRecoding
+from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest
+from anondb.utility import Loss, global_loss
+from anondb.verify import Verification
+
+Images = npt.NDArray[Any]
+
+
+def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
+    """Apply the recoding of a release to its source as it is now, and check the promise. Nothing is written.
+
+    Args:
+        engine: the engine, outside a transaction; the database may be read-only.
+        name: of the view or release.
+        model: the promise; the release's own by default.
+        witnesses: how many violations to return at most.
+
+    Raises:
+        InputError: no such release, or its source cannot be found again or is not as it should be.
+    """
+    with engine.transaction():
+        schema = stored.find_release(engine, name)
+        if by_transaction(engine, schema):
+            raise InputError(
+                f"The release {name!r} is a local recoding: an item has no image that today's data could be given.",
+                code="local_recoding",
+                hint="Verify its frozen rows, or make it anew.",
+            )
+        entry, dataset = stored.load_source(engine, name)
+        promised = model or model_of(read_manifest(engine, schema))
+        limit = entry.parameters.get("max_suppression")
+        return check_release(
+            engine, entry, dataset, schema, promised, None if limit is None else Fraction(limit), witnesses=witnesses
+        )
+
+
+def images_of(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:
+    """The released item of each item of the data, by item number; the number 0 (no text) where there is none."""
+    found = engine.query(
+        "statements/images", {"items": dataset.items, "released_items": schema.table("released_items")}
+    )
+    column = found["released_item"]
+    labels = np.asarray(np.ma.getdata(column), dtype=object).copy()
+    labels[np.ma.getmaskarray(column)] = 0
+    return labels
+
+
+def check_release(
+    engine: DuckDBEngine,
+    entry: ledger.LedgerEntry,
+    dataset: Dataset,
+    schema: SchemaName,
+    model: Model,
+    limit: Fraction | None,
+    *,
+    witnesses: int = 0,
+) -> Check:
+    """Apply a release's recoding to a dataset, in SQL, and verify what comes out.
+
+    An anatomy is no recoding of items: its buckets are verified, and that they are those of the dataset.
+    """
+    buckets = model.layout == "buckets"
+    if buckets:
+        known = Knowledge(original=dataset)
+        verification = checks.verify_release(engine, schema, model, witnesses, knowledge=known)
+    else:
+        verification = _verify_recoded(engine, entry, dataset, schema, model, witnesses)
+    published = images_of(engine, dataset, schema)
+    missing = published == 0
+    return Check(
+        release=entry.name,
+        verification=verification,
+        fresh=fingerprint(engine, dataset) == entry.fingerprint,
+        transactions=dataset.n_transactions,
+        items=dataset.n_items,
+        not_covered_items=int(missing.sum()),
+        not_covered_occurrences=int(dataset.supports[missing].sum()),
+        not_covered=tuple(dataset.labels[i] for i in np.flatnonzero(missing)[:witnesses].tolist()),
+        limit=limit,
+        loss=Loss() if buckets else _loss(engine, entry, dataset, schema, published),
+    )
+
+
+def _verify_recoded(
+    engine: DuckDBEngine,
+    entry: ledger.LedgerEntry,
+    dataset: Dataset,
+    schema: SchemaName,
+    model: Model,
+    witnesses: int,
+) -> Verification:
+    """The promise on a dataset under the image map of a release."""
+    released = schema.table("released_items")
+    images = engine.create("old_images", "statements/images", {"items": dataset.items, "released_items": released})
+    codes = engine.create("old_codes", "statements/codes", {"images": images})
+    recoded = engine.create(
+        "recoded", "statements/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
+    )
+    subject = checks.subject_of(engine, replace(dataset, transactions=recoded, items=codes, bags=None))
+    knowledge = stored.knowledge_of(engine, stored.current_catalog(engine), entry.release_id)
+    subject = replace(subject, knowledge=knowledge, released_items=released)
+    verification = checks.verify_subject(subject, model, witnesses)
+    engine.drop(recoded, codes, images)
+    return verification
+
+
+def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:
+    """What the release's recoding costs on a dataset; items without a released item count as suppressed."""
+    found = engine.query("release/members", {"released_items": schema.table("released_items")})
+    labels, member_of = np.unique(np.asarray(found["released_item"], dtype=object), return_inverse=True)
+    number = {label: n for n, label in enumerate(labels.tolist())}
+    recoding = GlobalRecoding(
+        image=np.asarray([-1 if label == 0 else number[label] for label in published.tolist()], dtype=np.int64),
+        labels=tuple(labels.tolist()),
+        member_of=member_of.astype(np.int64),
+        member_labels=tuple(found["item"].tolist()),
+    )
+    edges = ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id)
+    return global_loss(dataset, recoding, from_edges(edges) if edges else None)
+
+
+def by_transaction(engine: Engine, schema: SchemaName) -> bool:
+    """Whether what becomes of an item depends on the transaction; with relational values it does, though it may not show."""
+    return is_local(engine, schema) or layout_of(read_manifest(engine, schema)["model"]) == RECORDS
