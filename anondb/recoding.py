@@ -56,6 +56,8 @@ class GlobalRecoding:
     remarks: ClassVar[tuple[str, ...]] = ()
     decided: ClassVar[dict[str, Any]] = {}
     one_image: ClassVar[bool] = True
+    semantics: ClassVar[Literal["set"]] = "set"
+    values: ClassVar[None] = None
 
     @property
     def items(self) -> GlobalRecoding:
@@ -143,6 +145,7 @@ class LocalRecoding:
     remarks: tuple[str, ...] = ()
     decided: ClassVar[dict[str, Any]] = {}
     one_image: ClassVar[bool] = False
+    values: ClassVar[None] = None
 
     @property
     def items(self) -> LocalRecoding:
@@ -215,6 +218,11 @@ class RelationalRecoding:
     one_image: ClassVar[bool] = False
 
     @property
+    def values(self) -> RelationalRecoding:
+        """How the relational values are recoded."""
+        return self
+
+    @property
     def decisions(self) -> tuple[Decision, ...]:
         """The chosen steps."""
         return self.items.decisions
@@ -241,5 +249,6 @@ class RelationalRecoding:
 
 # Every recoding has ``items`` (how items are recoded), ``decisions``, ``remarks`` (what the owner should know about how the
 # algorithm went about it, without data values), ``decided`` (parameters of the model that are known only after recoding) and
-# ``one_image`` (whether an item has the same image in all transactions).
+# ``one_image`` (whether an item has the same image in all transactions). All but an anatomy have ``values`` (how relational
+# values are recoded, or None).
 Recoding = GlobalRecoding | LocalRecoding | RelationalRecoding | BucketRecoding

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from sqlglot import exp
 from anondb.engine import Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models import Model
-from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding, RelationalRecoding
+from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recoding
 from anondb.release.buckets import check_buckets, write_buckets
 from anondb.release.catalog import unexpected_objects
 from anondb.release.definitions import create_views_and_macros
@@ -173,15 +174,12 @@ def freeze(
     release_id = new_release_id() if release_id is None else release_id
     if isinstance(recoding, BucketRecoding):
         return _freeze_buckets(engine, dataset, recoding, model, release_schema, release_id, key)
-    items = recoding.items if isinstance(recoding, RelationalRecoding) else recoding
+    items, values = recoding.items, recoding.values
     numbered = number_transactions(engine, dataset.ids, key)
-    if isinstance(items, LocalRecoding):
-        rows = _write_local(engine, dataset, items, release_schema, numbered)
-    else:
-        rows = _write_global(engine, dataset, items, release_schema, numbered)
-    if isinstance(recoding, RelationalRecoding):
+    rows = _write_rows(items, engine, dataset, release_schema, numbered)
+    if values is not None:
         write_records(
-            engine, recoding, numbered, release_schema.table("records"), release_schema.table("released_values")
+            engine, values, numbered, release_schema.table("records"), release_schema.table("released_values")
         )
     engine.drop(numbered)
 
@@ -194,17 +192,12 @@ def freeze(
     stands_for = [label for below in members.values() for label in sorted(below)]
     _put_texts(engine, release_schema.table("released_items"), released, stands_for)
     suppression = "some" if rows.suppression else "none"
-    semantics = items.semantics if isinstance(items, LocalRecoding) else "set"
-    manifest = _manifest(dataset, model, release_id, suppression, semantics)
-    if isinstance(recoding, RelationalRecoding):
-        manifest["sensitive"] = sensitive_text(recoding.sensitive)
+    manifest = _manifest(dataset, model, release_id, suppression, items.semantics)
+    if values is not None:
+        manifest["sensitive"] = sensitive_text(values.sensitive)
     _put_texts(engine, release_schema.table("manifest"), list(manifest), list(manifest.values()))
-    stated = (
-        relational_kind(shown_attributes(recoding))
-        if isinstance(recoding, RelationalRecoding)
-        else LAYOUTS[model.layout]
-    )
-    kind = as_read(engine, release_schema, stated)
+    layout = LAYOUTS[model.layout] if values is None else relational_kind(shown_attributes(values))
+    kind = as_read(engine, release_schema, layout)
     create_views_and_macros(engine, release_schema, release_id, kind)
 
     counts = table_counts(engine, release_schema, kind)
@@ -257,8 +250,17 @@ def _write_labels(engine: Engine, labels: Sequence[str], occurring: set[int], sc
     )
 
 
+@singledispatch
+def _write_rows(
+    recoding: GlobalRecoding | LocalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
+) -> _Rows:
+    """Write the transactions of a recoding of items."""
+    raise InternalError(f"{type(recoding).__name__} has no rows.")
+
+
+@_write_rows.register(GlobalRecoding)
 def _write_global(
-    engine: Engine, dataset: Dataset, recoding: GlobalRecoding, schema: SchemaName, numbered: Table
+    recoding: GlobalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
 ) -> _Rows:
     """Write the transactions of a global recoding: every item replaced by its image."""
     _check_recoding(dataset, recoding)
@@ -277,8 +279,9 @@ def _write_global(
     return _Rows(occurring, bool(items), items, occurrences)
 
 
+@_write_rows.register(LocalRecoding)
 def _write_local(
-    engine: Engine, dataset: Dataset, recoding: LocalRecoding, schema: SchemaName, numbered: Table
+    recoding: LocalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
 ) -> _Rows:
     """Write the transactions of a local recoding, and hold it to what it says of the originals.
 
