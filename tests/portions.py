@@ -1,0 +1,32 @@
+"""Random cases in portions: a sample in ``make test``, the others in ``make check`` or ``make nightly``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+BATCHES = 4  # of one portion, which workers share
+
+
+def portions(quick: int, check: int = 0, night: int = 0, *, first: int = 0) -> list[Any]:
+    """Parameters that are ranges of seeds, from ``first`` on.
+
+    Args:
+        quick: how many seeds ``make test`` takes, in one range.
+        check: how many it has in all with those of ``make check``, which are marked slow.
+        night: how many there are in all with those of ``make nightly``.
+        first: the first seed.
+    """
+    found = [pytest.param(range(first, first + quick), id=f"{first}-{first + quick}")] if quick else []
+    done = quick
+    for until, mark in ((check, pytest.mark.slow), (night, pytest.mark.nightly)):
+        rest = max(until - done, 0)
+        ends = [done + rest * (n + 1) // BATCHES for n in range(BATCHES)]
+        for begin, end in zip([done, *ends], ends, strict=False):
+            if end > begin:
+                found.append(
+                    pytest.param(range(first + begin, first + end), marks=mark, id=f"{first + begin}-{first + end}")
+                )
+        done += rest
+    return found
