@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -29,4 +30,22 @@ def portions(quick: int, check: int = 0, night: int = 0, *, first: int = 0) -> l
                     pytest.param(range(first + begin, first + end), marks=mark, id=f"{first + begin}-{first + end}")
                 )
         done += rest
+    return found
+
+
+def some(values: Iterable[Any], *quick: Any, ids: Callable[[Any], str] | None = None) -> list[Any]:
+    """All values as parameters; those that are not among ``quick`` are marked slow.
+
+    Args:
+        values: the values; a tuple of them is the values of several parameters.
+        quick: what ``make test`` takes.
+        ids: makes the id of a value.
+    """
+    known = list(values)
+    assert quick and all(value in known for value in quick)
+    found = []
+    for value in known:
+        marks = [] if value in quick else [pytest.mark.slow]
+        parts = value if isinstance(value, tuple) else (value,)
+        found.append(pytest.param(*parts, marks=marks, id=None if ids is None else ids(value)))
     return found

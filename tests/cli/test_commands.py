@@ -18,6 +18,7 @@ import duckdb
 import pandas as pd
 import pytest
 from cli.shop import BASKETS, EDGES, RELEASED, Outcome, Run, baskets, state_of
+from portions import some
 
 import anondb
 from anondb import pipeline
@@ -171,7 +172,9 @@ def test_show_sql_goes_to_stderr(run: Run, shop: Path) -> None:
     assert found.code == 0 and "SELECT" in found.err and "CREATE" in found.err
 
 
-@pytest.mark.parametrize(("suffix", "taxonomy"), [("dat", "s.tree"), ("csv", "food.csv"), ("parquet", "food.csv")])
+@pytest.mark.parametrize(
+    ("suffix", "taxonomy"), some([("dat", "s.tree"), ("csv", "food.csv"), ("parquet", "food.csv")], ("dat", "s.tree"))
+)
 def test_anonymize_a_data_file(run: Run, files: Path, suffix: str, taxonomy: str) -> None:
     before = left(files)
     found = run("anonymize", files / f"s.{suffix}", "--taxonomy", files / taxonomy, *SMALL, "--json")
@@ -207,7 +210,7 @@ def test_names_of_releases(run: Run, shop: Path) -> None:
         found = anonymize(run, shop, "--release", name, "--json")
         assert (found.code, found.json["error"]["code"]) == (2, "release_exists") and found.err
         assert state_of(shop) == before
-    for name in ("select", 'a"b.c; DROP TABLE sales; --', "\U0001f34e", "x" * 5000, " "):
+    for name in ('a"b.c; DROP TABLE sales; --\U0001f34e' + "x" * 5000, " "):
         assert anonymize(run, shop, "--release", name, "--json").json["release"] == name
         assert baskets(shop, f"release_{name}".replace('"', '""')) == RELEASED
     assert anonymize(run, shop, "--release", "").code == 2
@@ -427,7 +430,7 @@ def test_ctrl_c_stops_a_running_query(shop: Path) -> None:
     assert "interrupted" in err and "Traceback" not in err and '"error"' in out
 
 
-@pytest.mark.parametrize("wait", [0.01, 0.03, 0.05, 0.15, 0.25, 0.4])
+@pytest.mark.parametrize("wait", some([0.01, 0.03, 0.05, 0.15, 0.25, 0.4], 0.03, 0.25))
 def test_ctrl_c_while_the_command_starts(wait: float, shop: Path) -> None:
     before = state_of(shop)
     words = ("verify", str(shop), "--transactions", "sales", "--json")

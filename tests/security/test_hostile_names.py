@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from portions import some
 from release.cases import dataset, recoding, rows
 from release.test_ledger import ENTRY
 from sqlglot import exp
@@ -117,7 +118,7 @@ def test_hostile_release_survives_reopening(tmp_path: Path) -> None:
     assert read_sealed_manifest(tmp_path / "out '\".duckdb")["transactions"] == "1"
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "dat"])
+@pytest.mark.parametrize("suffix", some(["csv", "parquet", "dat"], "csv"))
 @pytest.mark.parametrize(
     "name", ["a[1].{}", "a*.{}", "a?.{}", "[!b]1.{}", "a]1.{}", "item=x/a1.{}", "level=x/[a]1.{}", "d[1]/**/a1.{}"]
 )
