@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from portions import portions
+from portions import portions, some
 
 import anondb
 from anondb.errors import AnondbError, InputError
@@ -230,7 +230,9 @@ def attacked(place: Path, seed: int, options: dict[str, Any], hidden: set[str]) 
     return True
 
 
-@pytest.mark.parametrize(("options", "hidden"), MODELS, ids=lambda p: p.get("algorithm") if isinstance(p, dict) else "")
+@pytest.mark.parametrize(
+    ("options", "hidden"), some(MODELS, *MODELS[1:4], MODELS[5], MODELS[7], ids=lambda model: model[0]["algorithm"])
+)
 @pytest.mark.parametrize("seeds", portions(1, 4, 27))
 def test_local_recodings_and_records(options: dict[str, Any], hidden: set[str], seeds: range, tmp_path: Path) -> None:
     done = sum(attacked(tmp_path / f"{n}.duckdb", n, options, hidden) for n in seeds)

@@ -21,9 +21,11 @@ SOLD = ("--transactions", "sales", "--queries", 20, "--k", 2)
 @pytest.mark.parametrize(
     ("algorithm", "expected"),
     [
-        ("apriori", [["Y", "a"], ["Y", "a"], ["Y", "b"], ["Y", "b"], ["a", "b"], ["a", "b"]]),
+        pytest.param(
+            "apriori", [["Y", "a"], ["Y", "a"], ["Y", "b"], ["Y", "b"], ["a", "b"], ["a", "b"]], marks=pytest.mark.slow
+        ),
         ("vpa", [["Y", "a"], ["Y", "a"], ["Y", "b"], ["Y", "b"], ["a", "b"], ["a", "b"]]),
-        ("mm", [["a"], ["a"], ["a", "b"], ["a", "b"], ["b"], ["b"]]),
+        pytest.param("mm", [["a"], ["a"], ["a", "b"], ["a", "b"], ["b"], ["b"]], marks=pytest.mark.slow),
         ("pcta", [["(c,d)", "a"], ["(c,d)", "a"], ["(c,d)", "b"], ["(c,d)", "b"], ["a", "b"], ["a", "b"]]),
     ],
 )
