@@ -55,7 +55,7 @@ def check_case(engine: Engine, seed: int, most: int = 14, through_sql: bool = Tr
     return True
 
 
-@pytest.mark.parametrize("seeds", portions(20, 40))
+@pytest.mark.parametrize("seeds", portions(12, 40))
 def test_buckets_agree_with_the_reference(engine: Engine, seeds: range) -> None:
     feasible = [check_case(engine, seed) for seed in seeds]
     assert len(feasible) < 10 or len(feasible) > sum(feasible) > 2
@@ -167,7 +167,7 @@ def test_steps_are_linear() -> None:
 # ---------------------------------------------------------------------- columns
 
 
-@pytest.mark.parametrize("seeds", portions(10, 25))
+@pytest.mark.parametrize("seeds", portions(6, 25))
 def test_phi_squared_and_pam_agree_with_their_references(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         rng = random.Random(seed)

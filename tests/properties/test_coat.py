@@ -41,7 +41,7 @@ def engine() -> Iterator[Engine]:
     engine.close()
 
 
-@pytest.mark.parametrize("seeds", portions(250, 2200))
+@pytest.mark.parametrize("seeds", portions(150, 1000, 2200))
 def test_same_as_the_naive_reference(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         transactions, k, m, options = random_case(random.Random(seed))
@@ -50,7 +50,7 @@ def test_same_as_the_naive_reference(engine: Engine, seeds: range) -> None:
             assert same(ours, theirs), (seed, transactions, k, m, options, ours, theirs)
 
 
-@pytest.mark.parametrize("seeds", portions(50, 150))
+@pytest.mark.parametrize("seeds", portions(25, 150))
 @pytest.mark.parametrize(("dense", "few"), [(64, 128), (1, 0), (3, 1)])
 def test_every_way_to_count(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, dense: int, few: int, seeds: range
@@ -80,7 +80,7 @@ def test_same_as_the_naive_reference_for_more_items(engine: Engine) -> None:
         assert same(run(engine, transactions, k, m), expected(transactions, k, m)), (seed, k, m)
 
 
-@pytest.mark.parametrize("seeds", portions(40, 160))
+@pytest.mark.parametrize("seeds", portions(25, 160))
 def test_promise_and_partition(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         transactions, k, m, options = random_case(random.Random(10_000 + seed))
@@ -103,7 +103,7 @@ def test_promise_and_partition(engine: Engine, seeds: range) -> None:
         assert sorted(i for block in found.blocks for i in block) == sorted(domain - set(found.suppressed))
 
 
-@pytest.mark.parametrize("seeds", portions(20, 60))
+@pytest.mark.parametrize("seeds", portions(10, 60))
 def test_coat_with_pgen_is_k_inf_anonymous(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         transactions, k, _, options = random_case(random.Random(20_000 + seed))
@@ -133,7 +133,7 @@ def test_weights_of_a_taxonomy(engine: Engine) -> None:
         assert (ours.blocks, ours.suppressed) == (found.blocks, found.suppressed), seed
 
 
-@pytest.mark.parametrize("seeds", portions(30, 60))
+@pytest.mark.parametrize("seeds", portions(15, 60))
 def test_packed_order_in_several_words(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(coat_implicit, "_WORD", 200)
     monkeypatch.setattr(coat_implicit, "_DENSE", 4)

@@ -157,13 +157,13 @@ def check(engine: Engine, case: Case, *, mine: bool = True, verify: bool = True)
         assert expected(wanted) == expected(wanted_rounds[-1])
 
 
-@pytest.mark.parametrize("seeds", portions(100, 600, 1600))
+@pytest.mark.parametrize("seeds", portions(60, 600, 1600))
 def test_small_m(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check(engine, Case(seed, sizes=(1, 2, 2)), mine=seed % 5 == 0, verify=seed % 10 == 0)
 
 
-@pytest.mark.parametrize("seeds", portions(30, 260, first=100_000))
+@pytest.mark.parametrize("seeds", portions(20, 260, first=100_000))
 def test_all_m(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         case = Case(seed, sizes=(3, 4, math.inf), max_leaves=7)
@@ -183,7 +183,7 @@ def lazily(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     monkeypatch.setattr(hghs_module, "PIECES", [10**6, 1, 2][seed % 3])
 
 
-@pytest.mark.parametrize("seeds", portions(24, 100))
+@pytest.mark.parametrize("seeds", portions(12, 100))
 def test_lazily(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         lazily(monkeypatch, seed)
