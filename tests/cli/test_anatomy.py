@@ -165,6 +165,7 @@ def test_options_that_belong_to_others_are_refused(run: Run, owner: Path) -> Non
         assert found.code == 2 and "goes with multi_anatomy" in found.err
 
 
+@pytest.mark.slow
 def test_python_sql_and_files(owner: Path, tmp_path: Path) -> None:
     columns = tmp_path / "columns.csv"
     columns.write_text("column_id,item\n" + "".join(f"{n},{i}\n" for n, c in enumerate(COLUMNS_D) for i in c))
@@ -201,6 +202,7 @@ def _parquet(owner: Path, tmp_path: Path) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_without_mlxtend_rules_are_not_mined(run: Run, owner: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anondb.utility.rules.has_mlxtend", lambda: False)
     found = run(

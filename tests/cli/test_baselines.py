@@ -108,6 +108,7 @@ def test_bad_private_items(run: Run, private: Path) -> None:
         assert run(*words, "--model", "hkp", "--sensitive", "secrets", "--h", h).code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", ["0", "1"])
 def test_h_at_its_ends(run: Run, private: Path, h: str) -> None:
     words = ("anonymize", private, "--transactions", "sales", "--model", "hkp", "--k", 2, "--p", 1, "--h", h)
@@ -128,6 +129,7 @@ def test_every_item_private(tmp_path: Path) -> None:
             database.anonymize(rows, model=HkpCoherence("1/2", 2, 2), sensitive=[1], name="bad")
 
 
+@pytest.mark.slow
 def test_in_sql(shop: Path, private: Path) -> None:
     with anondb.connect(private) as database:
         database.sql(

@@ -258,18 +258,22 @@ def test_a_suppression_limit(run: Run, shop: Path) -> None:
     assert state_of(shop) == before
 
 
-@pytest.mark.parametrize("limit", ["-1", "101", "x", "nan", "inf", "", "1e999999999", "1/0", "9" * 5000])
+@pytest.mark.parametrize(
+    "limit", some(["-1", "101", "x", "nan", "inf", "", "1e999999999", "1/0", "9" * 5000], "101", "1e999999999")
+)
 def test_a_suppression_limit_out_of_range(run: Run, shop: Path, limit: str) -> None:
     found = anonymize(run, shop, f"--max-suppression={limit}", "--json")
     assert (found.code, found.json["error"]["code"]) == (2, "bad_parameter")
 
 
+@pytest.mark.slow
 def test_k_1_is_identity_said_aloud(run: Run, shop: Path) -> None:
     found = anonymize(run, shop, "--k", 1, "--release", "one")
     assert found.code == 0 and "promises nothing" in found.err
     assert baskets(shop, "release_one") == sorted([list(b) for b in BASKETS.values()])
 
 
+@pytest.mark.slow
 def test_m_is_inf(run: Run, shop: Path) -> None:
     found = anonymize(run, shop, "--m", "inf", "--release", "inf", "--json")
     assert found.code == 0 and found.json["model"] == {"name": "km", "k": 2, "m": "inf"}
@@ -278,7 +282,7 @@ def test_m_is_inf(run: Run, shop: Path) -> None:
     assert baskets(shop, "release_inf") == baskets(shop, "release_many")
 
 
-@pytest.mark.parametrize("m", ["0", "-1", "2.5", "x", "", "nan", "9" * 5000, "1_0"])
+@pytest.mark.parametrize("m", some(["0", "-1", "2.5", "x", "", "nan", "9" * 5000, "1_0"], "0", "2.5"))
 def test_m_out_of_range(run: Run, shop: Path, m: str) -> None:
     found = anonymize(run, shop, f"--m={m}", "--json")
     assert (found.code, found.json["error"]["code"]) == (2, "bad_parameter")
@@ -290,6 +294,7 @@ def test_k_out_of_range(run: Run, shop: Path, k: str) -> None:
     assert (found.code, found.json["error"]["code"]) == (2, "bad_parameter")
 
 
+@pytest.mark.slow
 def test_algorithms(run: Run, shop: Path) -> None:
     for name in ("hghs", "mhghs", "coat"):
         found = anonymize(run, shop, "--algorithm", name, "--release", name, "--json")
@@ -331,6 +336,7 @@ def test_missing_pieces(run: Run, shop: Path) -> None:
     assert state_of(shop) == before
 
 
+@pytest.mark.slow
 def test_the_only_table_needs_no_name(run: Run, shop: Path) -> None:
     assert run("anonymize", shop, "--taxonomy", "food", *SMALL, "--json").json["release"] == "sales"
     with duckdb.connect(str(shop)) as connection:
@@ -338,6 +344,7 @@ def test_the_only_table_needs_no_name(run: Run, shop: Path) -> None:
     assert run("verify", shop, "--json").json["error"]["code"] == "no_transactions"
 
 
+@pytest.mark.slow
 def test_columns_lists_and_records(run: Run, shop: Path) -> None:
     with duckdb.connect(str(shop)) as connection:
         connection.execute("CREATE TABLE visits AS SELECT tid AS who, list(item) AS codes FROM sales GROUP BY ALL")
@@ -349,12 +356,14 @@ def test_columns_lists_and_records(run: Run, shop: Path) -> None:
     assert baskets(shop, "release_more") == [[], [], *RELEASED]
 
 
+@pytest.mark.slow
 def test_engine_options(run: Run, shop: Path) -> None:
     assert anonymize(run, shop, "--threads", 1, "--memory-limit", "500MB").code == 0
     for words in (("--threads", 0), ("--threads", -1), ("--memory-limit", "much")):
         assert anonymize(run, shop, *words, "--release", "x").code == 2
 
 
+@pytest.mark.slow
 def test_too_little_memory(run: Run, shop: Path) -> None:
     with duckdb.connect(str(shop)) as connection:
         connection.execute("CREATE TABLE big AS SELECT t AS tid, md5(t::VARCHAR) AS item FROM range(150000) r(t)")
@@ -375,6 +384,7 @@ def test_an_unexpected_exception_shows_no_text(run: Run, shop: Path, monkeypatch
     assert "CANARY" not in found.out + found.err and "RuntimeError" in found.err and "Traceback" not in found.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_full_disk_behind_the_output_is_said(files: Path, as_json: bool) -> None:
@@ -430,7 +440,7 @@ def test_ctrl_c_stops_a_running_query(shop: Path) -> None:
     assert "interrupted" in err and "Traceback" not in err and '"error"' in out
 
 
-@pytest.mark.parametrize("wait", some([0.01, 0.03, 0.05, 0.15, 0.25, 0.4], 0.03, 0.25))
+@pytest.mark.parametrize("wait", some([0.01, 0.03, 0.05, 0.15, 0.25, 0.4], 0.25))
 def test_ctrl_c_while_the_command_starts(wait: float, shop: Path) -> None:
     before = state_of(shop)
     words = ("verify", str(shop), "--transactions", "sales", "--json")
@@ -517,6 +527,7 @@ def test_verify_a_release_and_a_sealed_file(run: Run, shop: Path) -> None:
     assert run("verify", shop, "--transactions", "release_old.transactions", "--id", "transaction_id").code == 4
 
 
+@pytest.mark.slow
 def test_verify_takes_what_is_not_said_from_the_release(run: Run, shop: Path) -> None:
     assert anonymize(run, shop, "--m", "inf", "--release", "inf").code == 0
     assert run("verify", shop, "--release", "inf", "--k", 3, "--json").json["model"] == {
@@ -575,6 +586,7 @@ def test_accuracy_of_a_random_workload(run: Run, shop: Path) -> None:
         assert run(*words, *bad, "--json").json["error"]["code"] == "bad_parameter"
 
 
+@pytest.mark.slow
 def test_accuracy_of_the_owners_queries(run: Run, shop: Path) -> None:
     queries = [("one", "a"), ("one", "b"), ("two", "c"), ("none", "nothing")]
     frame = pd.DataFrame(queries, columns=["query_id", "item"])
@@ -596,6 +608,7 @@ def test_accuracy_of_the_owners_queries(run: Run, shop: Path) -> None:
     assert made["accuracy"]["queries"] == 3 and made["accuracy"]["size"] is None
 
 
+@pytest.mark.slow
 def test_accuracy_of_a_release_out_of_a_file(run: Run, shop: Path, files: Path) -> None:
     with anondb.connect(shop) as database:
         model = anondb.KmAnonymity(2, 2)
@@ -696,6 +709,7 @@ def test_load(run: Run, files: Path) -> None:
     assert anonymize(run, shop, "--release", "b", "--json").json["loss"]["lm_total"] == "4/3"
 
 
+@pytest.mark.slow
 def test_load_a_file_with_empty_lines(run: Run, files: Path) -> None:
     (files / "e.dat").write_text("1 2\n\n1 2 2\r\n \n3 4\n3 4")
     shop = files / "new.duckdb"
@@ -767,6 +781,7 @@ def test_load_into_something_else(run: Run, files: Path, shop: Path) -> None:
     assert (found.code, found.json["error"]["code"]) == (2, "table_exists") and state_of(shop) == before
 
 
+@pytest.mark.slow
 def test_demo(run: Run, tmp_path: Path) -> None:
     found = run("demo", tmp_path / "shop", "--json")
     assert found.code == 0
@@ -787,6 +802,7 @@ def test_demo(run: Run, tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- as processes
 
 
+@pytest.mark.slow
 def test_as_a_process(shop: Path) -> None:
     sealed = shop.parent / "sealed.duckdb"
     words = ("--transactions", "sales", "--taxonomy", "food", "--k", 2, "--publish", sealed, "--json")

@@ -168,7 +168,7 @@ def test_options_of_our_own_connections(options: dict[str, Any]) -> None:
         anondb.connect(**options)
 
 
-@pytest.mark.parametrize("path", [5, None, "", "a\0b", b"x"], ids=repr)
+@pytest.mark.parametrize("path", some([5, None, "", "a\0b", b"x"], "a\0b", ids=repr))
 def test_what_is_no_path(path: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError):
@@ -348,6 +348,7 @@ def test_a_release_of_the_files_own_name(tmp_path: Path) -> None:
     assert state_of(path) == before
 
 
+@pytest.mark.slow
 def test_a_read_only_database(shop: Path, tmp_path: Path) -> None:
     before = state_of(shop)
     with anondb.connect(shop, read_only=True) as database:
@@ -433,6 +434,7 @@ def test_a_release_of_an_earlier_session(shop: Path) -> None:
             release.count_bounds(["a"])
 
 
+@pytest.mark.slow
 def test_count_bounds_in_a_plain_client(shop: Path, tmp_path: Path) -> None:
     sealed = tmp_path / "sealed.duckdb"
     with anondb.connect(shop) as database:
@@ -490,6 +492,7 @@ with anondb.connect(threads=int(sys.argv[1])) as database:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", some(["77", "1 3"], "77"))
 def test_the_same_release_whatever_threads_and_hash_seed(seeds: str) -> None:
     found = set()

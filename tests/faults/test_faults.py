@@ -88,6 +88,7 @@ def wait_for(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, out
 
 
+@pytest.mark.slow
 def test_nothing_goes_wrong_without_a_fault(place: Path) -> None:
     releases = ids(place)
     process = start(place)
@@ -185,6 +186,7 @@ def main_job(place: Path, release: str) -> list[str]:
     return [*job, "--taxonomy", "food", "--release", release]
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_main_job_ends_soon(place: Path) -> None:
     """The owner's file is as it was, or the release is there, whole, if it was committed already."""
     words = main_job(place, "three")
@@ -272,6 +274,7 @@ def test_a_limit_of_file_size(place: Path) -> None:
     assert check_whole(place, releases) == ("one" if code else "two")
 
 
+@pytest.mark.slow
 def test_the_memory_limit(place: Path) -> None:
     releases = ids(place)
     process = start(place, "4MB")
@@ -323,6 +326,7 @@ def test_publishing_in_a_process_with_threads(place: Path) -> None:
     assert read_sealed_manifest(place / "out" / "threads.duckdb")["model"] == "km"
 
 
+@pytest.mark.slow
 def test_a_second_writer(place: Path) -> None:
     with anondb.connect(place / "shop.duckdb"):
         env = {**os.environ, "PYTHONPATH": str(ROOT)}

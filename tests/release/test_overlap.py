@@ -218,7 +218,7 @@ def generalized(path: Path, cells: list[set[str]], bags: bool) -> Counter[Any]:
     ("kind", "kept"),
     some(
         [(kind, kept) for kind in KINDS for kept in (False, True)],
-        *(("global", False), ("sets", True), ("bags", False), ("records", True), ("anatomy", True)),
+        *(("global", False), ("records", True), ("anatomy", False)),
         ids=lambda case: f"{case[0]}-{'dropped' if case[1] else 'present'}",
     ),
 )

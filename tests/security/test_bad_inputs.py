@@ -383,21 +383,35 @@ def check_error(error: AnondbError, case: Case, logged: str) -> None:
     assert C not in logged
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, id=c.id, marks=[pytest.mark.slow] if c.slow else []) for c in CASES])
+def of_threads(case: Case) -> list[Any]:
+    """With two threads, and what is refused with one and with two; in ``make test`` every refusal, and some releases."""
+    quick = not case.slow and (bool(case.codes) or CASES.index(case) % 3 == 0)
+    found = [pytest.param(case, (2,), id=case.id, marks=[] if quick else [pytest.mark.slow])]
+    if case.codes and "-" not in case.id:
+        found.append(pytest.param(case, (1, 2), id=f"{case.id}-threads", marks=pytest.mark.slow))
+    return found
+
+
+@pytest.mark.parametrize(("case", "threads"), [parameter for case in CASES for parameter in of_threads(case)])
 def test_bad_input(
-    case: Case, template: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    case: Case,
+    threads: tuple[int, ...],
+    template: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     caplog.set_level(logging.DEBUG)
     path, sealed = tmp_path / "shop.duckdb", tmp_path / "sealed.duckdb"
     outcomes = []
-    for threads in (1, 2) if case.codes and "-" not in case.id else (2,):
+    for number in threads:
         shutil.copy(template, path)
         with duckdb.connect(str(path)) as connection:
             for statement in case.sql:
                 connection.execute(statement)
         before = state_of(path)
         try:
-            done = attempt(case, path, sealed, threads)
+            done = attempt(case, path, sealed, number)
         except AnondbError as error:
             check_error(error, case, caplog.text + "".join(capfd.readouterr()))
             assert state_of(path) == before

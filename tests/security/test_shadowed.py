@@ -107,7 +107,7 @@ def test_every_macro_is_refused(mine: tuple[duckdb.DuckDBPyConnection, Database]
     ("macro", "where"),
     some(
         [(macro, where) for macro in MACROS for where in ("main", "temp")],
-        *((MACROS[0], "main"), (MACROS[-1], "temp")),
+        (MACROS[0], "temp"),
         ids=lambda case: f"{case[0].partition('(')[0]}-{case[1]}",
     ),
 )
