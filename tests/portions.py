@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -33,19 +33,23 @@ def portions(quick: int, check: int = 0, night: int = 0, *, first: int = 0) -> l
     return found
 
 
-def some(values: Iterable[Any], *quick: Any, ids: Callable[[Any], str] | None = None) -> list[Any]:
-    """All values as parameters; those that are not among ``quick`` are marked slow.
+def some(
+    values: Iterable[Any], *quick: Any, check: Sequence[Any] | None = None, ids: Callable[[Any], str] | None = None
+) -> list[Any]:
+    """All values as parameters; those that are not among ``quick`` are marked slow, or for the night.
 
     Args:
         values: the values; a tuple of them is the values of several parameters.
         quick: what ``make test`` takes.
+        check: what ``make check`` takes besides; by default all others.
         ids: makes the id of a value.
     """
     known = list(values)
-    assert quick and all(value in known for value in quick)
+    assert quick and all(value in known for value in [*quick, *(check or ())])
     found = []
     for value in known:
-        marks = [] if value in quick else [pytest.mark.slow]
+        late = pytest.mark.slow if check is None or value in check else pytest.mark.nightly
+        marks = [] if value in quick else [late]
         parts = value if isinstance(value, tuple) else (value,)
         found.append(pytest.param(*parts, marks=marks, id=None if ids is None else ids(value)))
     return found
