@@ -274,6 +274,7 @@ def test_candidates_are_the_upper_bound_of_the_macro(tmp_path: Path) -> None:
     assert found.after.smallest == min(sizes) and found.after.largest == max(sizes)
 
 
+@pytest.mark.slow
 def test_records_are_found_again(tmp_path: Path) -> None:
     """In the ledger are the records and the rest of the policy; persons without items are persons."""
     place = tmp_path / "shop.duckdb"

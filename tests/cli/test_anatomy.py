@@ -118,6 +118,7 @@ def test_what_is_infeasible_names_the_column_and_the_largest_l(run: Run, owner: 
     assert "'a'" not in found.err and owner.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -141,6 +142,7 @@ def test_bad_parameters(run: Run, owner: Path, options: list[str], words: str) -
     assert found.code == 2 and words in found.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [

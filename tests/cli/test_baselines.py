@@ -24,7 +24,9 @@ SOLD = ("--transactions", "sales", "--queries", 20, "--k", 2)
         pytest.param(
             "apriori", [["Y", "a"], ["Y", "a"], ["Y", "b"], ["Y", "b"], ["a", "b"], ["a", "b"]], marks=pytest.mark.slow
         ),
-        ("vpa", [["Y", "a"], ["Y", "a"], ["Y", "b"], ["Y", "b"], ["a", "b"], ["a", "b"]]),
+        pytest.param(
+            "vpa", [["Y", "a"], ["Y", "a"], ["Y", "b"], ["Y", "b"], ["a", "b"], ["a", "b"]], marks=pytest.mark.slow
+        ),
         pytest.param("mm", [["a"], ["a"], ["a", "b"], ["a", "b"], ["b"], ["b"]], marks=pytest.mark.slow),
         ("pcta", [["(c,d)", "a"], ["(c,d)", "a"], ["(c,d)", "b"], ["(c,d)", "b"], ["a", "b"], ["a", "b"]]),
     ],

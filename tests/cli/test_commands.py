@@ -203,6 +203,7 @@ def test_the_source_is_never_replaced(run: Run, files: Path) -> None:
     assert (files / "s.csv").read_bytes() == content
 
 
+@pytest.mark.slow
 def test_names_of_releases(run: Run, shop: Path) -> None:
     assert anonymize(run, shop, "--json").json["release"] == "sales"
     for name in ("old", "OLD"):
@@ -739,6 +740,7 @@ def test_load_keeps_empty_texts(run: Run, files: Path) -> None:
         assert reader.execute("FROM t ORDER BY ALL").fetchall() == [("1", ""), ("1", "a"), ("2", ""), ("2", "a")]
 
 
+@pytest.mark.slow
 def test_load_all_or_nothing(run: Run, files: Path, shop: Path) -> None:
     before, seen = state_of(shop), left(files)
     (files / "bad.tree").write_text("a;b;*\na;c;*\n")
@@ -815,6 +817,7 @@ def test_as_a_process(shop: Path) -> None:
     assert (missing.returncode, missing.stdout) == (2, "") and missing.stderr.startswith("anondb: ")
 
 
+@pytest.mark.slow
 def test_a_run_over_a_file_leaves_nothing_but_what_it_publishes(files: Path, tmp_path: Path) -> None:
     """Its database in memory is left to the end of the process; a database in a file is closed."""
     (tmp_path / "tmp").mkdir()
@@ -846,6 +849,7 @@ def test_a_stranger_runs_a_file_beside_other_modules(files: Path) -> None:
 # ---------------------------------------------------------------------- real data
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
 def test_bms1(run: Run, tmp_path: Path) -> None:
     sealed = tmp_path / "bms1.duckdb"

@@ -120,6 +120,7 @@ def test_limits(run: Run, shop: Path) -> None:
     assert run(*words).json["runs"][0]["status"] == "done"
 
 
+@pytest.mark.slow
 def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
     source, log = tmp_path / "s.dat", tmp_path / "log.sql"
     source.write_text("".join(" ".join(basket) + "\n" for basket in BASKETS.values()))

@@ -352,6 +352,7 @@ def test_groups_of_any_size_are_readable(tmp_path: Path) -> None:
         assert release.count_bounds(["item 7"]) == (0, pytest.approx(len(items) / 2), len(items))
 
 
+@pytest.mark.slow
 def test_the_documented_example(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/constraints.md as it is written: scripts, commands, and the utility guarantees of Figure 2(c)."""
     text = (Path(__file__).resolve().parents[2] / "docs" / "constraints.md").read_text(encoding="utf-8")
@@ -385,6 +386,7 @@ with anondb.connect(sys.argv[1], threads=int(sys.argv[2])) as database:
 """
 
 
+@pytest.mark.slow
 def test_the_same_with_other_threads_and_hash_seeds(tmp_path: Path) -> None:
     rng = random.Random(3)
     items = [f"i{n}" for n in range(60)]

@@ -54,7 +54,7 @@ def command(run: Run) -> Command:
     ("algorithm", "ggd", "semantics", "baskets"),
     [
         ("clump", "46/7", "atomic", {("Beef", "Food", "Fruit"): 2, ("Chicken", "Food"): 3}),
-        ("partition", "69/7", "set", {("Fruit", "Meat"): 2, ("Food",): 3}),
+        pytest.param("partition", "69/7", "set", {("Fruit", "Meat"): 2, ("Food",): 3}, marks=pytest.mark.slow),
     ],
 )
 def test_the_worked_example(

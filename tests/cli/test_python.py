@@ -184,7 +184,7 @@ def test_what_is_no_path(path: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    "kind", some(["pandas", "arrow", "list column", "arrow lists", "categories", "object ids"], "pandas", "arrow lists")
+    "kind", some(["pandas", "arrow", "list column", "arrow lists", "categories", "object ids"], "arrow lists")
 )
 def test_frames(kind: str) -> None:
     tree: Any = TREE
@@ -209,6 +209,7 @@ def test_frames(kind: str) -> None:
         assert (checked.violations, checked.witnesses[0].items) == (4, ("a", "c"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("taxonomy", some(["edges.csv", "wide.csv", "paths.tree", "paths.csv"], "wide.csv"))
 def test_taxonomy_files(taxonomy: str, tmp_path: Path) -> None:
     path = tmp_path / taxonomy
@@ -241,6 +242,7 @@ def test_a_view_that_changes_is_read_once(mine: duckdb.DuckDBPyConnection) -> No
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read_only", some([False, True], True))
 def test_attached_databases(tmp_path: Path, read_only: bool) -> None:
     other = tmp_path / "other.duckdb"
