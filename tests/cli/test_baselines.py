@@ -21,9 +21,13 @@ SOLD = ("--transactions", "sales", "--queries", 20, "--k", 2)
 @pytest.mark.parametrize(
     ("algorithm", "expected"),
     [
-        ("apriori", [["Y", "a"], ["Y", "a"], ["Y", "b"], ["Y", "b"], ["a", "b"], ["a", "b"]]),
-        ("vpa", [["Y", "a"], ["Y", "a"], ["Y", "b"], ["Y", "b"], ["a", "b"], ["a", "b"]]),
-        ("mm", [["a"], ["a"], ["a", "b"], ["a", "b"], ["b"], ["b"]]),
+        pytest.param(
+            "apriori", [["Y", "a"], ["Y", "a"], ["Y", "b"], ["Y", "b"], ["a", "b"], ["a", "b"]], marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "vpa", [["Y", "a"], ["Y", "a"], ["Y", "b"], ["Y", "b"], ["a", "b"], ["a", "b"]], marks=pytest.mark.slow
+        ),
+        pytest.param("mm", [["a"], ["a"], ["a", "b"], ["a", "b"], ["b"], ["b"]], marks=pytest.mark.slow),
         ("pcta", [["(c,d)", "a"], ["(c,d)", "a"], ["(c,d)", "b"], ["(c,d)", "b"], ["a", "b"], ["a", "b"]]),
     ],
 )
@@ -106,6 +110,7 @@ def test_bad_private_items(run: Run, private: Path) -> None:
         assert run(*words, "--model", "hkp", "--sensitive", "secrets", "--h", h).code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", ["0", "1"])
 def test_h_at_its_ends(run: Run, private: Path, h: str) -> None:
     words = ("anonymize", private, "--transactions", "sales", "--model", "hkp", "--k", 2, "--p", 1, "--h", h)
@@ -126,6 +131,7 @@ def test_every_item_private(tmp_path: Path) -> None:
             database.anonymize(rows, model=HkpCoherence("1/2", 2, 2), sensitive=[1], name="bad")
 
 
+@pytest.mark.slow
 def test_in_sql(shop: Path, private: Path) -> None:
     with anondb.connect(private) as database:
         database.sql(

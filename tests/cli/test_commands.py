@@ -18,6 +18,7 @@ import duckdb
 import pandas as pd
 import pytest
 from cli.shop import BASKETS, EDGES, RELEASED, Outcome, Run, baskets, state_of
+from portions import some
 from realdata import DATA, needs
 
 import anondb
@@ -171,7 +172,9 @@ def test_show_sql_goes_to_stderr(run: Run, shop: Path) -> None:
     assert found.code == 0 and "SELECT" in found.err and "CREATE" in found.err
 
 
-@pytest.mark.parametrize(("suffix", "taxonomy"), [("dat", "s.tree"), ("csv", "food.csv"), ("parquet", "food.csv")])
+@pytest.mark.parametrize(
+    ("suffix", "taxonomy"), some([("dat", "s.tree"), ("csv", "food.csv"), ("parquet", "food.csv")], ("dat", "s.tree"))
+)
 def test_anonymize_a_data_file(run: Run, files: Path, suffix: str, taxonomy: str) -> None:
     before = left(files)
     found = run("anonymize", files / f"s.{suffix}", "--taxonomy", files / taxonomy, *SMALL, "--json")
@@ -200,6 +203,7 @@ def test_the_source_is_never_replaced(run: Run, files: Path) -> None:
     assert (files / "s.csv").read_bytes() == content
 
 
+@pytest.mark.slow
 def test_names_of_releases(run: Run, shop: Path) -> None:
     assert anonymize(run, shop, "--json").json["release"] == "sales"
     for name in ("old", "OLD"):
@@ -207,7 +211,7 @@ def test_names_of_releases(run: Run, shop: Path) -> None:
         found = anonymize(run, shop, "--release", name, "--json")
         assert (found.code, found.json["error"]["code"]) == (2, "release_exists") and found.err
         assert state_of(shop) == before
-    for name in ("select", 'a"b.c; DROP TABLE sales; --', "\U0001f34e", "x" * 5000, " "):
+    for name in ('a"b.c; DROP TABLE sales; --\U0001f34e' + "x" * 5000, " "):
         assert anonymize(run, shop, "--release", name, "--json").json["release"] == name
         assert baskets(shop, f"release_{name}".replace('"', '""')) == RELEASED
     assert anonymize(run, shop, "--release", "").code == 2
@@ -255,18 +259,22 @@ def test_a_suppression_limit(run: Run, shop: Path) -> None:
     assert state_of(shop) == before
 
 
-@pytest.mark.parametrize("limit", ["-1", "101", "x", "nan", "inf", "", "1e999999999", "1/0", "9" * 5000])
+@pytest.mark.parametrize(
+    "limit", some(["-1", "101", "x", "nan", "inf", "", "1e999999999", "1/0", "9" * 5000], "101", "1e999999999")
+)
 def test_a_suppression_limit_out_of_range(run: Run, shop: Path, limit: str) -> None:
     found = anonymize(run, shop, f"--max-suppression={limit}", "--json")
     assert (found.code, found.json["error"]["code"]) == (2, "bad_parameter")
 
 
+@pytest.mark.slow
 def test_k_1_is_identity_said_aloud(run: Run, shop: Path) -> None:
     found = anonymize(run, shop, "--k", 1, "--release", "one")
     assert found.code == 0 and "promises nothing" in found.err
     assert baskets(shop, "release_one") == sorted([list(b) for b in BASKETS.values()])
 
 
+@pytest.mark.slow
 def test_m_is_inf(run: Run, shop: Path) -> None:
     found = anonymize(run, shop, "--m", "inf", "--release", "inf", "--json")
     assert found.code == 0 and found.json["model"] == {"name": "km", "k": 2, "m": "inf"}
@@ -275,7 +283,7 @@ def test_m_is_inf(run: Run, shop: Path) -> None:
     assert baskets(shop, "release_inf") == baskets(shop, "release_many")
 
 
-@pytest.mark.parametrize("m", ["0", "-1", "2.5", "x", "", "nan", "9" * 5000, "1_0"])
+@pytest.mark.parametrize("m", some(["0", "-1", "2.5", "x", "", "nan", "9" * 5000, "1_0"], "0", "2.5"))
 def test_m_out_of_range(run: Run, shop: Path, m: str) -> None:
     found = anonymize(run, shop, f"--m={m}", "--json")
     assert (found.code, found.json["error"]["code"]) == (2, "bad_parameter")
@@ -287,6 +295,7 @@ def test_k_out_of_range(run: Run, shop: Path, k: str) -> None:
     assert (found.code, found.json["error"]["code"]) == (2, "bad_parameter")
 
 
+@pytest.mark.slow
 def test_algorithms(run: Run, shop: Path) -> None:
     for name in ("hghs", "mhghs", "coat"):
         found = anonymize(run, shop, "--algorithm", name, "--release", name, "--json")
@@ -328,6 +337,7 @@ def test_missing_pieces(run: Run, shop: Path) -> None:
     assert state_of(shop) == before
 
 
+@pytest.mark.slow
 def test_the_only_table_needs_no_name(run: Run, shop: Path) -> None:
     assert run("anonymize", shop, "--taxonomy", "food", *SMALL, "--json").json["release"] == "sales"
     with duckdb.connect(str(shop)) as connection:
@@ -335,6 +345,7 @@ def test_the_only_table_needs_no_name(run: Run, shop: Path) -> None:
     assert run("verify", shop, "--json").json["error"]["code"] == "no_transactions"
 
 
+@pytest.mark.slow
 def test_columns_lists_and_records(run: Run, shop: Path) -> None:
     with duckdb.connect(str(shop)) as connection:
         connection.execute("CREATE TABLE visits AS SELECT tid AS who, list(item) AS codes FROM sales GROUP BY ALL")
@@ -346,12 +357,14 @@ def test_columns_lists_and_records(run: Run, shop: Path) -> None:
     assert baskets(shop, "release_more") == [[], [], *RELEASED]
 
 
+@pytest.mark.slow
 def test_engine_options(run: Run, shop: Path) -> None:
     assert anonymize(run, shop, "--threads", 1, "--memory-limit", "500MB").code == 0
     for words in (("--threads", 0), ("--threads", -1), ("--memory-limit", "much")):
         assert anonymize(run, shop, *words, "--release", "x").code == 2
 
 
+@pytest.mark.slow
 def test_too_little_memory(run: Run, shop: Path) -> None:
     with duckdb.connect(str(shop)) as connection:
         connection.execute("CREATE TABLE big AS SELECT t AS tid, md5(t::VARCHAR) AS item FROM range(150000) r(t)")
@@ -372,6 +385,7 @@ def test_an_unexpected_exception_shows_no_text(run: Run, shop: Path, monkeypatch
     assert "CANARY" not in found.out + found.err and "RuntimeError" in found.err and "Traceback" not in found.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_full_disk_behind_the_output_is_said(files: Path, as_json: bool) -> None:
@@ -427,7 +441,7 @@ def test_ctrl_c_stops_a_running_query(shop: Path) -> None:
     assert "interrupted" in err and "Traceback" not in err and '"error"' in out
 
 
-@pytest.mark.parametrize("wait", [0.01, 0.03, 0.05, 0.15, 0.25, 0.4])
+@pytest.mark.parametrize("wait", some([0.01, 0.03, 0.05, 0.15, 0.25, 0.4], 0.25))
 def test_ctrl_c_while_the_command_starts(wait: float, shop: Path) -> None:
     before = state_of(shop)
     words = ("verify", str(shop), "--transactions", "sales", "--json")
@@ -514,6 +528,7 @@ def test_verify_a_release_and_a_sealed_file(run: Run, shop: Path) -> None:
     assert run("verify", shop, "--transactions", "release_old.transactions", "--id", "transaction_id").code == 4
 
 
+@pytest.mark.slow
 def test_verify_takes_what_is_not_said_from_the_release(run: Run, shop: Path) -> None:
     assert anonymize(run, shop, "--m", "inf", "--release", "inf").code == 0
     assert run("verify", shop, "--release", "inf", "--k", 3, "--json").json["model"] == {
@@ -572,6 +587,7 @@ def test_accuracy_of_a_random_workload(run: Run, shop: Path) -> None:
         assert run(*words, *bad, "--json").json["error"]["code"] == "bad_parameter"
 
 
+@pytest.mark.slow
 def test_accuracy_of_the_owners_queries(run: Run, shop: Path) -> None:
     queries = [("one", "a"), ("one", "b"), ("two", "c"), ("none", "nothing")]
     frame = pd.DataFrame(queries, columns=["query_id", "item"])
@@ -593,6 +609,7 @@ def test_accuracy_of_the_owners_queries(run: Run, shop: Path) -> None:
     assert made["accuracy"]["queries"] == 3 and made["accuracy"]["size"] is None
 
 
+@pytest.mark.slow
 def test_accuracy_of_a_release_out_of_a_file(run: Run, shop: Path, files: Path) -> None:
     with anondb.connect(shop) as database:
         model = anondb.KmAnonymity(2, 2)
@@ -693,6 +710,7 @@ def test_load(run: Run, files: Path) -> None:
     assert anonymize(run, shop, "--release", "b", "--json").json["loss"]["lm_total"] == "4/3"
 
 
+@pytest.mark.slow
 def test_load_a_file_with_empty_lines(run: Run, files: Path) -> None:
     (files / "e.dat").write_text("1 2\n\n1 2 2\r\n \n3 4\n3 4")
     shop = files / "new.duckdb"
@@ -722,6 +740,7 @@ def test_load_keeps_empty_texts(run: Run, files: Path) -> None:
         assert reader.execute("FROM t ORDER BY ALL").fetchall() == [("1", ""), ("1", "a"), ("2", ""), ("2", "a")]
 
 
+@pytest.mark.slow
 def test_load_all_or_nothing(run: Run, files: Path, shop: Path) -> None:
     before, seen = state_of(shop), left(files)
     (files / "bad.tree").write_text("a;b;*\na;c;*\n")
@@ -764,6 +783,7 @@ def test_load_into_something_else(run: Run, files: Path, shop: Path) -> None:
     assert (found.code, found.json["error"]["code"]) == (2, "table_exists") and state_of(shop) == before
 
 
+@pytest.mark.slow
 def test_demo(run: Run, tmp_path: Path) -> None:
     found = run("demo", tmp_path / "shop", "--json")
     assert found.code == 0
@@ -784,6 +804,7 @@ def test_demo(run: Run, tmp_path: Path) -> None:
 # ---------------------------------------------------------------------- as processes
 
 
+@pytest.mark.slow
 def test_as_a_process(shop: Path) -> None:
     sealed = shop.parent / "sealed.duckdb"
     words = ("--transactions", "sales", "--taxonomy", "food", "--k", 2, "--publish", sealed, "--json")
@@ -796,6 +817,7 @@ def test_as_a_process(shop: Path) -> None:
     assert (missing.returncode, missing.stdout) == (2, "") and missing.stderr.startswith("anondb: ")
 
 
+@pytest.mark.slow
 def test_a_run_over_a_file_leaves_nothing_but_what_it_publishes(files: Path, tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     words = ("--taxonomy", files / "s.tree", "--k", 2, "--publish", tmp_path / "sealed.duckdb", "--json")
@@ -820,6 +842,7 @@ def test_a_stranger_runs_a_file_beside_other_modules(files: Path) -> None:
 # ---------------------------------------------------------------------- real data
 
 
+@pytest.mark.slow
 @needs("bms1.dat", "bms1.f5.tree")
 def test_bms1(run: Run, tmp_path: Path) -> None:
     sealed = tmp_path / "bms1.duckdb"

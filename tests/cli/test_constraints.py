@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 import reference as ref
 from cli.shop import Run, baskets, state_of
+from portions import some
 
 import anondb
 from anondb import ConstraintAnonymity, InfeasibleError, InputError, KmAnonymity
@@ -131,7 +132,7 @@ SOURCES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", some(SOURCES, "view"))
 def test_figure_2c_in_python(clinic: Path, source: str) -> None:
     with anondb.connect(clinic) as database:
         release = database.anonymize(
@@ -173,6 +174,7 @@ def test_as_an_anonymized_view(clinic: Path) -> None:
         assert again.causes == ("constraints",) and "the constraints have changed" in again.words
 
 
+@pytest.mark.slow
 def test_the_ledger_keeps_the_constraints(clinic: Path, run: Run) -> None:
     stated = ("--transactions", "visits", "--privacy-constraints", "linkable", "--utility-constraints", "keep")
     assert run("anonymize", clinic, *OPTIONS, *stated, "--release", "one").code == 0
@@ -207,10 +209,10 @@ def test_pgen_gives_k_inf(clinic: Path) -> None:
         assert release.report.constraints.to_json()["privacy"] == "pgen"
 
 
-@pytest.mark.parametrize(
-    ("given", "groups"),
-    [("level:1", ["abc", "defgh"]), ("level:2", ["abc", "de", "fgh"]), ("siblings:4", ["abcd", "efgh"])],
-)
+GROUPS = [("level:1", ["abc", "defgh"]), ("level:2", ["abc", "de", "fgh"]), ("siblings:4", ["abcd", "efgh"])]
+
+
+@pytest.mark.parametrize(("given", "groups"), some(GROUPS, GROUPS[1]))
 def test_groups_of_a_taxonomy(clinic: Path, given: str, groups: list[str]) -> None:
     with anondb.connect(clinic) as database:
         release = database.anonymize(
@@ -230,6 +232,7 @@ def test_groups_of_a_taxonomy(clinic: Path, given: str, groups: list[str]) -> No
         assert caught.value.code == "no_taxonomy"
 
 
+@pytest.mark.slow
 def test_weights_change_the_choice(clinic: Path) -> None:
     """Of equally cheap unions the first is made, unless another one weighs less; the tree's own weights need the tree."""
     visits = pd.DataFrame([(1, "a"), (2, "b"), (3, "c"), (4, "d"), (4, "e"), (5, "d")], columns=["tid", "item"])
@@ -314,7 +317,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("case", some(BAD, "a NULL item", "overlapping groups", "no percentage", "a bad weight"))
 def test_bad_input(clinic: Path, case: str) -> None:
     options, code = BAD[case]
     before = state_of(clinic)
@@ -335,6 +338,7 @@ def test_privacy_constraints_belong_to_their_model(clinic: Path) -> None:
             assert caught.value.code == "bad_usage"
 
 
+@pytest.mark.slow
 def test_groups_of_any_size_are_readable(tmp_path: Path) -> None:
     """docs/bad_inputs.md, 37 and 38: a short label, the members in a table, and no label that is an item's."""
     items = [f"item {n}" for n in range(3000)] + ["(item 0,item 1,item 10,… 3001 items)"]
@@ -348,6 +352,7 @@ def test_groups_of_any_size_are_readable(tmp_path: Path) -> None:
         assert release.count_bounds(["item 7"]) == (0, pytest.approx(len(items) / 2), len(items))
 
 
+@pytest.mark.slow
 def test_the_documented_example(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/constraints.md as it is written: scripts, commands, and the utility guarantees of Figure 2(c)."""
     text = (Path(__file__).resolve().parents[2] / "docs" / "constraints.md").read_text(encoding="utf-8")
@@ -381,6 +386,7 @@ with anondb.connect(sys.argv[1], threads=int(sys.argv[2])) as database:
 """
 
 
+@pytest.mark.slow
 def test_the_same_with_other_threads_and_hash_seeds(tmp_path: Path) -> None:
     rng = random.Random(3)
     items = [f"i{n}" for n in range(60)]

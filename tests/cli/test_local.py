@@ -54,7 +54,7 @@ def command(run: Run) -> Command:
     ("algorithm", "ggd", "semantics", "baskets"),
     [
         ("clump", "46/7", "atomic", {("Beef", "Food", "Fruit"): 2, ("Chicken", "Food"): 3}),
-        ("partition", "69/7", "set", {("Fruit", "Meat"): 2, ("Food",): 3}),
+        pytest.param("partition", "69/7", "set", {("Fruit", "Meat"): 2, ("Food",): 3}, marks=pytest.mark.slow),
     ],
 )
 def test_the_worked_example(
@@ -113,6 +113,7 @@ def test_partition_is_the_default_and_needs_a_taxonomy(shop: Path) -> None:
             assert asked == listed["Beef"] == pytest.approx(made.count_bounds(["Beef"]))
 
 
+@pytest.mark.slow
 def test_the_owners_accuracy_is_that_of_the_macro(shop: Path) -> None:
     rows = [(f"{n}", i) for n in range(40) for i in {n % 8, n * 7 % 5, n * n % 8}]
     items = [line.split(";")[0] for line in TREE.split()]
@@ -237,6 +238,7 @@ def test_nothing_of_the_data_is_in_an_error(shop: Path, command: Command) -> Non
     assert "secret" not in json.dumps(failed)
 
 
+@pytest.mark.slow
 def test_the_same_release_whatever_the_threads(shop: Path) -> None:
     for algorithm in ("partition", "clump"):
         seen = []

@@ -52,7 +52,10 @@ def anonymize(place: Path, *extra: str) -> tuple[int, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("algorithm", "delta", "rum", "groups"),
     [
-        ("rum_bound_r", "0.65", "293/459", {("[19:39]", "Europe", "All"): 4, ("[55:70]", "Africa", "All"): 2}),
+        pytest.param(
+            *("rum_bound_r", "0.65", "293/459", {("[19:39]", "Europe", "All"): 4, ("[55:70]", "Africa", "All"): 2}),
+            marks=pytest.mark.slow,
+        ),
         ("rum_bound_t", "0.8", "13/17", {("[19:70]", "All", "All"): 4, ("[28:39]", "Europe", "Female"): 2}),
     ],
     ids=["Fig. 2c", "Fig. 2d"],
@@ -139,6 +142,7 @@ def test_plain_tables_are_checked(place: Path, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["verified"]
 
 
+@pytest.mark.slow
 def test_weights_change_the_loss(place: Path, tmp_path: Path) -> None:
     """With all weight on Gender, three men and three women of Fig. 1a are clusters that lose nothing."""
     (tmp_path / "weights.csv").write_text("attribute,weight\nAge,0\norigin,0\nGender,1\n")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import reference as ref
+from portions import portions
 from properties.trees import coded, random_transactions, random_tree, released, taxonomy_of
 
 import anondb.algorithms.apriori.postings as postings
@@ -80,17 +81,10 @@ def check(engine: Engine, case: Case) -> None:
     assert all(d.round_number <= m for d in result.decisions)
 
 
-@pytest.mark.parametrize("batch", range(8))
-def test_random(engine: Engine, batch: int) -> None:
-    for n in range(50):
-        check(engine, Case(1000 * batch + n))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("batch", range(20))
-def test_many(engine: Engine, batch: int) -> None:
-    for n in range(100):
-        check(engine, Case(100_000 + 1000 * batch + n, max_leaves=6 + batch % 6))
+@pytest.mark.parametrize("seeds", portions(100, 600, 2400))
+def test_random(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
+        check(engine, Case(seed, max_leaves=6 + seed % 6))
 
 
 @pytest.mark.parametrize("m", [1, 2, math.inf])

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 import reference as ref
 import reference_baselines as naive
+from portions import portions
 from properties.test_apriori import Case, check_members, run
 from properties.trees import coded, released, taxonomy_of
 from sqlglot import exp
@@ -40,17 +41,10 @@ def check_vpa(engine: Engine, case: Case) -> None:
     assert [d.step for d in result.decisions] == list(range(1, len(result.decisions) + 1))
 
 
-@pytest.mark.parametrize("batch", range(6))
-def test_vpa(engine: Engine, batch: int) -> None:
-    for n in range(50):
-        check_vpa(engine, Case(300_000 + 1000 * batch + n))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("batch", range(18))
-def test_vpa_many(engine: Engine, batch: int) -> None:
-    for n in range(100):
-        check_vpa(engine, Case(400_000 + 1000 * batch + n, max_leaves=6 + batch % 6))
+@pytest.mark.parametrize("seeds", portions(40, 500, 2100, first=300_000))
+def test_vpa(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
+        check_vpa(engine, Case(seed, max_leaves=6 + seed % 6))
 
 
 def check_mm(engine: Engine, seed: int) -> None:
@@ -79,24 +73,18 @@ def check_mm(engine: Engine, seed: int) -> None:
         assert verified_hkp(engine, transactions, model, private).verified == (not first)
 
 
-@pytest.mark.parametrize("batch", range(6))
-def test_mm(engine: Engine, batch: int) -> None:
-    for n in range(60):
-        check_mm(engine, 1000 * batch + n)
+@pytest.mark.parametrize("seeds", portions(50, 600, 2360))
+def test_mm(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
+        check_mm(engine, seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("batch", range(20))
-def test_mm_many(engine: Engine, batch: int) -> None:
-    for n in range(100):
-        check_mm(engine, 100_000 + 1000 * batch + n)
-
-
-def test_mm_in_chunks(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seeds", portions(12, 60))
+def test_mm_in_chunks(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """Joins cut into ranges of a few rows find the same."""
     from anondb.algorithms.hghs import threats
 
-    for n in range(60):
+    for n in seeds:
         monkeypatch.setattr(threats, "CHUNK_ROWS", 1 + n % 7)
         check_mm(engine, 200_000 + n)
 
@@ -145,17 +133,10 @@ def check_pcta(engine: Engine, seed: int) -> None:
     assert ref.is_km_anonymous(released(data, result, transactions), k, m)
 
 
-@pytest.mark.parametrize("batch", range(4))
-def test_pcta(engine: Engine, batch: int) -> None:
-    for n in range(50):
-        check_pcta(engine, 1000 * batch + n)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("batch", range(20))
-def test_pcta_many(engine: Engine, batch: int) -> None:
-    for n in range(100):
-        check_pcta(engine, 100_000 + 1000 * batch + n)
+@pytest.mark.parametrize("seeds", portions(30, 500, 2200))
+def test_pcta(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
+        check_pcta(engine, seed)
 
 
 def check_lra_chunks(engine: Engine, case: Case, parts: int) -> None:
@@ -183,17 +164,10 @@ def check_lra_chunks(engine: Engine, case: Case, parts: int) -> None:
     assert [chunk.size for chunk in found][: len(wanted)] == [len(members) for members, _ in wanted]
 
 
-@pytest.mark.parametrize("batch", range(5))
-def test_lra_chunks(engine: Engine, batch: int) -> None:
-    for n in range(50):
-        check_lra_chunks(engine, Case(500_000 + 1000 * batch + n), 1 + n % 6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("batch", range(18))
-def test_lra_chunks_many(engine: Engine, batch: int) -> None:
-    for n in range(100):
-        check_lra_chunks(engine, Case(600_000 + 1000 * batch + n, max_leaves=6 + batch % 6), 1 + n % 6)
+@pytest.mark.parametrize("seeds", portions(40, 500, 2050, first=500_000))
+def test_lra_chunks(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
+        check_lra_chunks(engine, Case(seed, max_leaves=6 + seed % 5), 1 + seed % 6)
 
 
 def published_locally(engine: Engine, result: LocalRecoding, n: int) -> list[set[str]]:
@@ -224,14 +198,7 @@ def check_lra(engine: Engine, case: Case, parts: int) -> None:
     assert result.semantics == "set" and [d.step for d in result.decisions] == list(range(1, len(result.decisions) + 1))
 
 
-@pytest.mark.parametrize("batch", range(4))
-def test_lra(engine: Engine, batch: int) -> None:
-    for n in range(40):
-        check_lra(engine, Case(700_000 + 1000 * batch + n), 1 + n % 5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("batch", range(20))
-def test_lra_many(engine: Engine, batch: int) -> None:
-    for n in range(100):
-        check_lra(engine, Case(800_000 + 1000 * batch + n, max_leaves=6 + batch % 4), 1 + n % 5)
+@pytest.mark.parametrize("seeds", portions(25, 500, 2160, first=700_000))
+def test_lra(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
+        check_lra(engine, Case(seed, max_leaves=6 + seed % 4), 1 + seed % 5)

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import reference as ref
 from coat_cases import dataset_of, expected, image_of, published, random_case, run, same
+from portions import portions
 
 from anondb.algorithms.coat import blocks as coat_blocks
 from anondb.algorithms.coat import explicit as coat_explicit
@@ -43,22 +44,25 @@ def engine() -> Iterator[Engine]:
     engine.close()
 
 
-@pytest.mark.parametrize("start", range(0, 2200, 220))
-def test_same_as_the_naive_reference(engine: Engine, start: int) -> None:
-    for seed in range(start, start + 220):
+@pytest.mark.parametrize("seeds", portions(150, 1000, 2200))
+def test_same_as_the_naive_reference(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
         transactions, k, m, options = random_case(random.Random(seed))
         if any(transactions):
             ours, theirs = run(engine, transactions, k, m, **options), expected(transactions, k, m, **options)
             assert same(ours, theirs), (seed, transactions, k, m, options, ours, theirs)
 
 
+@pytest.mark.parametrize("seeds", portions(25, 150))
 @pytest.mark.parametrize(("dense", "few"), [(64, 128), (1, 0), (3, 1)])
-def test_every_way_to_count(engine: Engine, monkeypatch: pytest.MonkeyPatch, dense: int, few: int) -> None:
+def test_every_way_to_count(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, dense: int, few: int, seeds: range
+) -> None:
     """Bitmaps, marked transactions and whole transactions; constraints one by one and pairs together."""
     monkeypatch.setattr(coat_blocks, "_DENSE", dense)
     monkeypatch.setattr(coat_blocks, "_FEW", few)
     monkeypatch.setattr(coat_explicit, "_MANY", 0)
-    for seed in range(150):
+    for seed in seeds:
         rng = random.Random(40_000 + seed)
         transactions, k, m, options = random_case(rng)
         if seed % 2:
@@ -79,9 +83,9 @@ def test_same_as_the_naive_reference_for_more_items(engine: Engine) -> None:
         assert same(run(engine, transactions, k, m), expected(transactions, k, m)), (seed, k, m)
 
 
-@pytest.mark.parametrize("start", range(0, 160, 80))
-def test_promise_and_partition(engine: Engine, start: int) -> None:
-    for seed in range(start, start + 80):
+@pytest.mark.parametrize("seeds", portions(25, 160))
+def test_promise_and_partition(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
         transactions, k, m, options = random_case(random.Random(10_000 + seed))
         options |= {"max_suppression": 100, "literal": False}
         if not any(transactions):
@@ -102,9 +106,9 @@ def test_promise_and_partition(engine: Engine, start: int) -> None:
         assert sorted(i for block in found.blocks for i in block) == sorted(domain - set(found.suppressed))
 
 
-@pytest.mark.parametrize("start", range(0, 60, 30))
-def test_coat_with_pgen_is_k_inf_anonymous(engine: Engine, start: int) -> None:
-    for seed in range(start, start + 30):
+@pytest.mark.parametrize("seeds", portions(10, 60))
+def test_coat_with_pgen_is_k_inf_anonymous(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
         transactions, k, _, options = random_case(random.Random(20_000 + seed))
         with engine.transaction():
             dataset = dataset_of(engine, transactions)
@@ -132,11 +136,12 @@ def test_weights_of_a_taxonomy(engine: Engine) -> None:
         assert (ours.blocks, ours.suppressed) == (found.blocks, found.suppressed), seed
 
 
-def test_packed_order_in_several_words(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seeds", portions(15, 60))
+def test_packed_order_in_several_words(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     monkeypatch.setattr(coat_implicit, "_WORD", 200)
     monkeypatch.setattr(coat_implicit, "_DENSE", 4)
     monkeypatch.setattr(coat_mining, "CHUNK_SETS", 5)
-    for seed in range(60):
+    for seed in seeds:
         transactions, k, m, options = random_case(random.Random(30_000 + seed))
         if any(transactions):
             assert same(run(engine, transactions, k, m, **options), expected(transactions, k, m, **options)), seed

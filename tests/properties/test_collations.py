@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 import pandas as pd
 import pytest
+from portions import some
 
 import anondb
 from anondb.errors import InputError
@@ -47,7 +48,7 @@ def refused(connection: duckdb.DuckDBPyConnection, source: object, column: str, 
     )
 
 
-@pytest.mark.parametrize("collation", COLLATIONS)
+@pytest.mark.parametrize("collation", some(COLLATIONS, "NOCASE", "NOACCENT.NFC"))
 def test_transactions(collation: str) -> None:
     connection = shop(collation)
     refused(connection, "sales", "item", "sales")
@@ -58,7 +59,7 @@ def test_transactions(collation: str) -> None:
     refused(shop(collation, "tid"), "bought", "tid", "bought")
 
 
-@pytest.mark.parametrize("collation", ["NOCASE", "NOACCENT.NFC"])
+@pytest.mark.parametrize("collation", some(["NOCASE", "NOACCENT.NFC"], "NOCASE"))
 def test_records_and_taxonomies(collation: str) -> None:
     relational = {
         "model": anondb.KkmAnonymity(k=2, m=1),
@@ -71,7 +72,7 @@ def test_records_and_taxonomies(collation: str) -> None:
         refused(shop(collation, column), "sales", column, "food", taxonomy="food")
 
 
-@pytest.mark.parametrize("collation", COLLATIONS)
+@pytest.mark.parametrize("collation", some(COLLATIONS, "de"))
 def test_anonymized_views(collation: str) -> None:
     """A collation in the query of a view is found; the hint of the message works."""
     database = anondb.connect(shop("C"))
@@ -96,7 +97,7 @@ def test_anonymized_views(collation: str) -> None:
         collated.release("r").query("SELECT count(DISTINCT tid) FROM sales WHERE item = 'A'")
 
 
-@pytest.mark.parametrize("collation", BINARY)
+@pytest.mark.parametrize("collation", some(BINARY, "POSIX"))
 def test_binary_collations_are_none(collation: str, tmp_path: Path) -> None:
     """Columns that are not read may have any collation; files and data frames have none."""
     connection = shop(collation)

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference as ref
+from portions import portions
 from properties.trees import coded, mine_all, random_transactions, random_tree, released, taxonomy_of
 
 from anondb.algorithms.hghs import schedule, threats
@@ -155,24 +156,23 @@ def check(engine: Engine, case: Case, *, mine: bool = True, verify: bool = True)
         assert expected(wanted) == expected(wanted_rounds[-1])
 
 
-@pytest.mark.parametrize("batch", range(16))
-def test_small_m(engine: Engine, batch: int) -> None:
-    for n in range(100):
-        check(engine, Case(1000 * batch + n, sizes=(1, 2, 2)), mine=n % 5 == 0, verify=n % 10 == 0)
+@pytest.mark.parametrize("seeds", portions(60, 600, 1600))
+def test_small_m(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
+        check(engine, Case(seed, sizes=(1, 2, 2)), mine=seed % 5 == 0, verify=seed % 10 == 0)
 
 
-@pytest.mark.parametrize("batch", range(13))
-def test_all_m(engine: Engine, batch: int) -> None:
-    for n in range(20):
-        case = Case(100_000 + 1000 * batch + n, sizes=(3, 4, math.inf), max_leaves=7)
-        check(engine, case, mine=n % 5 == 0, verify=n % 10 == 0)
+@pytest.mark.parametrize("seeds", portions(20, 260, first=100_000))
+def test_all_m(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
+        case = Case(seed, sizes=(3, 4, math.inf), max_leaves=7)
+        check(engine, case, mine=seed % 5 == 0, verify=seed % 10 == 0)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("batch", range(10))
-def test_larger(engine: Engine, batch: int) -> None:
-    for n in range(20):
-        check(engine, Case(200_000 + 1000 * batch + n, sizes=(2, 3, 4, math.inf), max_leaves=10))
+@pytest.mark.parametrize("seeds", portions(0, 60, 200, first=200_000))
+def test_larger(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
+        check(engine, Case(seed, sizes=(2, 3, 4, math.inf), max_leaves=10))
 
 
 def lazily(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
@@ -182,15 +182,22 @@ def lazily(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     monkeypatch.setattr(schedule, "PIECES", [10**6, 1, 2][seed % 3])
 
 
-@pytest.mark.parametrize("seed", range(100))
-def test_lazily(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    lazily(monkeypatch, seed)
-    check(engine, Case(700_000 + seed, sizes=(2, 2, 3), max_leaves=12), mine=False, verify=False)
+@pytest.mark.parametrize("seeds", portions(12, 100))
+def test_lazily(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in seeds:
+        lazily(monkeypatch, seed)
+        check(engine, Case(700_000 + seed, sizes=(2, 2, 3), max_leaves=12), mine=False, verify=False)
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_threats_of_every_evaluated_cut(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seeds", portions(12, 60))
+def test_threats_of_every_evaluated_cut(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search mines only what it needs: at every evaluation, that is all threats inside the cut, and no more."""
+    for seed in seeds:
+        with monkeypatch.context() as patch:
+            check_evaluated_cuts(engine, seed, patch)
+
+
+def check_evaluated_cuts(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case(300_000 + seed, sizes=(2, 2, 3, 4), max_leaves=14)
     taxonomy = taxonomy_of(case.children, case.root)
     everything: set[tuple[int, ...]] = set()
@@ -222,9 +229,14 @@ def antichains(found: threats.Threats) -> set[tuple[int, ...]]:
     return {tuple(row) for rows in found.rows.values() for row in rows.tolist()}
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_mining_among_some_nodes(engine: Engine, seed: int) -> None:
+@pytest.mark.parametrize("seeds", portions(12, 40))
+def test_mining_among_some_nodes(engine: Engine, seeds: range) -> None:
     """Among some nodes, and without the threats that hold nodes of two families, T is what mine_all selects."""
+    for seed in seeds:
+        check_mining_among_some_nodes(engine, seed)
+
+
+def check_mining_among_some_nodes(engine: Engine, seed: int) -> None:
     case = Case(400_000 + seed, sizes=(2, 3, 4), max_leaves=12)
     rnd = random.Random(seed)
     taxonomy = taxonomy_of(case.children, case.root)
@@ -246,9 +258,14 @@ def test_mining_among_some_nodes(engine: Engine, seed: int) -> None:
     assert exhausted or not found.exhausted
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_extending_pairs(engine: Engine, seed: int) -> None:
+@pytest.mark.parametrize("seeds", portions(12, 40))
+def test_extending_pairs(engine: Engine, seeds: range) -> None:
     """What ``extend`` adds to what is known is enough, and all of it are threats, whatever part of the nodes enters."""
+    for seed in seeds:
+        check_extending_pairs(engine, seed)
+
+
+def check_extending_pairs(engine: Engine, seed: int) -> None:
     case = Case(500_000 + seed, sizes=(2,), max_leaves=14)
     taxonomy = taxonomy_of(case.children, case.root)
     depth = taxonomy.depth
@@ -275,11 +292,12 @@ def test_extending_pairs(engine: Engine, seed: int) -> None:
     assert due <= found <= everything
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_in_chunks(engine: Engine, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seeds", portions(8, 40))
+def test_in_chunks(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """A join cut into ranges of a few rows finds the same."""
-    monkeypatch.setattr(threats, "CHUNK_ROWS", 1 + seed % 7)
-    check(engine, Case(600_000 + seed, sizes=(2, 3, math.inf)), verify=False)
+    for seed in seeds:
+        monkeypatch.setattr(threats, "CHUNK_ROWS", 1 + seed % 7)
+        check(engine, Case(600_000 + seed, sizes=(2, 3, math.inf)), verify=False)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 10**6])
@@ -351,7 +369,14 @@ def test_rounds_that_change_nothing_are_not_run(engine: Engine) -> None:
     assert labelled(taxonomy, found[-1]) == expected(wanted[-1])
 
 
-@pytest.mark.parametrize(("leaves", "m"), [(32_767, 2), (40_000, 2), (70_000, 3)])
+@pytest.mark.parametrize(
+    ("leaves", "m"),
+    [
+        pytest.param(32_767, 2, marks=pytest.mark.slow),
+        pytest.param(40_000, 2, marks=pytest.mark.slow),
+        (70_000, 3),
+    ],
+)
 def test_very_many_children(engine: Engine, leaves: int, m: int) -> None:
     """More children of one node than an int16 counts, and more nodes than a uint16 does."""
     labels = [f"i{n}" for n in range(leaves)]

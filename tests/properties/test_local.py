@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 import reference as ref
 from local_cases import Bag, Published, generalizes, run
+from portions import portions
 from properties.trees import random_transactions, random_tree
 
 from anondb.algorithms.transactional import partition as partition_module
@@ -75,8 +76,9 @@ def partition_cases(engine: Engine, seeds: range) -> None:
         check_published(found, children, root, transactions, k, sets=True)
 
 
-def test_partition_is_the_reference(engine: Engine) -> None:
-    partition_cases(engine, range(250))
+@pytest.mark.parametrize("seeds", portions(40, 600, 2250))
+def test_partition_is_the_reference(engine: Engine, seeds: range) -> None:
+    partition_cases(engine, seeds)
 
 
 def many(seed: int) -> Case:
@@ -97,30 +99,28 @@ def test_of_equal_gains_the_smallest_label_is_split_first(engine: Engine) -> Non
     assert run(engine, children, "r", transactions, 2).bags == wanted
 
 
-def test_partition_of_many(engine: Engine) -> None:
-    for seed in range(250):
+@pytest.mark.parametrize("seeds", portions(40, 250))
+def test_partition_of_many(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
         children, root, transactions, k = many(seed)
         wanted = ref.partition(children, root, transactions, k)
         found = run(engine, children, root, transactions, k)
         assert found.bags == [tuple(sorted(t)) for t in wanted], seed
 
 
-@pytest.mark.slow
-def test_partition_is_the_reference_often(engine: Engine) -> None:
-    partition_cases(engine, range(1000, 3000))
-
-
-def test_partition_on_wide_nodes(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seeds", portions(15, 100, first=300))
+def test_partition_on_wide_nodes(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """Children that do not fit into the bits of a number, and classes that are sorted instead of put into a table."""
     monkeypatch.setattr(partition_module, "MASK_BITS", 1)
     monkeypatch.setattr(partition_module, "TABLE_SHARE", 0)
-    partition_cases(engine, range(300, 400))
+    partition_cases(engine, seeds)
 
 
-def test_partition_without_a_table_of_ancestors(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seeds", portions(10, 60))
+def test_partition_without_a_table_of_ancestors(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """Ancestors are searched where a table of them would be too large."""
     monkeypatch.setattr(local_module, "TABLE_CELLS", 0)
-    partition_cases(engine, range(60))
+    partition_cases(engine, seeds)
 
 
 def test_runs_are_numbered_as_they_appear(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,13 +177,9 @@ def clump_cases(engine: Engine, seeds: range) -> None:
         assert everything.bags == found.bags and len(everything.remarks) == 1
 
 
-def test_clump_is_the_reference(engine: Engine) -> None:
-    clump_cases(engine, range(120))
-
-
-@pytest.mark.slow
-def test_clump_is_the_reference_often(engine: Engine) -> None:
-    clump_cases(engine, range(1000, 2000))
+@pytest.mark.parametrize("seeds", portions(20, 300, 1120))
+def test_clump_is_the_reference(engine: Engine, seeds: range) -> None:
+    clump_cases(engine, seeds)
 
 
 def common(children: dict[str, list[str]], root: str, bags: list[Bag]) -> list[Bag]:
@@ -220,17 +216,14 @@ def lcg_cases(engine: Engine, seeds: range) -> int:
     return cases
 
 
-def test_lcg_incremental_batch_and_brute_force(engine: Engine) -> None:
-    assert lcg_cases(engine, range(40)) >= 150
+@pytest.mark.parametrize("seeds", portions(10, 150, 440))
+def test_lcg_incremental_batch_and_brute_force(engine: Engine, seeds: range) -> None:
+    assert lcg_cases(engine, seeds) >= 3 * len(seeds)
 
 
-@pytest.mark.slow
-def test_lcg_on_two_thousand_cases(engine: Engine) -> None:
-    assert lcg_cases(engine, range(1000, 1400)) >= 2000
-
-
-def test_few_candidates_keep_the_promise(engine: Engine) -> None:
-    for seed in range(60):
+@pytest.mark.parametrize("seeds", portions(12, 60))
+def test_few_candidates_keep_the_promise(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
         children, root, transactions, k = case(seed)
         if len(transactions) >= k:
             found = run(engine, children, root, transactions, k, "clump", candidates=1)
@@ -248,9 +241,10 @@ def test_above_the_limit_candidates_are_searched(engine: Engine, monkeypatch: py
     assert str(clump_module.DEFAULT_CANDIDATES) in remark and "4 x 2" in remark
 
 
-def test_empty_transactions_are_absorbed(engine: Engine) -> None:
+@pytest.mark.parametrize("seeds", portions(15, 80))
+def test_empty_transactions_are_absorbed(engine: Engine, seeds: range) -> None:
     """As many of the shortest others are emptied as are missing; where there are enough, they stay a class of their own."""
-    for seed in range(80):
+    for seed in seeds:
         children, root, transactions, k = case(seed)
         transactions += [[]] * random.Random(seed).randint(0, 3)
         if len(transactions) < k:

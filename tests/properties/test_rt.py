@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import reference
 import rt_reference as naive
+from portions import portions
 from rt_cases import TumOrder, item_sets, published, records_of, taxonomy_of
 from rt_reference import Itemset, Schema
 
@@ -250,21 +251,21 @@ def check_truthful(
 
 
 @pytest.mark.parametrize("check", [check_cluster, check_recoders, check_pcta, check_apriori])
-@pytest.mark.parametrize("number", [250, pytest.param(4000, marks=pytest.mark.slow)])
-def test_steps(check: object, number: int) -> None:
+@pytest.mark.parametrize("seeds", portions(100, 1000, 4000))
+def test_steps(check: object, seeds: range) -> None:
     assert callable(check)
-    for seed in range(number):
+    for seed in seeds:
         try:
             check(random.Random(seed))
         except AssertionError as error:
             raise AssertionError(f"case {seed}: {error}") from error
 
 
-@pytest.mark.parametrize("number", [250, pytest.param(4000, marks=pytest.mark.slow)])
-def test_bounds(engine: Engine, number: int) -> None:
+@pytest.mark.parametrize("seeds", portions(60, 1000, 4000))
+def test_bounds(engine: Engine, seeds: range) -> None:
     """Every step against the references, and all releases of the same k and m against the verifier together."""
     released: dict[tuple[int, float], list[tuple[object, Itemset]]] = {}
-    for seed in range(number):
+    for seed in seeds:
         try:
             rows, k, m = check_bounds(random.Random(seed))
         except AssertionError as error:
@@ -296,9 +297,9 @@ def test_not_monotone() -> None:
             assert len(found.keys) == 2 if naive.klm_violations([((), s) for s in sets], 2, m, ["z"]) == set() else True
 
 
-@pytest.mark.parametrize("number", [15, pytest.param(400, marks=pytest.mark.slow)])
-def test_verifier(engine: Engine, number: int) -> None:
-    for seed in range(number):
+@pytest.mark.parametrize("seeds", portions(10, 100, 400))
+def test_verifier(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
         rng = random.Random(seed)
         _, _, transactions = draw(rng, rng.randint(1, 12))
         classes = rng.randint(1, 3)

@@ -141,7 +141,10 @@ def as_lists() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-@pytest.mark.parametrize(("seed", "queries"), [(0, 300), pytest.param(1, 10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("seed", "queries"),
+    [(0, 300), pytest.param(2, 3_000, marks=pytest.mark.slow), pytest.param(1, 10_000, marks=pytest.mark.nightly)],
+)
 def test_the_same_count(
     engine: Engine,
     original: duckdb.DuckDBPyConnection,

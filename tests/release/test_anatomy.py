@@ -13,6 +13,7 @@ import anatomy_cases
 import duckdb
 import pytest
 import reference_anatomy as ref
+from portions import portions
 from release.benches import ReleaseBench
 from release.cases import catalog, rows
 
@@ -158,9 +159,7 @@ def random_cells(seed: int) -> tuple[Cells, list[list[str]]]:
     return cells, columns
 
 
-@pytest.mark.parametrize(
-    "seeds", [range(40), pytest.param(range(100, 400), marks=pytest.mark.slow)], ids=["few", "many"]
-)
+@pytest.mark.parametrize("seeds", portions(15, 100, 340))
 def test_bounds_are_right_and_tight_over_all_consistent_originals(bench: Bench, seeds: range) -> None:
     """Every way to put the values of a bucket side by side is an original; all are counted, for all queries."""
     asked = 0

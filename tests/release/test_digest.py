@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from portions import some
 
 import anondb
 from anondb.engine.queries import SQL_ROOT
@@ -83,11 +84,13 @@ def test_the_digests_are_what_they_are_said_to_be(place: Path, name: str) -> Non
     assert found.holds and found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert found.content_digest == naive_digest(path, KINDS[name])
     assert "sha256" not in found.to_json()
-    expected = verify_file(path, expect=found.sha256).to_json()
+    checked = verify_file(path, expect=found.sha256.upper())
+    expected = checked.to_json()
+    assert checked.holds and checked.expected
     assert (expected["sha256"], expected["content_digest"]) == (found.sha256, found.content_digest)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", some(KINDS, "km"))
 def test_a_copy_by_duckdb_has_the_same_content(place: Path, tmp_path: Path, name: str) -> None:
     original = verify_file(place / f"{name}.duckdb")
     with duckdb.connect() as client:
@@ -110,7 +113,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("what", some(CHANGES, "a row that moved", "a fact"))
 def test_changed_rows_are_another_content(place: Path, tmp_path: Path, what: str) -> None:
     """Whoever changes rows so that the promise still holds gets a file that verifies, but is not the one expected."""
     original = verify_file(place / "km.duckdb")
@@ -121,8 +124,10 @@ def test_changed_rows_are_another_content(place: Path, tmp_path: Path, what: str
         assert (
             what not in ("a row that moved",) or writer.execute("FROM transactions ORDER BY ALL").fetchall() != before
         )
-    found = verify_file(changed, expect=original.content_digest, published_in=place / "shop.duckdb")
-    assert found.expected is False and found.published_as is None and not found.holds
+    alone = what == "a fact"  # the ledger alone tells
+    expect = None if alone else original.content_digest
+    found = verify_file(changed, expect=expect, published_in=place / "shop.duckdb")
+    assert found.expected is (None if alone else False) and found.published_as is None and not found.holds
 
 
 def test_the_ledger_knows_its_files(place: Path) -> None:

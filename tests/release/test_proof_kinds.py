@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from portions import portions, some
 from release.proofs import proven
 from rt_reference import class_support, kkm_violations, klm_violations
 
@@ -103,7 +104,7 @@ def wanted_klm(rows: Sequence[tuple[Record, frozenset[str]]], l: int, m: float) 
     )
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, inf])
+@pytest.mark.parametrize("m", some([1, 2, 3, inf], 2, inf))
 def test_kkm(m: float) -> None:
     seen = set()
     for seed in range(20):
@@ -114,7 +115,7 @@ def test_kkm(m: float) -> None:
     assert seen == {True, False}
 
 
-@pytest.mark.parametrize("m", [1, 2, 3])
+@pytest.mark.parametrize("m", some([1, 2, 3], 2))
 def test_klm(m: int) -> None:
     seen = set()
     for seed in range(20):
@@ -125,10 +126,11 @@ def test_klm(m: int) -> None:
     assert seen == {True, False}
 
 
-def test_klm_with_m_infinite() -> None:
+@pytest.mark.parametrize("seeds", portions(12, 36))
+def test_klm_with_m_infinite(seeds: range) -> None:
     """The rows are those violations to which nothing can be added: what all records with the sensitive item share."""
     seen = set()
-    for seed in range(36):
+    for seed in seeds:
         rows, l = damaged_records(seed), 2 + seed % 3
         found = Counter(proof_of_records(rows, records_script("klm", k=1, l=l, m=inf)))
         every = wanted_klm(rows, l, inf)
@@ -220,8 +222,14 @@ def anatomy_script(l: Fraction, columns: int, empty_values: str, transactions: i
     return script({**manifest, **more, "transactions": str(transactions)})
 
 
-@pytest.mark.parametrize("empty_values", ["count", "ignore"])
-@pytest.mark.parametrize("l", [Fraction(1), Fraction(3, 2), Fraction(2), Fraction(7, 3)], ids=str)
+@pytest.mark.parametrize(
+    ("l", "empty_values"),
+    some(
+        [(Fraction(l), empty_values) for l in ("1", "3/2", "2", "7/3") for empty_values in ("count", "ignore")],
+        *((Fraction("3/2"), "count"), (Fraction(2), "ignore")),
+        ids=lambda case: f"{case[0]}-{case[1]}",
+    ),
+)
 def test_anatomy(l: Fraction, empty_values: str) -> None:
     seen = Counter[str]()
     for seed in range(24):
@@ -282,7 +290,10 @@ RELEASES: list[tuple[Any, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("model", "options"), RELEASES, ids=[f"{n}-{m.name}" for n, (m, _) in enumerate(RELEASES)])
+@pytest.mark.parametrize(
+    ("model", "options"),
+    some(RELEASES, *(RELEASES[n] for n in (1, 4, 5, 9, 10)), ids=lambda case: f"{RELEASES.index(case)}-{case[0].name}"),
+)
 def test_no_row_on_a_sealed_release(tmp_path: Path, model: Any, options: dict[str, Any]) -> None:
     """And rows as soon as something is missing."""
     shop(tmp_path / "shop.duckdb")

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from portions import some
 from release.cases import SHOP, frozen, rows
 
 from anondb.engine import DuckDBEngine, Engine
@@ -156,7 +157,13 @@ def test_a_schema_without_a_release(owner: Engine, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "where", ["_hand_over", "_check_sealed", "sync", "os.replace", "os.chmod", "check", "interrupt"]
+    "where",
+    some(
+        ["_hand_over", "_check_sealed", "sync", "os.replace", "os.chmod", "check", "interrupt"],
+        "sync",
+        "check",
+        "interrupt",
+    ),
 )
 def test_a_failure_leaves_no_file_and_no_directory(
     owner: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from portions import some
 from release.cases import frozen
 
 import anondb
@@ -67,7 +68,21 @@ PROBES = {
 }
 
 
-@pytest.mark.parametrize("probe", PROBES)
+LASTING = ("copy in", "a name in a variable", "a prepared statement", "in place of the release")  # change a connection
+
+
+def test_escapes_are_blocked_on_one_connection(sealed: Path, tmp_path: Path) -> None:
+    before = {p.name for p in tmp_path.iterdir()}
+    with anondb.open_release(sealed) as analyst:
+        for name, probe in PROBES.items():
+            if name not in LASTING:
+                with pytest.raises(duckdb.Error):
+                    pytest.fail(f"{name}: {analyst.sql(probe.format(place=tmp_path)).fetchall()}")
+        assert analyst.sql("FROM count_bounds([])").fetchall() == [(6, 6.0, 6)]
+    assert {p.name for p in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("probe", some(PROBES, *LASTING, "python variable"))
 def test_escapes_are_blocked(sealed: Path, tmp_path: Path, probe: str) -> None:
     pandas = pytest.importorskip("pandas")
     a_frame = pandas.DataFrame({"secret": [1]})

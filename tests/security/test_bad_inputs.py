@@ -20,6 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from cli.shop import baskets, fill, state_of
+from portions import some
 
 import anondb
 from anondb import AnondbError, KmAnonymity
@@ -383,21 +384,35 @@ def check_error(error: AnondbError, case: Case, logged: str) -> None:
     assert C not in logged
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, id=c.id, marks=[pytest.mark.slow] if c.slow else []) for c in CASES])
+def of_threads(case: Case) -> list[Any]:
+    """With two threads, and what is refused with one and with two; in ``make test`` every refusal, and some releases."""
+    quick = not case.slow and (bool(case.codes) or CASES.index(case) % 3 == 0)
+    found = [pytest.param(case, (2,), id=case.id, marks=[] if quick else [pytest.mark.slow])]
+    if case.codes and "-" not in case.id:
+        found.append(pytest.param(case, (1, 2), id=f"{case.id}-threads", marks=pytest.mark.slow))
+    return found
+
+
+@pytest.mark.parametrize(("case", "threads"), [parameter for case in CASES for parameter in of_threads(case)])
 def test_bad_input(
-    case: Case, template: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    case: Case,
+    threads: tuple[int, ...],
+    template: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     caplog.set_level(logging.DEBUG)
     path, sealed = tmp_path / "shop.duckdb", tmp_path / "sealed.duckdb"
     outcomes = []
-    for threads in (1, 2) if case.codes and "-" not in case.id else (2,):
+    for number in threads:
         shutil.copy(template, path)
         with duckdb.connect(str(path)) as connection:
             for statement in case.sql:
                 connection.execute(statement)
         before = state_of(path)
         try:
-            done = attempt(case, path, sealed, threads)
+            done = attempt(case, path, sealed, number)
         except AnondbError as error:
             check_error(error, case, caplog.text + "".join(capfd.readouterr()))
             assert state_of(path) == before
@@ -487,7 +502,9 @@ def bad_input_of(case: Case, algorithm: str, template: Path, tmp_path: Path, cap
 
 
 ALL = [(c, a) for c in CASES if not c.slow for a in METHODS]
-SAMPLE = [pair for n, pair in enumerate(ALL) if n % 47 == 0]  # 47 is prime to the number of algorithms: all of them
+# Primes that do not divide the number of algorithms: all of them are there.
+SAMPLE = [pair for n, pair in enumerate(ALL) if n % 127 == 0]
+LARGER_SAMPLE = [pair for n, pair in enumerate(ALL) if n % 47 == 0 and pair not in SAMPLE]
 
 
 @pytest.mark.nightly
@@ -498,7 +515,10 @@ def test_bad_input_of_every_algorithm(
     bad_input_of(case, algorithm, template, tmp_path, caplog)
 
 
-@pytest.mark.parametrize(("case", "algorithm"), [pytest.param(c, a, id=f"{c.id}-{a}") for c, a in SAMPLE])
+@pytest.mark.parametrize(
+    ("case", "algorithm"),
+    some([*SAMPLE, *LARGER_SAMPLE], *SAMPLE, ids=lambda pair: f"{pair[0].id}-{pair[1]}"),
+)
 def test_some_bad_input_of_every_algorithm(
     case: Case, algorithm: str, template: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -36,6 +36,7 @@ def run(database: Database, **options: Any) -> Any:
         "delta": 1,
         "name": "r",
         "replace": True,
+        "queries": 2,
     }
     return database.anonymize("held", **(given | options))
 

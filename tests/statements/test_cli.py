@@ -96,6 +96,7 @@ def test_run_over_a_data_file(run: Run, tmp_path: Path) -> None:
         assert analyst.sql("SELECT value FROM manifest WHERE key = 'table'").fetchall() == [("sales",)]
 
 
+@pytest.mark.slow
 def test_statements_over_a_data_file_may_do_anything(run: Run, tmp_path: Path) -> None:
     """The release has its views and macros, gives way to another, and may be written into another database; what the script
     sets is looked at."""

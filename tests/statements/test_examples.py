@@ -28,6 +28,7 @@ def test_policy_file(demo_shop: Path) -> None:
     assert results[-1].rows[0][-1] == "fresh" and len(results[3].rows) == 5
 
 
+@pytest.mark.slow
 def test_notebook(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / "notebook.py"))
     out = capsys.readouterr().out

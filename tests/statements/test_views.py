@@ -145,6 +145,7 @@ def test_refresh_of_changed_data(db: anondb.Database) -> None:
     assert db.check_view("spring").fresh and not refreshed(db).changed
 
 
+@pytest.mark.slow
 def test_a_release_that_is_asked_while_it_changes(db: anondb.Database) -> None:
     """What an open release keeps in memory is never used for another release of its name."""
     made(db, CREATE)
@@ -323,6 +324,7 @@ def test_a_refused_refresh_leaves_everything_and_says_what_works(db: anondb.Data
     assert [i.other for i in found.report.intersections] == ["spring", "spring"]  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_a_replaced_version_is_compared_too(db: anondb.Database, tmp_path: Path) -> None:
     """Readers keep the old file: what it and the new one tell together is measured on what was published."""
     place = tmp_path / "p.duckdb"
@@ -401,6 +403,7 @@ def test_refresh_that_fails_keeps_the_old_release(db: anondb.Database) -> None:
     assert [v["status"] for v in shown(db, "WITH (status = true)")] == ["unknown"]
 
 
+@pytest.mark.slow
 def test_refresh_of_what_is_no_view(db: anondb.Database) -> None:
     assert failure(db, "REFRESH ANONYMIZED VIEW spring").code == "no_such_release"
     db.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="spring", queries=1)
@@ -455,6 +458,7 @@ def test_a_mixed_script(db: anondb.Database, tmp_path: Path) -> None:
         assert analyst.sql("SELECT count(*) FROM transaction_ids").fetchall() == [(7,)]
 
 
+@pytest.mark.slow
 def test_a_stock_duckdb_reads_the_owners_file(db: anondb.Database, tmp_path: Path) -> None:
     made(db, CREATE)
     expected = db.sql("FROM release_spring.baskets ORDER BY ALL").fetchall()  # type: ignore[union-attr]

@@ -35,6 +35,32 @@ def verified(
         return verify_km(engine, published, items, KmAnonymity(k, m), witnesses=witnesses)
 
 
+Case = tuple[Sequence[Collection[str]], int, int | float]
+"""Transactions, k and m."""
+APART = "\x1f"  # between the number of a case and a label
+
+
+def verified_together(engine: Engine, cases: Sequence[Case]) -> list[dict[tuple[str, ...], int]]:
+    """The violations of many cases and their supports, those of equal k and m by one call.
+
+    The items of each case have names of their own, so that no itemset and no transaction is in two cases; with m infinite
+    a violation is a transaction, and otherwise a minimal threat, so that the violations of all are those of each.
+    """
+    found: list[dict[tuple[str, ...], int]] = [{} for _ in cases]
+    models: dict[tuple[int, int | float], list[int]] = {}
+    for number, (_, k, m) in enumerate(cases):
+        models.setdefault((k, m), []).append(number)
+    for (k, m), numbers in models.items():
+        rows = [[f"{number}{APART}{item}" for item in t] for number in numbers for t in cases[number][0]]
+        checked = verified(engine, rows, k, m, witnesses=1_000_000)
+        assert checked.violations == len(checked.witnesses) and checked.verified == (not checked.witnesses)
+        for witness in checked.witnesses:
+            parts = [item.split(APART, 1) for item in witness.items]
+            (number,) = {int(number) for number, _ in parts}
+            found[number][tuple(sorted(item for _, item in parts))] = witness.support
+    return found
+
+
 def verified_hkp(
     engine: Engine,
     transactions: Sequence[Collection[str]],

@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 import reference_anatomy as ref
 from anatomy_cases import Row, occurring, put_buckets, random_table, rows_of, verified
+from portions import portions
 
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
@@ -27,9 +28,7 @@ def engine() -> Iterator[Engine]:
     engine.close()
 
 
-@pytest.mark.parametrize(
-    "seeds", [range(40), pytest.param(range(100, 600), marks=pytest.mark.slow)], ids=["few", "many"]
-)
+@pytest.mark.parametrize("seeds", portions(30, 150, 540))
 def test_verdicts_are_those_of_the_definition(engine: Engine, seeds: range) -> None:
     """Random partitions into buckets, diverse or not; every violating pair is found, and no other."""
     bad = 0

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from portions import portions
 from published import verified_hkp
 from reference import minimal_threats, support
 from reference_baselines import moles
@@ -44,17 +45,10 @@ def check(engine: Engine, seed: int) -> None:
     assert found.witnesses == tuple(Witness(x, support(x, transactions)) for x in wanted[:most])
 
 
-@pytest.mark.parametrize("batch", range(8))
-def test_random(engine: Engine, batch: int) -> None:
-    for n in range(40):
-        check(engine, 1000 * batch + n)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("batch", range(20))
-def test_many(engine: Engine, batch: int) -> None:
-    for n in range(100):
-        check(engine, 100_000 + 1000 * batch + n)
+@pytest.mark.parametrize("seeds", portions(80, 500, 2320))
+def test_random(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
+        check(engine, seed)
 
 
 def test_the_share_is_not_monotone(engine: Engine) -> None:

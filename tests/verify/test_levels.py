@@ -7,6 +7,7 @@ import random
 
 import pytest
 import reference as ref
+from portions import portions
 from properties.trees import random_tree
 from reference_baselines import itemsets_across_levels
 
@@ -58,17 +59,10 @@ def check(engine: Engine, seed: int) -> bool:
     return by_labels != found.verified
 
 
-@pytest.mark.parametrize("batch", range(4))
-def test_random(engine: Engine, batch: int) -> None:
-    differ = [check(engine, 1000 * batch + n) for n in range(60)]
+@pytest.mark.parametrize("seeds", portions(60, 500, 2240))
+def test_random(engine: Engine, seeds: range) -> None:
+    differ = [check(engine, seed) for seed in seeds]
     assert any(differ) and not all(differ)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("batch", range(20))
-def test_many(engine: Engine, batch: int) -> None:
-    for n in range(100):
-        check(engine, 100_000 + 1000 * batch + n)
 
 
 def test_the_difference(engine: Engine) -> None:

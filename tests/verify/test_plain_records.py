@@ -7,15 +7,16 @@ import random
 import duckdb
 import pytest
 import rt_reference as naive
+from portions import portions
 
 import anondb
 from anondb.verify.result import SensitiveWitness
 
 
-@pytest.mark.parametrize("number", [10, pytest.param(200, marks=pytest.mark.slow)])
-def test_random_tables(number: int) -> None:
+@pytest.mark.parametrize("seeds", portions(8, 60, 200))
+def test_random_tables(seeds: range) -> None:
     """NULL is a value of its own, equal values of any type make a class, and persons without items count."""
-    for seed in range(number):
+    for seed in seeds:
         rng = random.Random(seed)
         people = [
             (t, rng.choice([None, 1.5, 2.0]), rng.choice([None, "", "NULL", "a"])) for t in range(rng.randint(1, 9))

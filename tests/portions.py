@@ -1,0 +1,55 @@
+"""Random cases in portions: a sample in ``make test``, the others in ``make check`` or ``make nightly``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pytest
+
+BATCHES = 4  # of one portion, which workers share
+
+
+def portions(quick: int, check: int = 0, night: int = 0, *, first: int = 0) -> list[Any]:
+    """Parameters that are ranges of seeds, from ``first`` on.
+
+    Args:
+        quick: how many seeds ``make test`` takes, in one range.
+        check: how many it has in all with those of ``make check``, which are marked slow.
+        night: how many there are in all with those of ``make nightly``.
+        first: the first seed.
+    """
+    found = [pytest.param(range(first, first + quick), id=f"{first}-{first + quick}")] if quick else []
+    done = quick
+    for until, mark in ((check, pytest.mark.slow), (night, pytest.mark.nightly)):
+        rest = max(until - done, 0)
+        ends = [done + rest * (n + 1) // BATCHES for n in range(BATCHES)]
+        for begin, end in zip([done, *ends], ends, strict=False):
+            if end > begin:
+                found.append(
+                    pytest.param(range(first + begin, first + end), marks=mark, id=f"{first + begin}-{first + end}")
+                )
+        done += rest
+    return found
+
+
+def some(
+    values: Iterable[Any], *quick: Any, check: Sequence[Any] | None = None, ids: Callable[[Any], str] | None = None
+) -> list[Any]:
+    """All values as parameters; those that are not among ``quick`` are marked slow, or for the night.
+
+    Args:
+        values: the values; a tuple of them is the values of several parameters.
+        quick: what ``make test`` takes.
+        check: what ``make check`` takes besides; by default all others.
+        ids: makes the id of a value.
+    """
+    known = list(values)
+    assert quick and all(value in known for value in [*quick, *(check or ())])
+    found = []
+    for value in known:
+        late = pytest.mark.slow if check is None or value in check else pytest.mark.nightly
+        marks = [] if value in quick else [late]
+        parts = value if isinstance(value, tuple) else (value,)
+        found.append(pytest.param(*parts, marks=marks, id=None if ids is None else ids(value)))
+    return found
