@@ -115,7 +115,7 @@ class Taxonomy:
             raise InputError(
                 f"{internal} of {len(nodes)} items of {dataset.source} are inner nodes of {self.name}, not leaves.",
                 code="internal_item",
-                hint=f"Give each a leaf of its own below that node. {LIST_THEM}",
+                hint=f"Give each a separate leaf below that node. {LIST_THEM}",
             )
         return nodes
 

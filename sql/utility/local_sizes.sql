@@ -2,7 +2,7 @@
 -- params: none
 -- returns: size
 -- grain: item
--- How many original items each released item stands for, 1 if no items are listed; released items are numbered from 0
+-- The number of original items that each released item stands for, 1 if no items are listed; released items are numbered from 0
 -- without gaps.
 SELECT count(*) AS size
 FROM coded
