@@ -257,7 +257,7 @@ class Generalization:
 
 
 def _step(attribute: Attribute) -> int:
-    """The greatest common divisor of the differences between values, which keeps exact costs small."""
+    """The greatest common divisor of a range's differences and length, which keeps exact costs small."""
     if not attribute.is_range or not attribute.length:
         return 1
     values = np.unique(attribute.codes[~attribute.null])

@@ -25,8 +25,8 @@ class RelativeError:
         mean, median: mean and median of the errors.
         mean_frequent, median_frequent: the same over the frequent queries. The median is the main figure, since few queries
             with a tiny truth dominate the mean over all.
-        always_zero: the mean error of the answer 0 to all queries: 1 without a sanity bound. A release with a larger error
-            is useless for them.
+        always_zero: the mean error of the answer 0 to all queries: 1 without a sanity bound. A release whose error
+            is not smaller is useless for them.
         median_truth: the median of the true counts.
         width: the median of (upper bound - lower bound) / scale. None if bounds are not measured.
     """

@@ -59,7 +59,8 @@ class Blocks:
     def __init__(
         self, n: int, n_transactions: int, tid: Slots, item: Slots, group: Ints, weights: Weights | None
     ) -> None:
-        """
+        """Make one block of each item.
+
         Args:
             n, n_transactions: number of items; N.
             tid, item: the occurrences, sorted by transaction; transactions are numbered from 0.
