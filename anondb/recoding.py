@@ -218,7 +218,7 @@ class RelationalRecoding:
 
     @property
     def values(self) -> RelationalRecoding:
-        """How the relational values are recoded."""
+        """The recoding of the relational values."""
         return self
 
     @property
