@@ -1,16 +1,16 @@
-"""Every error that anondb raises on purpose, and the exit code that the command line gives it.
+"""The errors that anondb raises on purpose, with the exit code of each on the command line.
 
-A message names tables, columns, parameters and counts, says what to do next, and never holds a data value (an item, an
-id, an attribute value): the text of an error ends up in logs that are less protected than the data.
+A message names tables, columns, parameters and counts, and says what to do next. It never contains a data value (an item,
+an id, an attribute value), because error texts end up in logs that are less protected than the data.
 """
 
 from __future__ import annotations
 
 
 class AnondbError(Exception):
-    """Base of all anondb errors.
+    """Base class of all anondb errors.
 
-    ``exit_code`` is what the command line exits with; ``code`` is a short machine-readable name such as
+    ``exit_code`` is the exit code of the command line; ``code`` is a short machine-readable name such as
     ``unknown_item`` (docs/algorithms/conventions.md#outcomes); ``hint`` says what to do next.
     """
 
@@ -33,34 +33,34 @@ class InputError(AnondbError):
 
 
 class InfeasibleError(AnondbError):
-    """No release keeps the promise within the stated bounds."""
+    """No release keeps the promise within the user's bounds."""
 
     exit_code = 3
     default_code = "infeasible"
 
 
 class VerificationFailed(AnondbError):
-    """The verifier did not accept: the promise does not hold. Nothing was published."""
+    """The verifier rejected the release: the promise does not hold. Nothing was published."""
 
     exit_code = 4
     default_code = "verification_failed"
 
 
 class EngineError(AnondbError):
-    """The database engine failed: memory, disk, a lock, or a query of the user's own that does not run."""
+    """The database engine failed: memory, disk, a lock, or a user's query that does not run."""
 
     exit_code = 5
     default_code = "engine"
 
 
 class BudgetExceeded(EngineError):
-    """The work asked for would need more memory or time than is allowed; the message says how much."""
+    """The work needs more memory or time than is allowed; the message says how much."""
 
     default_code = "budget_exceeded"
 
 
 class InternalError(AnondbError):
-    """A bug of anondb's own. Nothing was published; please report it."""
+    """A bug in anondb. Nothing was published; please report it."""
 
     exit_code = 5
     default_code = "internal"

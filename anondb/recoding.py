@@ -1,4 +1,4 @@
-"""What an algorithm returns: how each item is to be published, and the decisions that led there."""
+"""The results of algorithms: how each item is published, and the decisions that led there."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Decision:
-    """One step that an algorithm chose, for the owner's ``explain``.
+    """One step of an algorithm, for the owner's ``explain``.
 
     Attributes:
         step: position, from 1.
-        action: ``specialize`` (a node gave way to its children), ``generalize`` (a node took the place of those
-            below it), ``merge`` or ``suppress``.
-        subject: label of the node or generalized item that was decided on.
-        support: the support that forced the decision (of a threat or a constraint), or None where none did.
+        action: ``specialize`` (the children of a node replaced it), ``generalize`` (a node replaced the nodes below it),
+            ``merge`` or ``suppress``.
+        subject: label of the node or generalized item.
+        support: the support of the threat or constraint that forced the decision, or None.
         cost: information loss after the step, in the algorithm's own measure.
-        round_number: round of a multi-round algorithm, from 1.
+        round_number: the round of the algorithm, from 1.
     """
 
     step: int
@@ -38,11 +38,11 @@ class Decision:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GlobalRecoding:
-    """A global recoding: every item has one image in all transactions, a released item or none (suppressed).
+    """A global recoding: every item has the same image in all transactions, a released item or none (suppressed).
 
     Attributes:
-        image: released item of each item of the data, by item number (``Dataset.labels``); -1 = suppressed.
-        labels: label of each released item, by its number; also of those that do not occur in the data.
+        image: released item of each item of the data, by item number (``Dataset.labels``); -1 if suppressed.
+        labels: label of each released item, by its number, including those that do not occur in the data.
         member_of, member_labels: the original items that each released item stands for, as two columns of equal length;
             items that never occur in the data but could (other leaves of a taxonomy node) are included.
         decisions: the chosen steps, in order.
@@ -61,23 +61,23 @@ class GlobalRecoding:
 
     @property
     def items(self) -> GlobalRecoding:
-        """How the items are recoded."""
+        """The recoding of the items."""
         return self
 
     @property
     def sizes(self) -> Ints:
-        """How many original items each released item stands for."""
+        """The number of original items that each released item stands for."""
         return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BucketRecoding:
-    """An anatomy: items stay as they are; in each bucket the columns are published apart from each other.
+    """An anatomy: items stay unchanged, and the columns of each bucket are published separately.
 
     Attributes:
         column: the column of each item of the data, by item number; columns are numbered from 1.
         bucket: the bucket of each transaction, by tid - 1; buckets are numbered from 1.
-        column_names: what each column is called, by its number - 1.
+        column_names: the name of each column, by its number - 1.
         decisions: the chosen steps, in order.
     """
 
@@ -90,7 +90,7 @@ class BucketRecoding:
 
     @property
     def items(self) -> BucketRecoding:
-        """How the items are recoded: not at all."""
+        """The recoding of the items, which leaves them unchanged."""
         return self
 
     @property
@@ -100,39 +100,38 @@ class BucketRecoding:
 
     @property
     def n_columns(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return len(self.column_names)
 
     @property
     def sizes(self) -> Ints:
-        """How many transactions each bucket holds, by its number - 1."""
+        """The number of transactions in each bucket, by its number - 1."""
         return np.bincount(self.bucket, minlength=1)[1:].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalRecoding:
-    """A local recoding: the same item may have different images in different transactions, so the rows are given.
+    """A local recoding: an item may have different images in different transactions, so it consists of rows.
 
-    Released items may overlap (a node of the taxonomy and one below it, or two sets of items), but under set semantics
-    those of one transaction never do: an original item has at most one image in a transaction.
+    Released items may overlap (a node of the taxonomy and one below it, or two sets of items). Under set semantics those
+    of one transaction never do: an original item has at most one image in a transaction.
 
     Attributes:
         transactions: work table ``(tid INTEGER, released INTEGER, copies INTEGER)``, one row for each released item of a
-            transaction, by the numbers of ``labels``; a transaction that is published without items has no row.
-        incomplete: the numbers of the transactions of every class in which something may have been
-            suppressed (``complete`` = false in the release). Readers see it, so it must be constant over whatever the
-            model calls a class: the transactions that are published alike for transactional k-anonymity, the relational
-            class for (k,k^m)-anonymity, all transactions of a release otherwise.
-        labels: label of each released item, by its number; also of those that do not occur.
+            transaction, by the numbers of ``labels``; a transaction published without items has no row.
+        incomplete: the numbers of the transactions of every class with possible suppressions (``complete`` = false in the
+            release). Readers see it, so it must be constant over a class of the model: the transactions published alike
+            for transactional k-anonymity, the relational class for (k,k^m)-anonymity, else all transactions of a release.
+        labels: label of each released item, by its number, including those that do not occur.
         member_of, member_labels: the original items that each released item stands for, as two columns of equal length;
             items that never occur in the data but could (other leaves of a taxonomy node) are included.
-        semantics: what a row says about the original transaction (docs/algorithms/conventions.md#semantics).
+        semantics: what a row implies for the original transaction (docs/algorithms/conventions.md#semantics).
             ``set``: it held a non-empty set of the released item's members; ``copies`` is 1. Partition and LRA use nodes
             of the taxonomy, recodings by clusters sets of items that differ between the clusters.
-            ``atomic``: each of the ``copies`` stands for one occurrence of a member, and no two copies of a transaction
+            ``atomic``: each of the ``copies`` stands for one occurrence of a member; no two copies of a transaction stand
             for the same occurrence.
         decisions: the chosen steps, in order; may be empty.
-        remarks: what the owner should know about how the algorithm went about it, in sentences without data values.
+        remarks: sentences for the owner on the run of the algorithm, without data values.
     """
 
     transactions: Table
@@ -149,29 +148,29 @@ class LocalRecoding:
 
     @property
     def items(self) -> LocalRecoding:
-        """How the items are recoded."""
+        """The recoding of the items."""
         return self
 
     @property
     def sizes(self) -> Ints:
-        """How many original items each released item stands for."""
+        """The number of original items that each released item stands for."""
         return np.bincount(self.member_of, minlength=len(self.labels)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PublishedAttribute:
-    """What becomes of one quasi-identifier in a release, by class.
+    """The published values of one quasi-identifier, by class.
 
     Attributes:
-        name: its column.
-        low, high: ends of each class's range, in units of 1/``scale`` or in microseconds since 1970; None where categories
-            are published. They mean nothing where a class has no value at all.
-        empty, null: for ranges, whether a class has no value at all, and whether it has a NULL.
-        has_null: whether NULL is a value of the attribute.
+        name: name of its column.
+        low, high: ends of each class's range, in units of 1/``scale`` or in microseconds since 1970; None for categories.
+            They are undefined for a class without values.
+        empty, null: for ranges, whether a class has no value, and whether it has a NULL.
+        has_null: whether any record has a NULL.
         sql_type: type of the ends.
         scale: a power of ten for numbers.
-        label: what each class publishes, for categories; None for NULL alone.
-        value_of, values: what each label stands for, as two columns of equal length; a value None is NULL.
+        label: for categories, the published label of each class; None if it holds NULL alone.
+        value_of, values: the labels and the values that they stand for, as two columns of equal length; None is NULL.
     """
 
     name: str
@@ -189,19 +188,19 @@ class PublishedAttribute:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RelationalRecoding:
-    """A local recoding with relational values: one class of equal values for each group of records.
+    """A local recoding with relational values: each group of records is a class with equal values.
 
     Attributes:
-        items: how the items are recoded.
+        items: the recoding of the items.
         classes: work table ``(tid INTEGER, class INTEGER)`` of every transaction, classes from 0.
-        attributes: their values.
-        sensitive: labels of the sensitive items, which are published as they are.
+        attributes: the published values of the classes.
+        sensitive: labels of the sensitive items, which are published unchanged.
         rum: NCP of the relational values, the mean over the records, exact.
         tum: UL (version B) of the nonsensitive items, the mean over the records.
-        largest: records of the largest cluster.
-        clusters: how many clusters there are; several may have the same relational values.
-        suppressed: clusters in which generalization alone did not do.
-        merged: how many clusters became part of another one because generalization alone did not do.
+        largest: number of records of the largest cluster.
+        clusters: number of clusters; several may have the same relational values.
+        suppressed: number of clusters in which generalization alone was not enough, so items were suppressed.
+        merged: number of clusters that were merged into another because generalization alone was not enough.
     """
 
     items: LocalRecoding
@@ -219,7 +218,7 @@ class RelationalRecoding:
 
     @property
     def values(self) -> RelationalRecoding:
-        """How the relational values are recoded."""
+        """The recoding of the relational values."""
         return self
 
     @property
@@ -228,7 +227,7 @@ class RelationalRecoding:
         return self.items.decisions
 
     def summary(self) -> dict[str, int | float | str]:
-        """What the owner's report says beside the losses; Rum is exact."""
+        """The figures of the owner's report beside the losses; Rum is exact."""
         return {
             "rum": str(self.rum),
             "tum": self.tum,
@@ -240,15 +239,14 @@ class RelationalRecoding:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What the owner should know about how the algorithm went about it."""
+        """Sentences for the owner on the run of the algorithm."""
         if not self.suppressed:
             return self.items.remarks
-        words = f"In {self.suppressed} of {self.clusters} clusters no generalization of the items would do, so"
+        words = f"In {self.suppressed} of {self.clusters} clusters generalizing items was not enough, so"
         return (*self.items.remarks, f"{words} items were suppressed.")
 
 
-# Every recoding has ``items`` (how items are recoded), ``decisions``, ``remarks`` (what the owner should know about how the
-# algorithm went about it, without data values), ``decided`` (parameters of the model that are known only after recoding) and
-# ``one_image`` (whether an item has the same image in all transactions). All but an anatomy have ``values`` (how relational
-# values are recoded, or None).
+# Every recoding has ``items`` (the recoding of the items), ``decisions``, ``remarks`` (sentences for the owner, without
+# data values), ``decided`` (parameters of the model that are known only after recoding) and ``one_image`` (whether an item
+# has the same image in all transactions). All but an anatomy have ``values`` (the recoding of relational values, or None).
 Recoding = GlobalRecoding | LocalRecoding | RelationalRecoding | BucketRecoding

@@ -1,7 +1,7 @@
-"""Published algorithms: a room for each family, one file for each algorithm, readable beside its pseudo-code.
+"""Published algorithms: a package for each family, a module for each algorithm, readable beside its pseudo-code.
 
-``METHODS`` has them by name, in the order in which they are chosen where the owner names none: the first whose needs are
-met. A new algorithm is one more ``Method`` here.
+``METHODS`` maps names to algorithms in order of preference: unless the owner names an algorithm, the first whose needs are
+met runs. Add a new algorithm as one more ``Method`` here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What an algorithm is for the rest of anondb: one value, a ``Method``.
+"""``Method``, the value that describes an algorithm to the rest of anondb.
 
-The ``__init__`` of an algorithm's room states it and imports nothing heavy, so that the command line and the refusals know
-every option without importing an algorithm.
+The ``__init__`` of an algorithm's package defines it without heavy imports, so the command line and the checks of options
+know every option without importing an algorithm.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NoOptions:
-    """The options of a method that has none."""
+    """The options of a method without options."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Task:
-    """What a method works on: the promise, the sources of a policy, each read once, and its options.
+    """The input of a method: the promise, the sources of a policy, each read once, and the options.
 
     Attributes:
         model: the promise.
         dataset: the transactions.
-        taxonomy: of their items, where the policy names one.
+        taxonomy: the taxonomy of their items; None if the policy names none.
         requirements: constraints, weights and countable sets.
-        sensitive: the private items of hkp, the sensitive ones of kkm and klm, which need not occur; None where none were
-            named.
+        sensitive: the private items of hkp, or the sensitive items of kkm and klm, which need not occur; None if the policy
+            names none.
         records: the quasi-identifiers, for models of relational and transaction data.
-        records_reference: the table or view of the records; None where there are none, or a file or a data frame.
-        columns: of an anatomy: their number, or a table or file (column_id, item).
-        delta: the bound of the relational methods, from 0 to 1; None takes their default.
-        max_suppression: percent of the items that may be suppressed; None sets no limit.
+        records_reference: the table or view of the records; None without records, or if they are in a file or data frame.
+        columns: the columns of an anatomy: their number, or a table or file (column_id, item).
+        delta: the bound of the relational methods, from 0 to 1; None for the default.
+        max_suppression: maximal percentage of suppressed items; None for no limit.
         options: an instance of the method's options.
     """
 
@@ -74,14 +74,14 @@ class Method:
     """An algorithm.
 
     Attributes:
-        name: what users call it.
-        paper: where it was published.
-        models: the names of the models that it keeps.
+        name: its name for users.
+        paper: the paper that published it.
+        models: the names of the models that it achieves.
         run: computes the recoding of a task.
-        options: a dataclass of what steers this algorithm alone; every field is made with ``option``.
-        needs: sources and parameters of a policy without which it cannot run.
-        takes: further ones that it takes; all others are refused with it.
-        releases: what a released item is: a ``node`` of the taxonomy, a ``set`` of items, or an ``item`` itself.
+        options: a dataclass of the options of this algorithm only; every field is made with ``option``.
+        needs: sources and parameters of a policy that it requires.
+        takes: sources and parameters that it accepts in addition; all others are refused.
+        releases: the kind of a released item: a ``node`` of the taxonomy, a ``set`` of items, or an ``item`` itself.
     """
 
     name: str
@@ -95,11 +95,11 @@ class Method:
 
     @property
     def option_parameters(self) -> dict[str, Parameter]:
-        """Its options by name, and how each is set."""
+        """The options by name, each with its parameter."""
         return {f.name: s for f in fields(self.options) if (s := parameter_of(f)) is not None}
 
     def read_options(self, values: Mapping[str, Any]) -> Any:
-        """Its options with these values, which may be texts.
+        """Make the options from values, which may be texts.
 
         Raises:
             InputError: ``unknown_option``, with the nearest name; ``bad_parameter``.
@@ -115,7 +115,7 @@ class Method:
 
 
 def option(default: Any, help: str, *, choices: tuple[str, ...] = ()) -> Any:
-    """A field of a method's options: True or False, one of ``choices``, or a count from 1 (its default may be None)."""
+    """A field of a method's options: a boolean, one of ``choices``, or a count from 1 (the default may be None)."""
     if choices:
         return parameter(default, help, "|".join(choices), choices=choices)
     if isinstance(default, bool):
@@ -127,7 +127,7 @@ _BOOLEANS: Mapping[str, bool] = types.MappingProxyType({"true": True, "false": F
 
 
 def _read_option(name: str, parameter: Parameter, value: Any) -> Any:
-    """The value of an option, from Python or from a text."""
+    """Read the value of an option, from Python or from a text."""
     if parameter.choices:
         if value not in parameter.choices:
             raise InputError(f"{name} must be {' or '.join(parameter.choices)}, not {value!r}.", code="bad_parameter")

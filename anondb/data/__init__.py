@@ -1,1 +1,1 @@
-"""Handles to the data: transactions, taxonomies, workloads, and the readers of files."""
+"""Readers of transactions, records, taxonomies and constraints, and handles to the data they read."""

@@ -1,4 +1,4 @@
-"""What an owner declares of quasi-identifiers beside their values: hierarchies, weights in the NCP, domains
+"""Readers of the hierarchies, NCP weights and domains of quasi-identifiers
 (docs/algorithms/metrics.md#ncp)."""
 
 from __future__ import annotations
@@ -21,83 +21,84 @@ from anondb.engine import Engine
 from anondb.errors import InputError
 
 Domain = tuple[str, str]
-_Given = TypeVar("_Given")
+_Value = TypeVar("_Value")
 HIERARCHY_SUFFIXES = (".tree", ".csv", ".txt")
 _MICROSECONDS = 1_000_000
 
 
-def attribute_hierarchies(engine: Engine, given: Any, attributes: Collection[str]) -> dict[str, Taxonomy]:
-    """The hierarchies of attributes, by the lower-case name: see ``records.load_records``.
+def attribute_hierarchies(engine: Engine, hierarchies: Any, attributes: Collection[str]) -> dict[str, Taxonomy]:
+    """Read the hierarchies of attributes, by lower-case name; ``records.load_records`` lists the formats.
 
     Raises:
-        InputError: none where some were given; a hierarchy for a column that is no quasi-identifier.
+        InputError: ``unknown_hierarchy``, if hierarchies exist and none belongs to a quasi-identifier.
     """
-    if given is None:
+    if hierarchies is None:
         return {}
     names = {c.lower() for c in attributes}
-    if isinstance(given, Mapping):
-        found = {str(name).lower(): load_taxonomy(engine, tree) for name, tree in given.items()}
-    elif isinstance(given, str | Path) and Path(given).is_dir():
-        files = sorted(p for p in Path(given).iterdir() if p.suffix.lower() in HIERARCHY_SUFFIXES)
-        found = {p.stem.lower(): load_taxonomy(engine, p) for p in files if p.stem.lower() in names}
+    if isinstance(hierarchies, Mapping):
+        trees = {str(name).lower(): load_taxonomy(engine, tree) for name, tree in hierarchies.items()}
+    elif isinstance(hierarchies, str | Path) and Path(hierarchies).is_dir():
+        files = sorted(p for p in Path(hierarchies).iterdir() if p.suffix.lower() in HIERARCHY_SUFFIXES)
+        trees = {p.stem.lower(): load_taxonomy(engine, p) for p in files if p.stem.lower() in names}
     else:
-        with open_source(engine, given, "hierarchies") as source:
-            found = _hierarchy_table(engine, source)
-    unknown = len(set(found) - names)
-    if unknown and not set(found) & names:
+        with open_source(engine, hierarchies, "hierarchies") as source:
+            trees = _hierarchy_table(engine, source)
+    unknown = len(set(trees) - names)
+    if unknown and not set(trees) & names:
         raise InputError(
-            f"None of the {unknown} hierarchies is called like a quasi-identifier.",
+            f"None of the {unknown} hierarchies has the name of a quasi-identifier.",
             code="unknown_hierarchy",
             hint="Give a table (attribute, node, parent), or a directory with one NAME.tree file for each.",
         )
-    return {name: tree for name, tree in found.items() if name in names}
+    return {name: tree for name, tree in trees.items() if name in names}
 
 
-def attribute_weights(engine: Engine, given: Any, attributes: Collection[str]) -> dict[str, Fraction]:
-    """The weights of attributes by their lower-case names: ``(attribute, weight)`` or a mapping; none where none are given.
+def attribute_weights(engine: Engine, weights: Any, attributes: Collection[str]) -> dict[str, Fraction]:
+    """Read the weights of attributes, by lower-case name, from ``(attribute, weight)`` or a mapping; None gives none.
 
     Raises:
         InputError: ``bad_weight``; ``unknown_attribute`` for a name that is no quasi-identifier.
     """
-    if given is None:
+    if weights is None:
         return {}
-    return _of(attributes, load_weights(engine, given, "attribute"), "weights")
+    return _by_attribute(attributes, load_weights(engine, weights, "attribute"), "weights")
 
 
-def attribute_domains(engine: Engine, given: Any, attributes: Collection[str]) -> dict[str, Domain]:
-    """The declared domains of attributes by their lower-case names: ``(attribute, low, high)``, or a mapping of names to
-    both ends; the ends as texts.
+def attribute_domains(engine: Engine, domains: Any, attributes: Collection[str]) -> dict[str, Domain]:
+    """Read the domains of attributes, by lower-case name, from ``(attribute, low, high)`` or a mapping of names to ends.
+
+    The ends stay texts.
 
     Raises:
-        InputError: ``bad_domain`` for an end that is missing; ``unknown_attribute``.
+        InputError: ``bad_domain`` if an end is missing; ``unknown_attribute``.
     """
-    if given is None:
+    if domains is None:
         return {}
-    if isinstance(given, Mapping):
-        rows = [(name, *(ends if isinstance(ends, list | tuple) else ())) for name, ends in given.items()]
+    if isinstance(domains, Mapping):
+        rows = [(name, *(ends if isinstance(ends, list | tuple) else ())) for name, ends in domains.items()]
         texts = [tuple(None if x is None else str(x) for x in row) for row in rows]
     else:
-        with open_source(engine, given, "domains") as source:
+        with open_source(engine, domains, "domains") as source:
             names = [source.column(c, c) for c in ("attribute", "low", "high")]
             inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
             columns = [exp.cast(exp.column(n, quoted=True), "VARCHAR").as_(f"c{i}") for i, n in enumerate(names)]
             with reading(source.name):
-                found = engine.select(exp.select(*columns).from_(inner), f"reading {source.name}")
-            texts = list(zip(*(with_none(found[f"c{i}"]) for i in range(3)), strict=True))
+                values = engine.select(exp.select(*columns).from_(inner), f"reading {source.name}")
+            texts = list(zip(*(with_none(values[f"c{i}"]) for i in range(3)), strict=True))
     if any(len(row) != 3 or None in row for row in texts) or len({row[0] for row in texts}) < len(texts):
         raise InputError(
             "A domain has no attribute, lacks an end, or is one of two for the same attribute.",
             code="bad_domain",
             hint="Give (attribute, low, high), one row for each attribute.",
         )
-    return _of(attributes, {str(name): (str(low), str(high)) for name, low, high in texts}, "domains")
+    return _by_attribute(attributes, {str(name): (str(low), str(high)) for name, low, high in texts}, "domains")
 
 
 def domain_of_numbers(name: str, domain: Domain, decimals: int) -> tuple[int, int]:
-    """Both ends in units of the column's last decimal.
+    """Convert both ends to units of the column's last decimal.
 
     Raises:
-        InputError: ``bad_domain``: they are no numbers, have more decimals than the column, or are too long.
+        InputError: ``bad_domain``: they are not numbers, have more decimals than the column, or are too long.
     """
     try:
         low, high = (Decimal(text).scaleb(decimals) for text in domain)
@@ -112,10 +113,10 @@ def domain_of_numbers(name: str, domain: Domain, decimals: int) -> tuple[int, in
 
 
 def domain_of_dates(name: str, domain: Domain) -> tuple[int, int]:
-    """Both ends in microseconds since 1970.
+    """Convert both ends to microseconds since 1970.
 
     Raises:
-        InputError: ``bad_domain``: they are no ISO dates.
+        InputError: ``bad_domain``: they are not ISO dates.
     """
     begin = datetime(1970, 1, 1, tzinfo=UTC)
     try:
@@ -131,22 +132,22 @@ def domain_of_dates(name: str, domain: Domain) -> tuple[int, int]:
     return tuple(x.days * days + x.seconds * _MICROSECONDS + x.microseconds for x in (low, high))  # type: ignore[return-value]
 
 
-def _of(attributes: Collection[str], given: Mapping[str, _Given], what: str) -> dict[str, _Given]:
-    """What was given by lower-case name, all of them quasi-identifiers."""
+def _by_attribute(attributes: Collection[str], values: Mapping[str, _Value], what: str) -> dict[str, _Value]:
+    """The values by lower-case attribute name, after a check that each name is a quasi-identifier."""
     names = {a.lower() for a in attributes}
-    found = {str(name).lower(): value for name, value in given.items()}
-    unknown = len(set(found) - names)
-    if unknown or len(found) < len(given):
+    by_name = {str(name).lower(): value for name, value in values.items()}
+    unknown = len(set(by_name) - names)
+    if unknown or len(by_name) < len(values):
         raise InputError(
-            f"{unknown or 'Some'} of the {what} are not of one quasi-identifier each.",
+            f"{unknown or 'Some'} of the {what} do not belong to exactly one quasi-identifier.",
             code="unknown_attribute",
             hint="Name the columns as in --quasi-identifiers.",
         )
-    return found
+    return by_name
 
 
 def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Taxonomy]:
-    """Edge lists (attribute, node, parent[, ord]) of several hierarchies."""
+    """Read several hierarchies from one edge list (attribute, node, parent[, ord])."""
     columns = [
         source.column(c, "--hierarchies") for c in ("attribute", *(edge_columns(source.columns) or ("node", "parent")))
     ]
@@ -166,6 +167,6 @@ def _hierarchy_table(engine: Engine, source: Source) -> dict[str, Taxonomy]:
 
 
 def with_none(column: npt.NDArray[Any]) -> list[str | None]:
-    """A column of texts as a list."""
+    """A column of texts as a list, None for NULL."""
     masked = np.ma.getmaskarray(column)
     return [None if m else str(v) for v, m in zip(np.ma.getdata(column).tolist(), masked.tolist(), strict=True)]

@@ -1,4 +1,4 @@
-"""The owner's own partition of the items into columns, for Multi-Anatomy."""
+"""The reader of a partition of the items into columns, for Multi-Anatomy."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ Ints = npt.NDArray[np.int64]
 _INTEGER = re.compile(r"-?\d{1,38}$")
 
 
-def load_columns(engine: Engine, given: Any, dataset: Dataset) -> tuple[Ints, tuple[str, ...]]:
-    """The column of each item of the data, numbered from 1, and what the columns are called.
+def load_columns(engine: Engine, columns: Any, dataset: Dataset) -> tuple[Ints, tuple[str, ...]]:
+    """Read the column of each item of the data, numbered from 1, and the names of the columns.
 
     Columns from a table are ordered by their ids: as numbers if all are integers, else by code point.
 
     Args:
         engine: the engine, inside a transaction.
-        given: a table, view, file or data frame ``(column_id, item)``, or a list of sets of items, whose columns are called
-            1, 2 and so on. Items that never occur in the data are legal and do not matter.
+        columns: a table, view, file or data frame ``(column_id, item)``, or a list of sets of items, whose columns are
+            named 1, 2 and so on. Items that never occur in the data are ignored.
         dataset: the data.
 
     Raises:
         InputError: fewer than two columns; an item in two columns (``not_a_partition``) or in none (``unknown_item``); a
             column without an item that occurs (``empty_column``).
     """
-    if isinstance(given, list | tuple):
-        names = tuple(str(i) for i in range(1, len(given) + 1))
-        groups: Sequence[Collection[str]] = given
+    if isinstance(columns, list | tuple):
+        names = tuple(str(i) for i in range(1, len(columns) + 1))
+        groups: Sequence[Collection[str]] = columns
     else:
-        with open_source(engine, given, "columns") as source:
+        with open_source(engine, columns, "columns") as source:
             names, groups = _read(engine, source)
     if len(names) < 2:
         raise InputError(f"There must be at least 2 columns, not {len(names)}.", code="bad_parameter")
@@ -56,7 +56,7 @@ def load_columns(engine: Engine, given: Any, dataset: Dataset) -> tuple[Ints, tu
     missing = int((column == 0).sum())
     if missing:
         raise InputError(
-            f"{missing} items of the data are in none of the given columns.",
+            f"{missing} items of the data are in none of the columns.",
             code="unknown_item",
             hint="Put every item into one column.",
         )
@@ -71,7 +71,7 @@ def load_columns(engine: Engine, given: Any, dataset: Dataset) -> tuple[Ints, tu
 
 
 def _read(engine: Engine, source: Source) -> tuple[tuple[str, ...], list[set[str]]]:
-    """The columns of a table, by id."""
+    """Read the columns of a table, in the order of their ids."""
     id_name, item_name = source.column("column_id", "column_id"), source.column("item", "item")
     kind = source.columns[item_name]
     element = re.sub(r"\[\d*\]$", "", kind)
@@ -89,15 +89,15 @@ def _read(engine: Engine, source: Source) -> tuple[tuple[str, ...], list[set[str
     rows = exp.select(id_text.as_("column_id"), item.as_("item")).from_(inner).subquery("listed")
     tree = exp.select("column_id", exp.cast(exp.column("item"), "VARCHAR").as_("item")).from_(rows)
     with reading(source.name):
-        found = engine.select(tree, f"reading {source.name}")
-    columns = [np.ma.asarray(found[name]) for name in ("column_id", "item")]
-    nulls = int(np.logical_or(*(np.ma.getmaskarray(c) for c in columns)).sum())
+        pairs = engine.select(tree, f"reading {source.name}")
+    texts = [np.ma.asarray(pairs[name]) for name in ("column_id", "item")]
+    nulls = int(np.logical_or(*(np.ma.getmaskarray(c) for c in texts)).sum())
     if nulls:
         raise InputError(
             f"{nulls} rows of {source.name} have no column_id or no item.", code="null_item", hint="Filter them out."
         )
     groups: dict[str, set[str]] = {}
-    for name, label in zip(*(c.data.tolist() for c in columns), strict=True):
+    for name, label in zip(*(c.data.tolist() for c in texts), strict=True):
         groups.setdefault(name, set()).add(label)
     numbers = all(_INTEGER.match(name) for name in groups)
     names = tuple(sorted(groups, key=(lambda n: (int(n), n)) if numbers else (lambda n: (0, n))))

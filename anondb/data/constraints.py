@@ -1,5 +1,5 @@
-"""COAT's privacy and utility constraints: sets of items, read from a table, a view, a file or a data frame, or made from a
-taxonomy (Loukides, Gkoulalas-Divanis and Malin, Definitions 3.3 and 3.7; section 5.2)."""
+"""COAT's privacy and utility constraints: sets of items from a table, view, file, data frame or taxonomy
+(Loukides, Gkoulalas-Divanis and Malin, Definitions 3.3 and 3.7; section 5.2)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ _INTEGER = re.compile(r"-?\d{1,38}$")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemSets:
-    """Named sets of items. A table has no order of its own, so sets are ordered by their ids: as numbers if all are
-    integers, else by code point; sets given in Python keep their order.
+    """Named sets of items.
+
+    Sets from a table are ordered by their ids: as numbers if all are integers, else by code point. Sets from Python keep
+    their order.
 
     Attributes:
-        ids: what each set is called.
+        ids: the name of each set.
         labels: the distinct items that occur in any set, sorted.
         start, member: set i is ``labels[member[start[i] : start[i + 1]]]``, each item once.
         warnings: remarks for the owner.
@@ -58,11 +60,11 @@ class ItemSets:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivacyConstraints(ItemSets):
-    """Sets of items that are potentially linkable. Items that never occur are legal: their support is 0."""
+    """Sets of items that an attacker may link to a person. Items that never occur are allowed: their support is 0."""
 
     @classmethod
     def of(cls, sets: Iterable[Collection[str]], ids: Sequence[str] | None = None) -> PrivacyConstraints:
-        """Privacy constraints from Python, in the given order, numbered from 1 unless named.
+        """Make privacy constraints from sets in Python, in their order, numbered from 1 unless named.
 
         Raises:
             InputError: ``empty_constraint``, if a set is empty.
@@ -74,11 +76,11 @@ class PrivacyConstraints(ItemSets):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UtilityConstraints(ItemSets):
-    """Disjoint groups of items: items are generalized together only within a group. Items in no group form one more."""
+    """Disjoint groups of items; only items of one group are generalized together. All other items form one more group."""
 
     @classmethod
     def of(cls, groups: Iterable[Collection[str]], ids: Sequence[str] | None = None) -> UtilityConstraints:
-        """Utility constraints from Python, numbered from 1 unless named.
+        """Make utility constraints from groups in Python, numbered from 1 unless named.
 
         Raises:
             InputError: ``empty_constraint``, or ``not_a_partition`` if groups overlap.
@@ -88,7 +90,7 @@ class UtilityConstraints(ItemSets):
         return cls(*_partition(*_checked("utility", dict(zip(names, listed, strict=True)), merge_equal=False)))
 
     def groups_of(self, labels: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
-        """The group of each label, by number, and the groups' names; the last, ``REST``, holds what no group names."""
+        """The group number of each label, and the groups' names; the last, ``REST``, holds the items of no group."""
         group = {self.labels[j]: int(i) for i, j in zip(self._owners().tolist(), self.member.tolist(), strict=True)}
         of_label = np.array([group.get(label, len(self)) for label in labels], dtype=np.int64)
         return of_label, (*self.ids, REST)
@@ -100,81 +102,80 @@ class UtilityConstraints(ItemSets):
 # ---------------------------------------------------------------------- reading
 
 
-def load_privacy_constraints(engine: Engine, given: Any, dataset: Dataset | None = None) -> PrivacyConstraints:
-    """Privacy constraints from ``(constraint_id, item)``: a table, view, CSV or Parquet file, data frame, or the object
-    itself. The item column may be a LIST, one row a constraint.
+def load_privacy_constraints(engine: Engine, constraints: Any, dataset: Dataset | None = None) -> PrivacyConstraints:
+    """Read privacy constraints from ``(constraint_id, item)``; the item column may be a LIST, with one row per constraint.
 
     Args:
         engine: the engine, inside a transaction.
-        given: where they come from; a Python list of sets of items is taken as it is.
-        dataset: what unknown items are counted against.
+        constraints: a table, view, CSV or Parquet file, data frame, Python list of sets of items, or the finished object.
+        dataset: the data, to count items that never occur.
 
     Raises:
         InputError: no such columns, NULLs, an empty constraint (``empty_constraint``), no constraint at all.
     """
-    if isinstance(given, PrivacyConstraints):
-        return given
-    if isinstance(given, list | tuple):
-        made = PrivacyConstraints.of(given)
+    if isinstance(constraints, PrivacyConstraints):
+        return constraints
+    if isinstance(constraints, list | tuple):
+        result = PrivacyConstraints.of(constraints)
     else:
-        sets, doubled = _read(engine, given, "privacy", "constraint_id")
-        made = PrivacyConstraints(*_checked("privacy", sets, merge_equal=True, doubled=doubled))
-    return _with(made, _unknown(made, dataset, "privacy"))
+        sets, doubled = _read(engine, constraints, "privacy", "constraint_id")
+        result = PrivacyConstraints(*_checked("privacy", sets, merge_equal=True, doubled=doubled))
+    return _with(result, _unknown(result, dataset, "privacy"))
 
 
-def load_utility_constraints(engine: Engine, given: Any, dataset: Dataset | None = None) -> UtilityConstraints:
-    """Utility constraints from ``(group_id, item)``; otherwise as ``load_privacy_constraints``.
+def load_utility_constraints(engine: Engine, constraints: Any, dataset: Dataset | None = None) -> UtilityConstraints:
+    """Read utility constraints from ``(group_id, item)``; otherwise as ``load_privacy_constraints``.
 
     Raises:
         InputError: as there; ``not_a_partition`` if an item is in two groups.
     """
-    if isinstance(given, UtilityConstraints):
-        made = given
-    elif isinstance(given, list | tuple):
-        made = UtilityConstraints.of(given)
+    if isinstance(constraints, UtilityConstraints):
+        result = constraints
+    elif isinstance(constraints, list | tuple):
+        result = UtilityConstraints.of(constraints)
     else:
-        sets, doubled = _read(engine, given, "utility", "group_id")
-        made = UtilityConstraints(*_partition(*_checked("utility", sets, merge_equal=False, doubled=doubled)))
+        sets, doubled = _read(engine, constraints, "utility", "group_id")
+        result = UtilityConstraints(*_partition(*_checked("utility", sets, merge_equal=False, doubled=doubled)))
     if dataset is None:
-        return made
-    named = set(made.labels)
+        return result
+    named = set(result.labels)
     rest = sum(label not in named for label in dataset.labels)
-    remarks = _unknown(made, dataset, "utility")
+    remarks = _unknown(result, dataset, "utility")
     if rest:
-        remarks.append(f"{rest} items of the data are in no utility constraint; they form one group of their own.")
-    return _with(made, remarks)
+        remarks.append(f"{rest} items of the data are in no utility constraint; they form one more group.")
+    return _with(result, remarks)
 
 
-def load_item_sets(engine: Engine, given: Any) -> ItemSets:
-    """Sets of items that must stay countable, from ``(set_id, item)``; otherwise as ``load_privacy_constraints``."""
-    if isinstance(given, ItemSets):
-        return given
-    if isinstance(given, list | tuple):
-        sets, doubled = {str(i): list(s) for i, s in enumerate(given, 1)}, 0
+def load_item_sets(engine: Engine, item_sets: Any) -> ItemSets:
+    """Read sets of items that must stay countable from ``(set_id, item)``; otherwise as ``load_privacy_constraints``."""
+    if isinstance(item_sets, ItemSets):
+        return item_sets
+    if isinstance(item_sets, list | tuple):
+        sets, doubled = {str(i): list(s) for i, s in enumerate(item_sets, 1)}, 0
     else:
-        sets, doubled = _read(engine, given, "countable", "set_id")
+        sets, doubled = _read(engine, item_sets, "countable", "set_id")
     return ItemSets(*_checked("countable", sets, merge_equal=False, doubled=doubled))
 
 
-def load_weights(engine: Engine, given: Any, of: str = "item") -> dict[str, Fraction]:
-    """Weights from ``(item, weight)``, exact, from 0 to 1; a mapping is checked and taken as it is.
+def load_weights(engine: Engine, weights: Any, unit: str = "item") -> dict[str, Fraction]:
+    """Read exact weights from 0 to 1 from ``(item, weight)`` or a mapping.
 
     Args:
         engine: inside a transaction.
-        given: a table, view, file, data frame or mapping.
-        of: what is weighed, and the name of its column.
+        weights: a table, view, file, data frame or mapping.
+        unit: what has a weight, ``item`` or ``attribute``; also the name of its column.
 
     Raises:
-        InputError: ``bad_weight`` for a weight outside [0, 1] or none; two weights for the same.
+        InputError: ``bad_weight`` if a weight is missing or outside [0, 1], or if an item has two.
     """
-    if isinstance(given, Mapping):
-        pairs = [(label, str(weight)) for label, weight in given.items()]
+    if isinstance(weights, Mapping):
+        pairs = [(label, str(weight)) for label, weight in weights.items()]
         name = "the weights"
     else:
-        with open_source(engine, given, "weights") as source:
-            labels, weights = _columns(engine, source, source.column(of, of), source.column("weight", "weight"))
-            pairs, name = list(zip(labels, weights, strict=True)), source.name
-    found: dict[str, Fraction] = {}
+        with open_source(engine, weights, "weights") as source:
+            labels, texts = _columns(engine, source, source.column(unit, unit), source.column("weight", "weight"))
+            pairs, name = list(zip(labels, texts, strict=True)), source.name
+    result: dict[str, Fraction] = {}
     bad = twice = 0
     for label, text in pairs:
         try:
@@ -182,13 +183,13 @@ def load_weights(engine: Engine, given: Any, of: str = "item") -> dict[str, Frac
         except (TypeError, ValueError, ZeroDivisionError):
             weight = Fraction(-1)
         bad += label is None or not 0 <= weight <= 1
-        twice += found.setdefault(label, weight) != weight
+        twice += result.setdefault(label, weight) != weight
     if bad or twice:
         raise InputError(
-            f"{bad} rows of {name} have no {of} or no weight from 0 to 1, {twice} another weight for the same {of}.",
+            f"{bad} rows of {name} lack the {unit} or a weight from 0 to 1, {twice} repeat the {unit} with another weight.",
             code="bad_weight",
         )
-    return found
+    return result
 
 
 def _columns(engine: Engine, source: Source, first: str, second: str) -> tuple[list[Any], list[Any]]:
@@ -199,8 +200,8 @@ def _columns(engine: Engine, source: Source, first: str, second: str) -> tuple[l
         column, kind = exp.column(exp.to_identifier(name, quoted=True)), source.columns[name]
         text = exp.cast(column, "VARCHAR[]" if kind.endswith("]") else "VARCHAR", dialect="duckdb")
         nodes.append(text.as_(alias))
-    found = engine.select(exp.select(*nodes).from_(inner), f"reading {source.name}")
-    return _nones(found["c1"]), _nones(found["c2"])
+    rows = engine.select(exp.select(*nodes).from_(inner), f"reading {source.name}")
+    return _nones(rows["c1"]), _nones(rows["c2"])
 
 
 def _nones(column: npt.NDArray[Any]) -> list[Any]:
@@ -209,9 +210,9 @@ def _nones(column: npt.NDArray[Any]) -> list[Any]:
     return list(column)
 
 
-def _read(engine: Engine, given: Any, what: str, id_column: str) -> tuple[dict[str, list[str]], int]:
-    """The rows as sets by id, ids in order, and how many rows repeated another."""
-    with open_source(engine, given, f"{what} constraints" if what != "countable" else "countable sets") as source:
+def _read(engine: Engine, constraints: Any, what: str, id_column: str) -> tuple[dict[str, list[str]], int]:
+    """Read the sets by id, in the order of the ids, and count the rows that repeat another."""
+    with open_source(engine, constraints, f"{what} constraints" if what != "countable" else "countable sets") as source:
         id_name, item_name = source.column(id_column, id_column), source.column("item", "item")
         kind = re.sub(r"\[\d*\]$", "", source.columns[item_name])
         if not ID_TYPES.match(kind) or "ZONE" in kind.partition("(")[0]:
@@ -227,18 +228,18 @@ def _read(engine: Engine, given: Any, what: str, id_column: str) -> tuple[dict[s
     sets: dict[str, list[str]] = {}
     nulls: Counter[str] = Counter()
     for i, item in zip(ids, items, strict=True):
-        there = sets.setdefault(i, [])
+        members = sets.setdefault(i, [])
         if item is None:
             nulls[i] += 1
         elif isinstance(item, str):
-            there.append(item)
+            members.append(item)
         else:
             entries = _nones(item)
             nulls[i] += entries.count(None)
-            there.extend(e for e in entries if e is not None)
-    beside = sum(n for i, n in nulls.items() if sets[i])
-    if beside:
-        raise InputError(f"{beside} rows of {name} have a NULL item.", code="null_item", hint="Filter them out.")
+            members.extend(e for e in entries if e is not None)
+    null_items = sum(n for i, n in nulls.items() if sets[i])
+    if null_items:
+        raise InputError(f"{null_items} rows of {name} have a NULL item.", code="null_item", hint="Filter them out.")
     numbers = all(_INTEGER.match(i) for i in sets)
     order = sorted(sets, key=(lambda i: (int(i), i)) if numbers else (lambda i: (0, i)))
     return {i: sets[i] for i in order}, sum(len(s) - len(set(s)) for s in sets.values())
@@ -249,7 +250,7 @@ Parts = tuple[tuple[str, ...], tuple[str, ...], Ints, Ints, tuple[str, ...]]
 
 
 def _checked(what: str, sets: Mapping[str, Sequence[str]], *, merge_equal: bool, doubled: int = 0) -> Parts:
-    """Sets as arrays: none empty, each item once, equal sets once where asked for."""
+    """Convert sets to arrays: each item once, and equal sets once if ``merge_equal``; an empty set is an error."""
     if not sets:
         raise InputError(
             f"There are no {what} constraints." if what != "countable" else "There are no countable sets.",
@@ -272,7 +273,9 @@ def _checked(what: str, sets: Mapping[str, Sequence[str]], *, merge_equal: bool,
             kept[i] = members
     remarks = []
     if doubled:
-        remarks.append(f"{doubled} rows of the {what} constraints repeated an item of the same one and count once.")
+        remarks.append(
+            f"{doubled} rows of the {what} constraints repeated an item of the same constraint and count once."
+        )
     if len(kept) < len(sets):
         remarks.append(f"{len(sets) - len(kept)} {what} constraints repeated another and count once.")
     sizes = np.fromiter((len(members) for members in kept.values()), dtype=np.int64, count=len(kept))
@@ -293,23 +296,23 @@ def _partition(
     return ids, labels, start, member, warnings
 
 
-def _unknown(made: ItemSets, dataset: Dataset | None, what: str) -> list[str]:
+def _unknown(sets: ItemSets, dataset: Dataset | None, what: str) -> list[str]:
     if dataset is None:
         return []
     known = set(dataset.labels)
-    unknown = sum(label not in known for label in made.labels)
+    unknown = sum(label not in known for label in sets.labels)
     return [f"{unknown} items of the {what} constraints never occur in the data."] * bool(unknown)
 
 
-def _with(made: Sets, remarks: Sequence[str]) -> Sets:
-    return type(made)(made.ids, made.labels, made.start, made.member, (*made.warnings, *remarks))
+def _with(sets: Sets, remarks: Sequence[str]) -> Sets:
+    return type(sets)(sets.ids, sets.labels, sets.start, sets.member, (*sets.warnings, *remarks))
 
 
 # ---------------------------------------------------------------------- utility constraints from a taxonomy
 
 
 def utility_of_level(taxonomy: Taxonomy, level: int) -> UtilityConstraints:
-    """One group for each node at ``level`` (the root is level 0): the leaves below it. A leaf above that level is alone.
+    """Make one group of leaves for each node at ``level`` (the root is level 0); a leaf above that level is a group.
 
     Raises:
         InputError: ``bad_parameter``, if the taxonomy has no such level.
@@ -323,11 +326,12 @@ def utility_of_level(taxonomy: Taxonomy, level: int) -> UtilityConstraints:
 
 
 def utility_of_siblings(taxonomy: Taxonomy, size: int) -> UtilityConstraints:
-    """Groups of ``size`` neighbouring leaves in the order of the tree (the paper's policies UP1 to UP4: "sibling items in
-    the hierarchy"); the last group takes what is left. Groups are numbered from 1.
+    """Make groups of ``size`` neighbouring leaves in the order of the tree, numbered from 1; the last may be smaller.
+
+    These are the paper's policies UP1 to UP4 ("sibling items in the hierarchy").
 
     Raises:
-        InputError: ``bad_parameter``, if size is no integer of at least 1.
+        InputError: ``bad_parameter``, if size is not an integer of at least 1.
     """
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
         raise InputError(f"The size of groups must be an integer of at least 1, not {size!r}.", code="bad_parameter")
@@ -340,13 +344,13 @@ def utility_of_siblings(taxonomy: Taxonomy, size: int) -> UtilityConstraints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Countable:
-    """Whether the number of transactions that hold any item of a set can be read off a release exactly.
+    """Whether a release shows exactly how many transactions hold any item of a set.
 
     Attributes:
-        set_id, items: the set, and how many items it has.
-        exact: Corollary 3.12 applies.
-        suppressed: items of the set that are suppressed.
-        mixed: items of the set whose released item stands for others as well.
+        set_id, items: the set, and its number of items.
+        exact: whether the count is exact (Corollary 3.12).
+        suppressed: number of items of the set that are suppressed.
+        mixed: number of items of the set whose released item also stands for items outside the set.
     """
 
     set_id: str
@@ -357,8 +361,11 @@ class Countable:
 
 
 def countable(sets: ItemSets, recoding: GlobalRecoding, dataset: Dataset) -> tuple[Countable, ...]:
-    """Check sets of items against a recoding (Corollary 3.12): the count of a set's union is exact if none of its items is
-    suppressed and each is generalized with items of the set only. Items that never occur do not matter."""
+    """Check for each set of items whether its count stays exact under a recoding (Corollary 3.12).
+
+    It does if none of the items is suppressed and each is generalized with items of the set only. Items that never occur
+    are ignored.
+    """
     image = {label: int(r) for label, r in zip(dataset.labels, recoding.image.tolist(), strict=True)}
     members: list[list[str]] = [[] for _ in recoding.labels]
     for released, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True):

@@ -1,4 +1,4 @@
-"""Loading files into tables of the owner's database (``anondb load``)."""
+"""``anondb load``: load files into tables of the owner's database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anondb.errors import EngineError, InputError
 
 @dataclass(frozen=True)
 class Loaded:
-    """A table that was made: its name, its rows, and a remark."""
+    """A loaded table: its name, its number of rows, and a remark."""
 
     table: str
     rows: int
@@ -24,21 +24,21 @@ class Loaded:
 
 
 def load_files(engine: Engine, wanted: Mapping[str, tuple[str | None, str]], *, replace: bool = False) -> list[Loaded]:
-    """Load files into tables of the current schema, all or none.
+    """Load files into tables of the current schema: all of them, or none if one fails.
 
     Args:
         engine: the engine, outside a transaction.
         wanted: (file, table) for each of ``transactions``, ``taxonomy`` and ``records``.
-        replace: whether existing tables give way.
+        replace: whether existing tables are replaced.
 
     ``.dat`` transactions become ``(tid, item)``, one row for each item; a file with empty lines becomes one row for each
     transaction with a list, since the long form cannot hold a transaction without items. Taxonomies of any format become
     ``(node, parent, ord)``.
 
     Raises:
-        InputError: a file is missing or not as it should be, a name is empty or taken.
+        InputError: a file is missing or malformed, a table name is empty or taken.
     """
-    made = []
+    loaded = []
     names = [name.lower() for file, name in wanted.values() if file is not None]
     if len(set(names)) < len(names):
         raise InputError("Two of the tables would have the same name.", code="table_exists", hint="Rename one.")
@@ -54,15 +54,15 @@ def load_files(engine: Engine, wanted: Mapping[str, tuple[str | None, str]], *, 
             if engine.exists(table):
                 if not replace:
                     raise InputError(
-                        f"There is a table or view {name!r} already.",
+                        f"A table or view {name!r} exists already.",
                         code="table_exists",
-                        hint="Choose another, or --replace.",
+                        hint="Choose another name, or add --replace.",
                     )
                 try:
                     engine.drop(table)
                 except EngineError:
                     raise InputError(
-                        f"{name!r} is a view, which is not replaced by a table.",
+                        f"{name!r} is a view; --replace replaces tables only.",
                         code="table_exists",
                         hint="Drop it first.",
                     ) from None
@@ -72,14 +72,14 @@ def load_files(engine: Engine, wanted: Mapping[str, tuple[str | None, str]], *, 
                 else _load_table(engine, Path(file), what, table)
             )
             rows = int(engine.scalar("transactions/row_count", {"source": table}))
-            made.append(Loaded(name, rows, note))
-    return made
+            loaded.append(Loaded(name, rows, note))
+    return loaded
 
 
 def _load_table(engine: Engine, path: Path, what: str, table: Table) -> str:
     if path.suffix.lower() not in (".dat", ".csv", ".parquet"):
         raise InputError(
-            f"The {what} file {path.name!r} is neither .dat nor .csv nor .parquet.", code="bad_file", hint="Rename it."
+            f"The {what} file {path.name!r} does not end in .dat, .csv or .parquet.", code="bad_file", hint="Rename it."
         )
     if path.suffix.lower() != ".dat":
         with reading(f"file {path.name!r}"):

@@ -1,13 +1,13 @@
-"""The generalization G of a group of records, and what it costs: NCP in exact integers
+"""The generalization G of a group of records and its cost, NCP, in exact integers
 (docs/algorithms/rum_tum_bound.md#g).
 
-A numeric or date attribute becomes the range of its values, a categorical one with a hierarchy the lowest common ancestor,
-one without the set of its values. In the order of a hierarchy's leaves the lowest common ancestor of a group is that of
-its first and last leaf, so ranges (low, high) describe groups there as well, and the leaves below it are a range maximum:
-of any two leaves, the ancestor that the neighbours between them meet in.
+G replaces the values of a numeric or date attribute by their range, those of a categorical attribute with a hierarchy by
+their lowest common ancestor, and those of a categorical attribute without one by their set. In the order of a hierarchy's
+leaves, the lowest common ancestor of a group is that of its first and last leaf. So a range (low, high) describes the
+group, and the number of leaves below the ancestor is a range maximum over the ancestors of neighbouring leaves.
 
-NCP is 0 for a single value, else length / domain length, or number of leaves (values) / all of them. NULL is a value of its
-own: beside other values it costs 1, the whole domain, except in sets, where it counts as one of the values.
+NCP is 0 for a single value, else length / domain length, or number of leaves (values) / number of all leaves (values).
+NULL is a value like any other. Beside other values it costs 1, the whole domain, except in sets, where it counts as one.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _SMALL = 2**62
 
 
 class _Ancestors:
-    """Lowest common ancestors of ranges of leaves. A leaf more than the tree has stands for NULL, beside the root."""
+    """Lowest common ancestors of ranges of leaves. One leaf beyond those of the tree stands for NULL, beside the root."""
 
     def __init__(self, tree: Taxonomy, leaves: int) -> None:
         nodes = tree.leaves(0)
         self._leaf_nodes = nodes
-        meet = np.empty(leaves, dtype=np.int64)  # of each leaf and the next; -1 beyond the root
+        meet = np.empty(leaves, dtype=np.int64)  # ancestor of each leaf and the next; -1 if the next is NULL
         meet[:] = -1
-        below = nodes[1:] - 1  # the last node before the next leaf's own chain has the meeting node as an ancestor
+        below = nodes[1:] - 1  # an ancestor contains the next leaf if its subtree ends after this node
         at = nodes[:-1].copy()
         if len(at):
             while True:
@@ -49,7 +49,7 @@ class _Ancestors:
                 at = np.where(up, tree.parent[at], at)
             meet[: len(at)] = at
         counts = np.where(meet[:-1] >= 0, tree.leaf_count[np.maximum(meet[:-1], 0)], leaves)
-        self._levels = [np.arange(leaves - 1)]  # position of the widest meeting in each stretch of 2^level
+        self._levels = [np.arange(leaves - 1)]  # position of the largest count in each stretch of 2^level
         self._counts, self._meet = counts, meet
         while 2 ** len(self._levels) <= leaves - 1:
             half, previous = 2 ** (len(self._levels) - 1), self._levels[-1]
@@ -57,18 +57,18 @@ class _Ancestors:
             self._levels.append(np.where(counts[a] >= counts[b], a, b))
 
     def _widest(self, low: Ints, high: Ints) -> Ints:
-        """Where the leaves from low to high (low < high) meet in the most leaves."""
+        """The position between low and high (low < high) where neighbouring leaves have the largest common ancestor."""
         level = np.frexp((high - low).astype(np.float64))[1] - 1
-        found = np.empty(len(low), dtype=np.int64)
+        positions = np.empty(len(low), dtype=np.int64)
         for size in np.unique(level).tolist():
             here = level == size
             table = self._levels[size]
             a, b = table[low[here]], table[high[here] - 2**size]
-            found[here] = np.where(self._counts[a] >= self._counts[b], a, b)
-        return found
+            positions[here] = np.where(self._counts[a] >= self._counts[b], a, b)
+        return positions
 
     def count(self, low: Ints, high: Ints) -> Ints:
-        """Leaves below the lowest common ancestor, 0 for one leaf."""
+        """The number of leaves below the lowest common ancestor; 0 for a single leaf."""
         counts = np.zeros(len(low), dtype=np.int64)
         several = low < high
         counts[several] = self._counts[self._widest(low[several], high[several])]
@@ -88,10 +88,10 @@ class Groups:
     """The generalized relational values of groups of records.
 
     Attributes:
-        size: records of each group.
+        size: number of records of each group.
         low, high: for each attribute, the first and last code (ranges and hierarchies; unused for sets).
-        null: for each range, whether the group has a NULL.
-        sets: for each attribute without range or hierarchy, a row of marks for each group; else None.
+        null: for each attribute and group, whether the group has a NULL.
+        sets: for each attribute without range or hierarchy, a row of marks (by code) for each group; None for others.
     """
 
     size: Ints
@@ -101,7 +101,7 @@ class Groups:
     sets: list[npt.NDArray[np.bool_] | None]
 
     def take(self, rows: Any) -> Groups:
-        """Some of the groups."""
+        """Select some of the groups."""
         return Groups(
             self.size[rows],
             [a[rows] for a in self.low],
@@ -111,7 +111,7 @@ class Groups:
         )
 
     def union(self, other: Groups) -> Groups:
-        """Each group united with the other's of the same place (or with its only one)."""
+        """Unite each group with the group of ``other`` at the same position (or with its only group)."""
         return Groups(
             self.size + other.size,
             [np.minimum(a, b) for a, b in zip(self.low, other.low, strict=True)],
@@ -121,22 +121,22 @@ class Groups:
         )
 
     def put(self, row: int, group: Groups) -> None:
-        """Replace one group by the only one of ``group``."""
+        """Replace one group by the single group of ``group``."""
         self.size[row] = group.size[0]
-        for own, new in zip((*self.low, *self.high, *self.null), (*group.low, *group.high, *group.null), strict=True):
-            own[row] = new[0]
+        for old, new in zip((*self.low, *self.high, *self.null), (*group.low, *group.high, *group.null), strict=True):
+            old[row] = new[0]
         for marks, fresh in zip(self.sets, group.sets, strict=True):
             if marks is not None and fresh is not None:
                 marks[row] = fresh[0]
 
 
 class Generalization:
-    """G and its NCP over given records.
+    """The generalization G and its NCP over a table of records.
 
     Attributes:
         records: the records.
-        denominator: of every cost; an NCP is ``cost / denominator``.
-        dtype: of cost arrays: int64, or object where sums over all records could overflow it.
+        denominator: the common denominator of all costs; an NCP is ``cost / denominator``.
+        dtype: type of cost arrays: int64, or object where sums over all records could overflow int64.
     """
 
     def __init__(self, records: Records) -> None:
@@ -182,25 +182,25 @@ class Generalization:
 
     @cached_property
     def _columns(self) -> list[tuple[Ints, npt.NDArray[np.bool_] | None]]:
-        """Codes of each attribute, ranges in steps; and the NULLs where there are any."""
-        found = []
+        """Codes of each attribute (ranges in steps), and marks of its NULLs or None if it has none."""
+        columns = []
         for attribute, step in zip(self.records.attributes, self._step, strict=True):
             null = attribute.null if attribute.is_range and attribute.has_null else None
-            found.append((attribute.codes // step if attribute.is_range else attribute.codes, null))
-        return found
+            columns.append((attribute.codes // step if attribute.is_range else attribute.codes, null))
+        return columns
 
     def pair_costs(self, seed: int, rows: Ints) -> Costs:
-        """NCP of the group of a seed and each of some records, times the denominator."""
+        """NCP of the group of the seed and one record, for each of the records, times the denominator."""
         lengths = []
         for i, (codes, null) in enumerate(self._columns):
-            others, own, ancestors = codes[rows], codes[seed], self._ancestors[i]
+            others, code, ancestors = codes[rows], codes[seed], self._ancestors[i]
             if ancestors is not None:
                 every = np.arange(len(self.records.attributes[i].values))
-                lengths.append(ancestors.count(np.minimum(every, own), np.maximum(every, own))[others])
+                lengths.append(ancestors.count(np.minimum(every, code), np.maximum(every, code))[others])
             elif not self.records.attributes[i].is_range:
-                lengths.append(2 * (others != own).astype(np.int64))
+                lengths.append(2 * (others != code).astype(np.int64))
             else:
-                length = np.abs(others - own)
+                length = np.abs(others - code)
                 if null is not None:
                     length = np.where(
                         null[rows] != null[seed], self._length[i], np.where(null[rows] & null[seed], 0, length)
@@ -211,7 +211,7 @@ class Generalization:
     # ------------------------------------------------------------------ groups
 
     def groups(self, members: Sequence[Ints]) -> Groups:
-        """The generalized values of groups of records, none of them empty."""
+        """Generalize groups of records, none of which may be empty."""
         size = np.array([len(m) for m in members], dtype=np.int64)
         flat = np.concatenate(members) if len(members) else np.empty(0, dtype=np.int64)
         starts = np.cumsum(size) - size
@@ -235,7 +235,7 @@ class Generalization:
         return Groups(size, low, high, nulls, sets)
 
     def published(self, groups: Groups) -> list[tuple[Any, ...]]:
-        """What tells each group's generalized values from another's: equal keys are published equally."""
+        """A key of each group's generalized values: groups with equal keys are published with equal values."""
         keys: list[list[Any]] = []
         for i, attribute in enumerate(self.records.attributes):
             marks, ancestors = groups.sets[i], self._ancestors[i]
@@ -257,7 +257,7 @@ class Generalization:
 
 
 def _step(attribute: Attribute) -> int:
-    """The greatest common step of a range's values, so that exact costs stay small."""
+    """The greatest common divisor of a range's differences and length, which keeps exact costs small."""
     if not attribute.is_range or not attribute.length:
         return 1
     values = np.unique(attribute.codes[~attribute.null])

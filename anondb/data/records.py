@@ -38,7 +38,7 @@ TYPES = re.compile(
     r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN|UUID|VARCHAR|ENUM\(.*\)|DATE|TIME|TIMESTAMP(_S|_MS|_NS)?",
     re.S,
 )
-"""Types of which equal values have equal texts, whatever the settings."""
+"""Types whose equal values have equal texts under all settings."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,17 +46,16 @@ class Attribute:
     """One quasi-identifier.
 
     Attributes:
-        name: its column.
+        name: name of its column.
         kind: ``numeric``, ``date`` or ``categorical``.
         codes: its value in each record, in the order of the transactions. Numeric: the value in ``unit``; date:
-            microseconds since 1970; categorical: a number of ``values``, in hierarchy order where there is one.
-        null: which records have no value; there the code is 0 unless categorical, where NULL is one of ``values``.
+            microseconds since 1970; categorical: an index of ``values``, which follow the leaf order of a hierarchy.
+        null: marks the records without a value; their code is 0, or the index of None if the attribute is categorical.
         weight: w of the attribute in the NCP.
         length: length of the domain (numeric, date), or number of its values (categorical), NULL included.
-        unit: what 1 in ``codes`` stands for: a power of ten for numbers, a day or a microsecond for dates.
-        values: the values of a categorical attribute by code; None is NULL. Leaves of the hierarchy that never occur are
-            among them.
-        hierarchy: its tree, or None. NULL lies beside the root, under a root of its own.
+        unit: the value of 1 in ``codes``: a power of ten for numbers, 1 (microsecond) for dates.
+        values: the values of a categorical attribute by code, with leaves that never occur; None is NULL.
+        hierarchy: its tree, or None. NULL lies beside the root of the tree.
         sql_type: the type of the bounds of ranges in a release.
     """
 
@@ -78,17 +77,17 @@ class Attribute:
 
     @property
     def has_null(self) -> bool:
-        """Whether NULL is a value."""
+        """Whether any record has no value."""
         return bool(self.null.any())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Records:
-    """The quasi-identifiers of every transaction's person.
+    """The quasi-identifiers of the person of each transaction.
 
     Attributes:
-        attributes: in the stated order.
-        n: how many records.
+        attributes: the quasi-identifiers, in the order in which the user names them.
+        n: number of records.
         warnings: remarks for the owner, such as how each attribute is read.
     """
 
@@ -97,7 +96,7 @@ class Records:
     warnings: tuple[str, ...] = ()
 
     def fingerprint(self) -> str:
-        """A digest of all that is read of them, hierarchies and weights included; for the owner's ledger only."""
+        """A digest of the records with their hierarchies and weights; for the owner's ledger only."""
         digest = hashlib.sha256()
         for a in self.attributes:
             tree = None if a.hierarchy is None else (a.hierarchy.labels, a.hierarchy.parent.tolist())
@@ -108,33 +107,33 @@ class Records:
         return digest.hexdigest()
 
 
-def parse_quasi_identifiers(given: str | Sequence[str] | None) -> list[tuple[str, str | None]]:
-    """``A,B:categorical`` or a list of such texts: names of columns, each with a stated kind or None.
+def parse_quasi_identifiers(names: str | Sequence[str] | None) -> list[tuple[str, str | None]]:
+    """Parse ``A,B:categorical`` or a list of such texts into column names, each with its kind or None.
 
     Raises:
-        InputError: nothing was named, or a column twice.
+        InputError: no column is named, or one is named twice.
     """
-    if given is None:
+    if names is None:
         raise InputError(
-            "It is not said which columns of the records are quasi-identifiers.",
+            "No columns of the records are named as quasi-identifiers.",
             code="no_quasi_identifiers",
             hint="Name them with --quasi-identifiers A,B; all other columns are left out of the release.",
         )
-    parts = [p for p in given.split(",") if p.strip()] if isinstance(given, str) else list(given)
-    wanted: list[tuple[str, str | None]] = []
+    parts = [p for p in names.split(",") if p.strip()] if isinstance(names, str) else list(names)
+    columns: list[tuple[str, str | None]] = []
     for part in parts:
         name, colon, kind = part.strip().rpartition(":")
         known = bool(colon) and kind.strip() in KINDS
-        wanted.append((name.strip(), kind.strip()) if known else (part.strip(), None))
-    names = [name.lower() for name, _ in wanted]
-    if len(set(names)) < len(names) or "" in names:
-        raise InputError("The quasi-identifiers name a column twice, or none.", code="bad_usage")
-    return wanted
+        columns.append((name.strip(), kind.strip()) if known else (part.strip(), None))
+    lowered = [name.lower() for name, _ in columns]
+    if len(set(lowered)) < len(lowered) or "" in lowered:
+        raise InputError("The quasi-identifiers contain an empty name, or name a column twice.", code="bad_usage")
+    return columns
 
 
 def load_records(
     engine: Engine,
-    given: Any,
+    records: Any,
     dataset: Dataset,
     *,
     quasi_identifiers: str | Sequence[str] | None,
@@ -142,63 +141,65 @@ def load_records(
     weights: Any = None,
     domains: Any = None,
 ) -> Records:
-    """Read the records of a dataset, whose ids must be the same.
+    """Read the records of a dataset; both must have the same ids.
 
-    A column of numbers is numeric, one of dates or timestamps a date, any other, or one with a hierarchy, categorical;
-    a text column whose values are all plain numbers is numeric. ``NAME:numeric|date|categorical`` states it.
+    A column of numbers is numeric, as is a text column whose values are all plain numbers. A column of dates or
+    timestamps is a date. All others, and those with a hierarchy, are categorical. ``NAME:numeric|date|categorical``
+    overrides this.
 
     Args:
         engine: inside a transaction.
-        given: a table, view, file or data frame with the dataset's id column.
-        dataset: loaded with ``more_ids`` from the same records, so that persons without items are there.
+        records: a table, view, file or data frame with the dataset's id column.
+        dataset: the transactions, loaded with ``more_ids`` from the same records to include persons without items.
         quasi_identifiers: names of columns, see ``parse_quasi_identifiers``. Other columns are not read.
         hierarchies: a table (attribute, node, parent[, ord]), a directory of ``NAME.tree`` path files, or a mapping of
-            names to whatever ``load_taxonomy`` reads.
-        weights: w of attributes in the NCP: (attribute, weight) or a mapping; 1/v for those that are not named.
-        domains: declared domains of numeric attributes and dates: (attribute, low, high) or a mapping; the range of the
-            values by default.
+            names to sources of ``load_taxonomy``.
+        weights: w of attributes in the NCP: (attribute, weight) or a mapping; 1 / number of attributes by default.
+        domains: domains of numeric attributes and dates: (attribute, low, high) or a mapping; the range of the values by
+            default.
 
     Raises:
-        InputError: missing columns; NULL or repeated ids; ids of the transactions that the records lack; NaN, infinite,
-            negative-zero or too long numbers; a value that its hierarchy or domain misses; a direct identifier.
+        InputError: missing columns; NULL or repeated ids; transactions without a record; NaN, infinite, negative-zero or
+            too long numbers; values outside their hierarchy or domain; a direct identifier.
     """
-    wanted = parse_quasi_identifiers(quasi_identifiers)
-    with open_source(engine, given, "records") as source:
+    kinds = parse_quasi_identifiers(quasi_identifiers)
+    with open_source(engine, records, "records") as source:
         id_column = source.column(dataset.id_column, "--id")
-        columns = {source.column(name, "--quasi-identifiers"): kind for name, kind in wanted}
+        columns = {source.column(name, "--quasi-identifiers"): kind for name, kind in kinds}
         _check_names(list(columns), id_column)
         trees = attribute_hierarchies(engine, hierarchies, list(columns))
-        weighed = attribute_weights(engine, weights, columns)
-        declared = attribute_domains(engine, domains, columns)
+        shares = attribute_weights(engine, weights, columns)
+        ranges = attribute_domains(engine, domains, columns)
         table, types = _snapshot(engine, source, id_column, list(columns), dataset)
     share = Fraction(1, max(len(columns), 1))
     attributes, warnings = [], []
     for i, (name, kind) in enumerate(columns.items()):
         _check_type(source, name)
-        column = _Column(engine, table, f"c{i}", name, types[name], weighed.get(name.lower(), share))
-        attribute = column.read(kind, trees.get(name.lower()), declared.get(name.lower()))
+        column = _Column(engine, table, f"c{i}", name, types[name], shares.get(name.lower(), share))
+        attribute = column.read(kind, trees.get(name.lower()), ranges.get(name.lower()))
         if kind is None and types[name] == "VARCHAR" and attribute.is_range:
             warnings.append(f"{name!r} is read as numbers; write {name}:categorical if its values are codes.")
         if len(np.unique(attribute.codes)) == dataset.n_transactions > 1:
             if kind is None and not attribute.is_range and attribute.hierarchy is None:
                 raise InputError(
-                    f"{name!r} has another value in every record, as a direct identifier has.",
+                    f"{name!r} has a different value in every record, like a direct identifier.",
                     code="direct_identifier",
                     hint=f"Leave it out, or confirm it as {name}:categorical.",
                 )
-            warnings.append(f"{name!r} has another value in every record: is it a direct identifier?")
+            warnings.append(f"{name!r} has a different value in every record: is it a direct identifier?")
         attributes.append(attribute)
     engine.drop(table)
     return Records(tuple(attributes), dataset.n_transactions, tuple(warnings))
 
 
-def load_classes(engine: Engine, given: Any, dataset: Dataset, quasi_identifiers: str | Sequence[str] | None) -> Table:
-    """``(tid, class)``: equal numbers for records that are equal in all quasi-identifiers as they are, NULL like a value.
+def load_classes(
+    engine: Engine, records: Any, dataset: Dataset, quasi_identifiers: str | Sequence[str] | None
+) -> Table:
+    """Make the work table ``(tid, class)`` of records with equal original quasi-identifiers; NULL equals NULL.
 
-    Arguments and errors are those of ``load_records``; of kinds and hierarchies nothing is asked, since nothing is
-    generalized.
+    Arguments and errors are those of ``load_records``. Kinds and hierarchies are ignored, since nothing is generalized.
     """
-    with open_source(engine, given, "records") as source:
+    with open_source(engine, records, "records") as source:
         id_column = source.column(dataset.id_column, "--id")
         names = [source.column(name, "--quasi-identifiers") for name, _ in parse_quasi_identifiers(quasi_identifiers)]
         rows, _ = _snapshot(engine, source, id_column, names, dataset)
@@ -206,14 +207,14 @@ def load_classes(engine: Engine, given: Any, dataset: Dataset, quasi_identifiers
     order = [exp.Ordered(this=c) for c in columns or [exp.convert(1)]]
     number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=exp.Order(expressions=order))
     classes = exp.select("tid", exp.cast(number, "INTEGER").as_("class")).from_(rows.expression())
-    found = engine.create("classes", classes)
+    numbered = engine.create("classes", classes)
     engine.drop(rows)
-    return found
+    return numbered
 
 
 def _check_type(source: Source, column: str) -> None:
-    """Refuse a type whose values have several texts, or texts that depend on settings: what a release says of a text would
-    not be what DuckDB says of the values."""
+    """Refuse a type whose values have several texts, or texts that depend on settings: a query on the texts of a release
+    would differ from the same query on the values."""
     kind = source.columns[column]
     if not TYPES.fullmatch(kind):
         raise InputError(
@@ -224,7 +225,7 @@ def _check_type(source: Source, column: str) -> None:
 
 
 def _check_names(columns: list[str], id_column: str) -> None:
-    """Refuse columns whose names the tables of a release have for something else."""
+    """Refuse column names that the tables of a release use for other columns."""
     lowered = {c.lower() for c in columns}
     if id_column.lower() in lowered:
         raise InputError(
@@ -232,18 +233,20 @@ def _check_names(columns: list[str], id_column: str) -> None:
             code="direct_identifier",
             hint="Leave it out.",
         )
-    made = {c.lower() + end for c in columns for end in ("_lo", "_hi", "_null")}
-    clashing = sorted(lowered & (made | set(RESERVED)))
+    generated = {c.lower() + end for c in columns for end in ("_lo", "_hi", "_null")}
+    clashing = sorted(lowered & (generated | set(RESERVED)))
     if clashing:
         raise InputError(
-            f"The release needs the column name {clashing[0]!r} itself.", code="column_clash", hint="Rename the column."
+            f"The release uses the column name {clashing[0]!r} for another column.",
+            code="column_clash",
+            hint="Rename the column.",
         )
 
 
 def _snapshot(
     engine: Engine, source: Source, id_column: str, columns: list[str], dataset: Dataset
 ) -> tuple[Table, dict[str, str]]:
-    """The wanted columns under the dataset's numbers, as a work table (tid, c0, c1, ...); and the columns' types."""
+    """Copy the columns as texts to a work table (tid, c0, c1, ...), tid as in the dataset; also return their types."""
 
     def text(column: str) -> exp.Expr:
         node = exp.column(exp.to_identifier(column, quoted=True))
@@ -257,13 +260,13 @@ def _snapshot(
     texts = [text(c).as_(f"c{i}") for i, c in enumerate(columns)]
     with reading(source.name):
         rows = engine.create("records_source", exp.select(key.as_("id"), *texts).from_(inner))
-    found = engine.query("records/counts", {"source": rows, "ids": dataset.ids})
-    total, nulls, distinct, matched = (int(column[0]) for column in found.values())
+    counts = engine.query("records/counts", {"source": rows, "ids": dataset.ids})
+    total, nulls, distinct, matched = (int(column[0]) for column in counts.values())
     if nulls:
         raise InputError(f"{nulls} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
     if distinct < total:
         raise InputError(
-            f"{total - distinct} rows of {source.name} repeat an id: a person has one record.",
+            f"{total - distinct} rows of {source.name} repeat an id; a person must have one record.",
             code="repeated_id",
             hint="Keep one row for each id.",
         )
@@ -283,14 +286,14 @@ def _snapshot(
 
 
 class _Column:
-    """One column of the snapshot, as text, and how it becomes an attribute."""
+    """One column of the snapshot, as text, and its conversion to an attribute."""
 
     def __init__(self, engine: Engine, table: Table, column: str, name: str, kind: str, weight: Fraction) -> None:
         self.engine, self.name, self.kind, self.weight = engine, name, kind.partition("(")[0], weight
         self.source = exp.select("tid", exp.column(column).as_("value")).from_(table.expression())
 
     def read(self, kind: str | None, tree: Taxonomy | None, domain: Domain | None) -> Attribute:
-        """The attribute, of the stated kind or of the kind that its type and values suggest."""
+        """Read the attribute as ``kind`` or, for None, as the kind that its type and values suggest."""
         if tree is not None:
             if kind not in (None, "categorical") or domain is not None:
                 raise InputError(f"{self.name!r} has a hierarchy, so it is categorical.", code="bad_usage")
@@ -303,7 +306,7 @@ class _Column:
             kind = "numeric" if typed or plain else "date" if dated else "categorical"
         if self.kind == "FLOAT" or (self.kind == "DOUBLE" and kind == "categorical"):
             raise InputError(
-                f"{self.name!r} has the type {self.kind}, in which different numbers of a query are the same.",
+                f"{self.name!r} has the type {self.kind}, which rounds different numbers of a query to the same value.",
                 code="bad_type",
                 hint="Cast it to DECIMAL in a view.",
             )
@@ -312,7 +315,7 @@ class _Column:
         if kind == "date":
             return self._date(domain)
         if domain is not None:
-            raise InputError(f"{self.name!r} is categorical, so it has no domain of numbers.", code="bad_usage")
+            raise InputError(f"{self.name!r} is categorical, so it cannot have a domain of numbers.", code="bad_usage")
         return self._categorical(None)
 
     def _numeric(self, numbers: dict[str, int], domain: Domain | None) -> Attribute:
@@ -324,43 +327,43 @@ class _Column:
             )
         if numbers["plain"] < numbers["present"] or numbers["digits"] + numbers["decimals"] > MAX_DIGITS:
             raise InputError(
-                f"{self.name!r} has values that are no plain decimal numbers of at most {MAX_DIGITS} digits.",
+                f"{self.name!r} has values other than plain decimal numbers of at most {MAX_DIGITS} digits.",
                 code="bad_number",
                 hint=f"Cast it to DECIMAL first, or read it as {self.name}:categorical.",
             )
         decimals = numbers["decimals"]
-        found = self.engine.query("records/scaled", {"source": self.source}, decimals=decimals)["value"]
+        values = self.engine.query("records/scaled", {"source": self.source}, decimals=decimals)["value"]
         kind = "BIGINT" if not decimals else f"DECIMAL(18,{decimals})"
-        stated = None if domain is None else domain_of_numbers(self.name, domain, decimals)
-        return self._range("numeric", found, Fraction(1, 10**decimals), kind, stated)
+        ends = None if domain is None else domain_of_numbers(self.name, domain, decimals)
+        return self._range("numeric", values, Fraction(1, 10**decimals), kind, ends)
 
     def _date(self, domain: Domain | None) -> Attribute:
         with reading(f"column {self.name!r}"):
-            found = self.engine.query("records/dates", {"source": self.source})
+            dates = self.engine.query("records/dates", {"source": self.source})
         fine = int(self.engine.scalar("records/inexact_dates", {"source": self.source}, texts=self.kind == "VARCHAR"))
         if fine:
             raise InputError(
-                f"{fine} values of {self.name!r} are finer than microseconds, or texts that are no dates as 2001-02-03.",
+                f"{fine} values of {self.name!r} are finer than microseconds, or texts other than dates like 2001-02-03.",
                 code="bad_date",
                 hint="Cast it to DATE or TIMESTAMP in a view.",
             )
-        if not found["finite"].all():
+        if not dates["finite"].all():
             raise InputError(f"{self.name!r} has infinite dates.", code="bad_number", hint="Make them NULL.")
-        days = not np.any(np.ma.filled(found["value"], 0) % DAY)
-        stated = None if domain is None else domain_of_dates(self.name, domain)
-        return self._range("date", found["value"], Fraction(1), "DATE" if days else "TIMESTAMP", stated)
+        days = not np.any(np.ma.filled(dates["value"], 0) % DAY)
+        ends = None if domain is None else domain_of_dates(self.name, domain)
+        return self._range("date", dates["value"], Fraction(1), "DATE" if days else "TIMESTAMP", ends)
 
     def _range(
-        self, kind: str, found: npt.NDArray[Any], unit: Fraction, sql_type: str, domain: tuple[int, int] | None
+        self, kind: str, column: npt.NDArray[Any], unit: Fraction, sql_type: str, domain: tuple[int, int] | None
     ) -> Attribute:
-        null = np.ma.getmaskarray(found)
-        codes = np.ma.filled(found, 0).astype(np.int64)
+        null = np.ma.getmaskarray(column)
+        codes = np.ma.filled(column, 0).astype(np.int64)
         codes[null] = 0
         values = codes[~null]
         low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
         if domain is not None:
             if domain[0] > low or domain[1] < high:
-                raise InputError(f"The domain of {self.name!r} does not hold its values.", code="bad_domain")
+                raise InputError(f"The domain of {self.name!r} does not contain all of its values.", code="bad_domain")
             low, high = domain
         return Attribute(self.name, kind, codes, null, self.weight, high - low, unit, sql_type=sql_type)
 
@@ -374,7 +377,7 @@ class _Column:
             missing = len({v for v in occurring if v is not None} - set(leaves))
             if missing:
                 raise InputError(
-                    f"The hierarchy of {self.name!r} misses {missing} of its values as leaves.",
+                    f"{missing} values of {self.name!r} are not leaves of its hierarchy.",
                     code="unknown_value",
                     hint="Add them as leaves.",
                 )

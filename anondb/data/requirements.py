@@ -1,4 +1,4 @@
-"""What an owner states beside the transactions for COAT: constraints, weights, and sets that must stay countable."""
+"""The owner's inputs to COAT beside the transactions: constraints, weights, and sets that must stay countable."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _FROM_TAXONOMY = re.compile(r"(level|siblings):(\d{1,9})$")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Requirements:
-    """What was stated, each source read once.
+    """The owner's inputs to COAT; each source is read once.
 
     Attributes:
-        privacy: privacy constraints, or ``pgen`` for those that Pgen finds; None where the model needs none.
-        utility: utility constraints; None where any items may be generalized together.
-        weights: w of generalized items: of items, or by a taxonomy; None for 1.
-        countable: sets of items that must stay countable; None where there are none.
+        privacy: privacy constraints, or ``pgen`` for those that Pgen finds; None if the model needs none.
+        utility: utility constraints; None if any items may be generalized together.
+        weights: w of generalized items, from the weights of items or from a taxonomy; None for 1.
+        countable: sets of items that must stay countable, or None.
     """
 
     privacy: PrivacyConstraints | str | None = None
@@ -45,7 +45,7 @@ class Requirements:
     countable: ItemSets | None = None
 
     def items(self, dataset: Dataset) -> int:
-        """|I|: how many items the data, the privacy and the utility constraints name."""
+        """|I|, the number of distinct items in the data, the privacy constraints and the utility constraints."""
         named: set[str] = set(dataset.labels)
         for sets in (self.privacy, self.utility):
             if isinstance(sets, ItemSets):
@@ -54,9 +54,9 @@ class Requirements:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Remarks for the owner on what was read."""
-        given = (self.privacy, self.utility, self.countable)
-        return tuple(remark for sets in given if isinstance(sets, ItemSets) for remark in sets.warnings)
+        """Remarks on the sources, for the owner."""
+        sources = (self.privacy, self.utility, self.countable)
+        return tuple(remark for sets in sources if isinstance(sets, ItemSets) for remark in sets.warnings)
 
 
 def load_requirements(
@@ -69,20 +69,20 @@ def load_requirements(
     weights: Any = None,
     countable: Any = None,
 ) -> Requirements:
-    """Read what an owner states.
+    """Read the owner's inputs to COAT.
 
     Args:
         engine: inside a transaction.
         dataset: the transactions.
-        taxonomy: of their items, if there is one.
+        taxonomy: the taxonomy of the items, or None.
         privacy: see ``read_privacy``.
         utility: a source ``(group_id, item)``, or groups from the taxonomy: ``level:2`` for the items below each node of
             level 2 (the root is level 0), ``siblings:5`` for groups of 5 neighbouring leaves.
-        weights: a source ``(item, weight)``, ``taxonomy``, or 1; the taxonomy by default, if there is one.
+        weights: a source ``(item, weight)``, ``taxonomy``, or 1; by default the taxonomy, or 1 without one.
         countable: a source ``(set_id, item)``.
 
     Raises:
-        InputError: ``no_taxonomy`` where one is needed; see ``anondb.data.constraints``.
+        InputError: ``no_taxonomy`` if one is needed and missing; see ``anondb.data.constraints``.
     """
     return Requirements(
         privacy=None if privacy is None else read_privacy(engine, privacy, dataset),
@@ -92,49 +92,49 @@ def load_requirements(
     )
 
 
-def read_privacy(engine: Engine, given: Any, dataset: Dataset | None = None) -> PrivacyConstraints | str:
-    """Privacy constraints from a source ``(constraint_id, item)``; the word ``pgen`` stays as it is."""
-    if isinstance(given, str) and given == PGEN:
+def read_privacy(engine: Engine, constraints: Any, dataset: Dataset | None = None) -> PrivacyConstraints | str:
+    """Read privacy constraints from a source ``(constraint_id, item)``; the word ``pgen`` is returned unchanged."""
+    if isinstance(constraints, str) and constraints == PGEN:
         return PGEN
-    return load_privacy_constraints(engine, given, dataset)
+    return load_privacy_constraints(engine, constraints, dataset)
 
 
-def _read_utility(engine: Engine, given: Any, dataset: Dataset, taxonomy: Taxonomy | None) -> UtilityConstraints:
-    match = _FROM_TAXONOMY.match(given) if isinstance(given, str) else None
+def _read_utility(engine: Engine, constraints: Any, dataset: Dataset, taxonomy: Taxonomy | None) -> UtilityConstraints:
+    match = _FROM_TAXONOMY.match(constraints) if isinstance(constraints, str) else None
     if match is None:
-        return load_utility_constraints(engine, given, dataset)
-    tree = _needed(taxonomy, f"utility_constraints = {given}")
+        return load_utility_constraints(engine, constraints, dataset)
+    tree = _require(taxonomy, f"utility_constraints = {constraints}")
     number = int(match[2])
-    made = utility_of_level(tree, number) if match[1] == "level" else utility_of_siblings(tree, number)
-    return load_utility_constraints(engine, _of_data(made, dataset), dataset)
+    groups = utility_of_level(tree, number) if match[1] == "level" else utility_of_siblings(tree, number)
+    return load_utility_constraints(engine, _without_absent(groups, dataset), dataset)
 
 
-def _of_data(groups: UtilityConstraints, dataset: Dataset) -> UtilityConstraints:
-    """The groups without leaves that never occur: whatever is generalized with those is protected no better."""
+def _without_absent(groups: UtilityConstraints, dataset: Dataset) -> UtilityConstraints:
+    """Remove leaves that never occur from the groups: generalizing items with them protects nothing."""
     known = set(dataset.labels)
     kept = {i: [label for label in items if label in known] for i, items in zip(groups.ids, groups.sets(), strict=True)}
     kept = {i: items for i, items in kept.items() if items}
     return UtilityConstraints.of(list(kept.values()), list(kept)) if kept else groups
 
 
-def _read_weights(engine: Engine, given: Any, taxonomy: Taxonomy | None) -> Taxonomy | Mapping[str, Fraction] | None:
-    if given is None:
+def _read_weights(engine: Engine, weights: Any, taxonomy: Taxonomy | None) -> Taxonomy | Mapping[str, Fraction] | None:
+    if weights is None:
         return taxonomy
-    if isinstance(given, str) and given == "taxonomy":
-        return _needed(taxonomy, "weights = taxonomy")
-    if isinstance(given, int | str) and not isinstance(given, bool) and str(given) == "1":
+    if isinstance(weights, str) and weights == "taxonomy":
+        return _require(taxonomy, "weights = taxonomy")
+    if isinstance(weights, int | str) and not isinstance(weights, bool) and str(weights) == "1":
         return None
-    return load_weights(engine, given)
+    return load_weights(engine, weights)
 
 
-def _needed(taxonomy: Taxonomy | None, what: str) -> Taxonomy:
+def _require(taxonomy: Taxonomy | None, what: str) -> Taxonomy:
     if taxonomy is None:
         raise InputError(f"{what} needs a taxonomy.", code="no_taxonomy", hint="Name it with --taxonomy TABLE|FILE.")
     return taxonomy
 
 
 def put_sets(engine: Engine, target: str, sets: ItemSets, id_column: str) -> Table:
-    """A work table ``(id_column, item)`` with the labels of sets."""
+    """Make a work table ``(id_column, item)`` with the labels of the sets."""
     rows: Iterable[tuple[str, tuple[str, ...]]] = zip(sets.ids, sets.sets(), strict=True)
     pairs = [(i, item) for i, items in rows for item in items]
     return engine.put(

@@ -1,4 +1,4 @@
-"""Where data come from: a table or view by name, a file, a data frame; each becomes one SELECT that is read once."""
+"""Sources of data: tables and views by name, files, data frames. Each becomes one SELECT, which is read once."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ FILE_SUFFIXES = (".dat", ".csv", ".parquet")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Source:
-    """Something with columns.
+    """A query over a table, view, file or data frame, with its columns.
 
     Attributes:
         query: selects all columns.
-        name: what messages call it.
+        name: its name in messages.
         columns: type of each column.
-        table: the plain name that a release's manifest gives to its source, for analysts.
+        table: the name of the source in a release's manifest, for analysts.
         reference: the table or view itself; None for files and data frames.
-        lines: selects the lines of a ``.dat`` file, ``(id, line)``: the long form comes sooner from these than from lists.
-        typed: whether the columns have types that somebody chose; in a ``.dat`` or CSV file all is text.
-        collated: the columns by which DuckDB compares texts otherwise than by code points.
+        lines: selects the lines of a ``.dat`` file, ``(id, line)``; faster to convert to the long form than lists are.
+        typed: whether the source declares column types; a ``.dat`` or CSV file holds text only.
+        collated: the columns whose collation is not binary (DuckDB does not compare them by code points).
     """
 
     query: exp.Query
@@ -43,10 +43,10 @@ class Source:
     collated: frozenset[str] = frozenset()
 
     def column(self, wanted: str, parameter: str) -> str:
-        """The exact name of a column, found as DuckDB finds it (case does not matter).
+        """The exact name of a column; like DuckDB, the search ignores case.
 
         Raises:
-            InputError: ``no_such_column``; ``collation`` where DuckDB takes different texts of the column for equal.
+            InputError: ``no_such_column``; ``collation`` if DuckDB treats different texts of the column as equal.
         """
         names = [wanted] if wanted in self.columns else [n for n in self.columns if n.lower() == wanted.lower()]
         if names:
@@ -54,7 +54,7 @@ class Source:
             return names[0]
         known = f"; its columns are {quote_list(list(self.columns))}" if self.reference is not None else ""
         raise InputError(
-            f"{self.name} has no column {wanted!r}{known}.",  # what stands for columns in a file may be its first row
+            f"{self.name} has no column {wanted!r}{known}.",  # the column names of a file may be its first data row
             code="no_such_column",
             hint=f"Name the column with {parameter}.",
         )
@@ -67,7 +67,7 @@ class Source:
         if self.columns[column] != "VARCHAR":
             plain = f"list_transform({name}, lambda x: decode(encode(x)))"
         raise InputError(
-            f"The column {column!r} of {self.name} has a collation: DuckDB compares its texts otherwise than by code"
+            f"The column {column!r} of {self.name} has a collation: DuckDB does not compare its texts by code"
             " points, so counts of the original would differ from those of a release.",
             code="collation",
             hint=f"Select {plain} in a view or in the query of an anonymized view, and use that.",
@@ -76,15 +76,14 @@ class Source:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuerySource:
-    """The query of an anonymized view: its text, which is run as it is, what messages call it, and the plain name of its
-    source for the manifest."""
+    """The query of an anonymized view: its text, its name in messages, and the name of its source in the manifest."""
 
     text: str
     name: str
     table: str
 
     def tree(self) -> exp.Query:
-        """The query as a tree, its text as one leaf."""
+        """The query as a tree with the text, unchanged, as its only leaf."""
         return exp.Subquery(this=exp.Var(this=self.text))
 
 
@@ -94,7 +93,7 @@ def is_file(source: str) -> bool:
 
 
 def is_frame(source: Any) -> bool:
-    """Whether this is a pandas data frame, an Arrow table or a DuckDB relation."""
+    """Whether a source is a pandas data frame, an Arrow table or a DuckDB relation."""
     return not isinstance(source, str | Path | Table | QuerySource) and (
         hasattr(source, "columns") or hasattr(source, "column_names")
     )
@@ -110,18 +109,18 @@ def describe(
     typed: bool = True,
     is_file: bool = False,
 ) -> Source:
-    """Look the columns of a query up; the query is bound, not run."""
+    """Look up the columns of a query, which DuckDB binds but does not run."""
     with reading(name):
-        found = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
-        columns = dict(zip(found["column_name"].tolist(), found["column_type"].tolist(), strict=True))
+        rows = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
+        columns = dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
         collated = frozenset[str]() if is_file else _collated(engine, query, columns)  # files have no collations
     return Source(query, name, columns, table, reference, typed=typed, collated=collated)
 
 
 def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> frozenset[str]:
-    """The columns of text, or of lists of texts, whose collation is not binary.
+    """The columns of texts, or of lists of texts, whose collation is not binary.
 
-    A type's name does not say it, but the definition of a table that is made from the query does.
+    The name of a type does not show the collation; the definition of a table that is created from the query does.
     """
     texts = [name for name, kind in columns.items() if re.fullmatch(r"VARCHAR(\[\d*\])?", kind)]
     if not texts:
@@ -138,13 +137,13 @@ def _collated(engine: Engine, query: exp.Query, columns: dict[str, str]) -> froz
     table = engine.create("collations", empty)
     definition = str(engine.scalar("transactions/collations", wanted=table.name))
     engine.drop(table)
-    found = re.findall(r"\bc(\d+) VARCHAR COLLATE \"?([^\s,;)\"]+)", definition)
-    return frozenset(texts[int(n)] for n, collation in found if not is_binary(collation))
+    collations = re.findall(r"\bc(\d+) VARCHAR COLLATE \"?([^\s,;)\"]+)", definition)
+    return frozenset(texts[int(n)] for n, collation in collations if not is_binary(collation))
 
 
 @contextlib.contextmanager
 def reading(name: str) -> Iterator[None]:
-    """What DuckDB cannot read (a broken view, a malformed file) is the input's fault, and named without its content."""
+    """Report a failure to read a source (a broken view, a malformed file) as an InputError without the content."""
     try:
         yield
     except InputError as error:
@@ -161,7 +160,7 @@ def reading(name: str) -> Iterator[None]:
 
 
 def _candidates(engine: Engine, text: str) -> list[tuple[str | None, str | None, str]]:
-    """How a name may be meant: as one name as it stands, or as schema.name or catalog.schema.name."""
+    """The possible meanings of a name: one unqualified name, schema.name, or catalog.schema.name."""
     readings: list[tuple[str | None, str | None, str]] = [(None, None, text)]
     with contextlib.suppress(sqlglot.errors.SqlglotError):
         parsed = sqlglot.parse_one(text, into=exp.Table, dialect="duckdb")
@@ -176,19 +175,23 @@ def _candidates(engine: Engine, text: str) -> list[tuple[str | None, str | None,
 
 
 def resolve_table(engine: Engine, text: str, what: str) -> Table:
-    """Resolve a name once to catalog.schema.name; tables, views and TEMP tables, also of attached databases.
+    """Resolve the name of a table, view or TEMP table, also in attached databases, to catalog.schema.name.
 
     Raises:
-        InputError: no such table, or the name means several.
+        InputError: ``no_such_table``, or ``ambiguous_table`` if the name matches several.
     """
     if not text:
         raise InputError(f"The name of the {what} table is empty.", code="empty_name")
     for catalog, schema, name in _candidates(engine, text):
-        found = engine.query("transactions/catalog", wanted=name.lower())
+        entries = engine.query("transactions/catalog", wanted=name.lower())
         rows = [
             (Table(c, s, n), current)
             for c, s, n, current in zip(
-                found["catalog_name"], found["schema_name"], found["table_name"], found["is_current"], strict=True
+                entries["catalog_name"],
+                entries["schema_name"],
+                entries["table_name"],
+                entries["is_current"],
+                strict=True,
             )
             if (catalog is None or c.lower() == catalog.lower()) and (schema is None or s.lower() == schema.lower())
         ]
@@ -199,7 +202,7 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
             return rows[0][0]
         if len(rows) > 1:
             raise InputError(
-                f"The name {text!r} of the {what} table means several tables.",
+                f"The name {text!r} of the {what} table matches several tables.",
                 code="ambiguous_table",
                 hint="Qualify it as catalog.schema.name.",
             )
@@ -216,25 +219,27 @@ def all_columns(table: Table) -> exp.Select:
 
 
 def file_query(path: Path, what: str) -> exp.Query:
-    """A SELECT over a .csv or .parquet file; every CSV field is text, and a quoted empty field is not NULL."""
+    """A SELECT over a .csv or .parquet file; CSV fields are text, and a quoted empty field is not NULL."""
     if not path.is_file():
         raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
     reader, options = "read_parquet", dict[str, bool | str](hive_partitioning=False)
     if path.suffix.lower() != ".parquet":
         reader = "read_csv"
         options |= {"header": True, "all_varchar": True, "allow_quoted_nulls": False, "quote": '"', "escape": '"'}
-        options |= {"comment": ""}  # else a # that many fields begin with is taken for the sign of a comment
+        options |= {"comment": ""}  # else the sniffer may take # for the start of a comment
     settings = [exp.PropertyEQ(this=exp.to_identifier(k), expression=exp.convert(v)) for k, v in options.items()]
-    return exp.select("*").from_(exp.Table(this=exp.Anonymous(this=reader, expressions=[_place(path), *settings])))
+    return exp.select("*").from_(
+        exp.Table(this=exp.Anonymous(this=reader, expressions=[_file_literal(path), *settings]))
+    )
 
 
-def _place(path: Path) -> exp.Literal:
-    """A file as DuckDB's readers take it: they expand patterns and ~, and this means one file, whatever its name."""
+def _file_literal(path: Path) -> exp.Literal:
+    """A file name for DuckDB's readers, escaped because they expand patterns and ~."""
     return exp.Literal.string(re.sub(r"[*?\[]", r"[\g<0>]", str(path.absolute())))
 
 
 def check_frame(frame: Any, what: str) -> None:
-    """Refuse what DuckDB would read into something else without a word: sets in cells, clashing column names."""
+    """Refuse data frames that DuckDB would silently misread: sets or mixed types in cells, clashing column names."""
     names = list(frame.columns) if hasattr(frame, "columns") and not hasattr(frame, "column_names") else []
     names = names or list(getattr(frame, "column_names", []))
     lowered = [str(n).lower() for n in names]
@@ -262,8 +267,10 @@ def check_frame(frame: Any, what: str) -> None:
 
 
 def _python_types(values: Iterable[Any]) -> set[type]:
-    """The types of the values or, where all are lists or arrays, of their elements that are not missing; a NumPy scalar
-    counts as what it stands for."""
+    """The Python types of the values or, if all are lists or arrays, of their elements that are not missing.
+
+    A NumPy scalar counts as the Python type of its value.
+    """
     kinds: set[type] = set()
     elements: set[type] = set()
     for value in values:
@@ -276,41 +283,41 @@ def _python_types(values: Iterable[Any]) -> set[type]:
 
 
 @contextlib.contextmanager
-def open_source(engine: Engine, given: Any, what: str) -> Iterator[Source]:
-    """A table name, ``Table``, query tree, file path or data frame as a ``Source``, for the time of the block."""
-    if isinstance(given, exp.Query):
-        yield describe(engine, given, f"the {what} query")
-    elif isinstance(given, QuerySource):
-        yield describe(engine, given.tree(), given.name, given.table)
-    elif isinstance(given, Table):
-        yield describe(engine, all_columns(given), f"table {given.name!r}", given.name, given)
-    elif isinstance(given, Path) or (isinstance(given, str) and is_file(given)):
-        path = Path(given)
+def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
+    """Open a table name, ``Table``, query tree, file path or data frame as a ``Source`` for the duration of the block."""
+    if isinstance(data, exp.Query):
+        yield describe(engine, data, f"the {what} query")
+    elif isinstance(data, QuerySource):
+        yield describe(engine, data.tree(), data.name, data.table)
+    elif isinstance(data, Table):
+        yield describe(engine, all_columns(data), f"table {data.name!r}", data.name, data)
+    elif isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
+        path = Path(data)
         if path.suffix.lower() == ".dat":
             yield dat_source(path, what)
         else:
             typed = path.suffix.lower() == ".parquet"
             named = f"file {path.name!r}"
             yield describe(engine, file_query(path, what), named, path.stem, typed=typed, is_file=True)
-    elif isinstance(given, str):
-        table = resolve_table(engine, given, what)
-        yield describe(engine, all_columns(table), f"table {given!r}", table.name, table)
-    elif is_frame(given):
-        check_frame(given, what)
-        with engine.registered(given) as view:
+    elif isinstance(data, str):
+        table = resolve_table(engine, data, what)
+        yield describe(engine, all_columns(table), f"table {data!r}", table.name, table)
+    elif is_frame(data):
+        check_frame(data, what)
+        with engine.registered(data) as view:
             yield describe(engine, all_columns(view), f"the {what} data frame")
     else:
         raise InputError(
-            f"The {what} must be a table name, a file, a data frame or an Arrow table, not {type(given).__name__}.",
+            f"The {what} must be a table name, a file, a data frame or an Arrow table, not {type(data).__name__}.",
             code="bad_source",
         )
 
 
 def dat_source(path: Path, what: str) -> Source:
-    """A FIMI .dat file as ``(tid, item)`` with a LIST column; empty lines are empty transactions."""
+    """A FIMI .dat file as ``(tid, item)`` with a LIST column; an empty line is an empty transaction."""
     if not path.is_file():
         raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
-    content = exp.select("content").from_(exp.Table(this=exp.func("read_text", _place(path))))
+    content = exp.select("content").from_(exp.Table(this=exp.func("read_text", _file_literal(path))))
     lines = load("transactions/dat_lines").bind({"file": content}, {})
     lists = load("transactions/dat_lists").bind({"lines": lines}, {})
     query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lists.subquery("lists"))

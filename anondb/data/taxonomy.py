@@ -25,18 +25,18 @@ LIST_THEM = "To list them: anondb anonymize --witnesses N, or Database.unknown_i
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Taxonomy:
-    """A rooted tree; nodes are numbered in preorder, children in the given order
+    """A rooted tree; nodes are numbered in preorder, children in the order of the source
     (docs/algorithms/conventions.md#taxonomies).
 
     Attributes:
         labels: label of each node.
         parent: parent of each node, -1 for the root (node 0).
-        last: last node of each node's subtree, so that "x is below or equal to v" is ``v <= x <= last[v]``.
+        last: last node of each node's subtree; "x is below or equal to v" means ``v <= x <= last[v]``.
         depth: distance from the root.
         leaf_count: number of leaves below or equal to each node.
         rank: position of each node in breadth-first order, the tie rule for nodes.
-        name: what messages call it.
-        kind: the type of its leaves, as ``transactions.kind_of`` has it; None where all is text, as in a CSV file.
+        name: its name in messages.
+        kind: the type of its leaves (``transactions.kind_of``); None if the source is untyped text, such as a CSV file.
     """
 
     labels: tuple[str, ...]
@@ -69,7 +69,7 @@ class Taxonomy:
         return {label: node for node, label in enumerate(self.labels)}
 
     def children(self, node: int) -> Iterator[int]:
-        """The children of a node in the given order."""
+        """The children of a node, in order."""
         child, end = node + 1, int(self.last[node])
         while child <= end:
             yield child
@@ -81,7 +81,7 @@ class Taxonomy:
         return span[self.is_leaf[span]]
 
     def labels_below(self, nodes: Ints) -> tuple[Ints, tuple[str, ...]]:
-        """The labels of the leaves below or equal to each of some nodes, and which of these, from 0, each label is of."""
+        """The leaves below or equal to each node: for each leaf, the position of its node in ``nodes`` and its label."""
         leaves = np.flatnonzero(self.is_leaf)
         first = np.searchsorted(leaves, nodes)
         number = self.leaf_count[nodes]
@@ -93,8 +93,8 @@ class Taxonomy:
         """The leaf of each item of the data, by item number.
 
         Raises:
-            InputError: ``unknown_item`` or ``internal_item``, with how many; ``bad_type``: the items and the nodes are
-                columns of different types.
+            InputError: ``unknown_item`` or ``internal_item``, with their number; ``bad_type`` if the items and the nodes
+                have different types.
         """
         if None not in (self.kind, dataset.item_kind) and self.kind != dataset.item_kind:
             raise InputError(
@@ -115,18 +115,18 @@ class Taxonomy:
             raise InputError(
                 f"{internal} of {len(nodes)} items of {dataset.source} are inner nodes of {self.name}, not leaves.",
                 code="internal_item",
-                hint=f"Give each a leaf of its own below that node. {LIST_THEM}",
+                hint=f"Give each a separate leaf below that node. {LIST_THEM}",
             )
         return nodes
 
     def not_leaves(self, dataset: Dataset) -> tuple[str, ...]:
-        """The items of the data that are no leaves, by label: for the owner alone."""
+        """The labels of the items that are not leaves; for the owner only."""
         nodes = self._nodes(dataset)
         fits = (nodes >= 0) & self.is_leaf[nodes]
         return tuple(label for label, fit in zip(dataset.labels, fits.tolist(), strict=True) if not fit)
 
     def _nodes(self, dataset: Dataset) -> Ints:
-        """The node of each item of the data, -1 where there is none."""
+        """The node of each item of the data; -1 for an item that is not in the taxonomy."""
         return np.fromiter((self.node_of.get(label, -1) for label in dataset.labels), dtype=np.int64)
 
 
@@ -135,7 +135,7 @@ def _not_a_tree(message: str, hint: str | None = None) -> InputError:
 
 
 def from_edges(edges: Iterable[tuple[str, str | None]]) -> Taxonomy:
-    """Build and check a taxonomy from ``(node, parent)`` pairs in the given order; a root may have the parent None.
+    """Build and check a taxonomy from ``(node, parent)`` pairs, in order; the root may have the parent None.
 
     Raises:
         InputError: ``not_a_tree`` (two parents, a cycle, several roots or none), or an empty taxonomy.
@@ -219,8 +219,7 @@ def from_paths(paths: Sequence[Sequence[str]]) -> Taxonomy:
     """Build a taxonomy from leaf-to-root paths (``leaf;parent;...;*``, the hierarchy format of ARX, Amnesia, SECRETA).
 
     A value repeated in the next column (padding of unbalanced hierarchies) counts once. Paths may differ in length, but
-    all end in the root: one that ends below it gives its last node no parent and is refused. A taxonomy of a single node
-    is a path of length one.
+    all must end in the root. A path of length one is a taxonomy of a single node.
     """
     steps = dict.fromkeys(chain.from_iterable(map(pairwise, paths)))
     ends: dict[str, None] = dict.fromkeys(path[-1] for path in paths if path)
@@ -228,12 +227,12 @@ def from_paths(paths: Sequence[Sequence[str]]) -> Taxonomy:
 
 
 def _root_to_leaf(rows: list[tuple[str, ...]]) -> bool:
-    """Whether the first column of a wide table is the coarsest: the side with fewer distinct values is the root's."""
+    """Whether the first column of a wide table is the coarsest, that is, has fewer distinct values than the last."""
     return len({r[0] for r in rows}) < len({r[-1] for r in rows})
 
 
 def from_wide(rows: list[tuple[str, ...]]) -> Taxonomy:
-    """Build a taxonomy from a wide table, one column a level, finest or coarsest first; a missing root is added."""
+    """Build a taxonomy from a wide table, one column per level, finest or coarsest first; a missing root is added."""
     if not rows:
         raise InputError("The taxonomy is empty.", code="empty_taxonomy", hint="Give one row for each leaf.")
     if _root_to_leaf(rows):
@@ -250,7 +249,7 @@ def _read_paths(path: Path) -> Taxonomy:
     limit = csv.field_size_limit(MAX_LABEL_BYTES)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return _of_paths([row for row in csv.reader(file, delimiter=";", strict=True) if row])
+            return _from_path_rows([row for row in csv.reader(file, delimiter=";", strict=True) if row])
     except UnicodeDecodeError:
         raise InputError(f"The taxonomy file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
     except csv.Error:
@@ -263,8 +262,8 @@ def _read_paths(path: Path) -> Taxonomy:
         csv.field_size_limit(limit)
 
 
-def _of_paths(paths: list[list[str]]) -> Taxonomy:
-    """The taxonomy of a ``;``-separated file: paths, or (node, parent) where the first line says so."""
+def _from_path_rows(paths: list[list[str]]) -> Taxonomy:
+    """Build the taxonomy of a ``;``-separated file: paths, or an edge list if the first line names its columns."""
     columns = edge_columns(paths[0]) if paths else None
     if columns is None or any(len(path) != len(paths[0]) for path in paths):
         return from_paths(paths)
@@ -273,14 +272,14 @@ def _of_paths(paths: list[list[str]]) -> Taxonomy:
 
 
 def edge_columns(columns: Iterable[str]) -> tuple[str, str] | None:
-    """The columns of an edge list: ``node``, or ``child``, and ``parent``; None if they are not there."""
+    """The columns ``node`` (or ``child``) and ``parent`` of an edge list; None if one is missing."""
     names = {column.lower(): column for column in columns}
     node = names.get("node", names.get("child"))
     return None if node is None or "parent" not in names else (node, names["parent"])
 
 
 def _is_path_file(path: Path) -> bool:
-    """Path files end in .tree, or are CSV files whose first line is separated by semicolons only."""
+    """Whether a file holds paths: it ends in .tree, or its first line has semicolons and no commas."""
     if path.suffix.lower() == ".tree":
         return True
     with path.open(encoding="utf-8-sig", errors="replace") as file:
@@ -288,20 +287,20 @@ def _is_path_file(path: Path) -> bool:
     return ";" in first and "," not in first
 
 
-def load_taxonomy(engine: Engine, given: Any) -> Taxonomy:
-    """Read a taxonomy from a table, a view, a data frame or a file, in the formats of the module's functions.
+def load_taxonomy(engine: Engine, taxonomy: Any) -> Taxonomy:
+    """Read a taxonomy from a table, view, data frame or file.
 
-    A table with the columns ``node`` (or ``child``) and ``parent`` is an edge list (a column ``ord`` orders siblings; tie:
-    their labels); any other table is wide, one column a level. ``.tree`` files and ``;``-separated CSV files hold
+    A table with the columns ``node`` (or ``child``) and ``parent`` is an edge list (a column ``ord`` orders siblings,
+    ties go by label); any other table is wide, one column per level. ``.tree`` files and ``;``-separated CSV files hold
     leaf-to-root paths.
 
     Raises:
-        InputError: what is given is no tree, or has NULL nodes.
+        InputError: the source is not a tree, or has NULL nodes.
     """
-    if isinstance(given, Taxonomy):
-        return given
-    if isinstance(given, str | Path) and Path(given).suffix.lower() in (".tree", ".csv", ".txt"):
-        path = Path(given)
+    if isinstance(taxonomy, Taxonomy):
+        return taxonomy
+    if isinstance(taxonomy, str | Path) and Path(taxonomy).suffix.lower() in (".tree", ".csv", ".txt"):
+        path = Path(taxonomy)
         if not path.is_file():
             raise InputError(f"The taxonomy file {path.name!r} does not exist.", code="no_such_file")
         try:
@@ -311,10 +310,10 @@ def load_taxonomy(engine: Engine, given: Any) -> Taxonomy:
             raise InputError(
                 f"The taxonomy file {path.name!r} cannot be read.",
                 code="no_such_file",
-                hint="Check who may read it.",
+                hint="Check its permissions.",
             ) from None
-        given = path
-    with open_source(engine, given, "taxonomy") as source:
+        taxonomy = path
+    with open_source(engine, taxonomy, "taxonomy") as source:
         return _from_source(engine, source)
 
 
@@ -330,8 +329,8 @@ def _texts(engine: Engine, source: Source, columns: Sequence[str], order: str | 
     if order:
         query = query.order_by(exp.column(exp.to_identifier(order, quoted=True)), wanted[0].this.copy())
     with reading(source.name):
-        found = engine.select(query, f"reading {source.name}")
-    return list(zip(*(_with_none(found[f"c{i}"]) for i in range(len(columns))), strict=True))
+        rows = engine.select(query, f"reading {source.name}")
+    return list(zip(*(_with_none(rows[f"c{i}"]) for i in range(len(columns))), strict=True))
 
 
 def _with_none(column: npt.NDArray[Any]) -> list[str | None]:
@@ -343,20 +342,20 @@ def _with_none(column: npt.NDArray[Any]) -> list[str | None]:
 def _from_source(engine: Engine, source: Source) -> Taxonomy:
     names = {c.lower(): c for c in source.columns}
     edges = edge_columns(source.columns)
-    called = source.name if "taxonomy" in source.name else f"the taxonomy in {source.name}"
+    title = source.name if "taxonomy" in source.name else f"the taxonomy in {source.name}"
     if edges is not None:
         rows = _texts(engine, source, edges, names.get("ord"))
         nulls = sum(node is None for node, _ in rows)
         if nulls:
             raise InputError(f"{nulls} rows of the taxonomy have a NULL node.", code="null_node")
-        declared = sum(parent is None for _, parent in dict.fromkeys(rows))
-        if declared > 1:
-            raise _not_a_tree(f"{declared} nodes have a NULL parent.", "Only the root may have none.")
+        root_rows = sum(parent is None for _, parent in dict.fromkeys(rows))
+        if root_rows > 1:
+            raise _not_a_tree(f"{root_rows} nodes have a NULL parent.", "Only the root may have one.")
         tree = from_edges((str(node), parent) for node, parent in rows)
-        return replace(tree, name=called, kind=kind_of(source.columns[edges[0]]) if source.typed else None)
+        return replace(tree, name=title, kind=kind_of(source.columns[edges[0]]) if source.typed else None)
     shown = (
         f"; its columns are {quote_list(list(source.columns))}" if source.typed else ""
-    )  # else perhaps its first row
+    )  # else perhaps its first data row
     if len(names) < 2:
         raise InputError(
             f"{source.name} is no taxonomy: it has neither the columns node (or child) and parent nor one column a level"
@@ -385,4 +384,4 @@ def _from_source(engine: Engine, source: Source) -> Taxonomy:
     finest = list(source.columns.values())[-1 if _root_to_leaf(levels) else 0]
     kind = kind_of(finest) if source.typed else None
     how = "one column a level" if source.typed else "one column a level (its first line is its header)"
-    return replace(tree, name=f"{called}, which was read as {how}", kind=kind)
+    return replace(tree, name=f"{title}, which was read as {how}", kind=kind)

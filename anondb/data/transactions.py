@@ -1,4 +1,4 @@
-"""Loading transactions: one snapshot of the source, checked, then coded as integers in DuckDB work tables."""
+"""Load transactions: take one snapshot of the source, check it, and code it as integers in DuckDB work tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_LABEL_BYTES = 10_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Transactions coded as integers. Tuples stay in DuckDB; here are handles and per-item aggregates.
+    """Transactions coded as integers: handles to the DuckDB work tables, and aggregates per item.
 
     Attributes:
         transactions: work table ``(tid, item)``, each pair once, sorted.
@@ -34,16 +34,16 @@ class Dataset:
         labels: label of each item, by item number.
         supports: support of each item, by item number.
         n_transactions: N.
-        lengths: how many transactions have each length; without the empty ones.
-        table, id_column, item_column: what the source was called.
+        lengths: number of transactions of each length above 0.
+        table, id_column, item_column: the names of the source and its columns.
         reference: the source's table or view; None for files and data frames.
-        duplicates: source rows that repeated another.
-        is_table: whether the rows of the source are those that the release is of, so that they count the same.
+        duplicates: number of source rows that repeat another.
+        is_table: whether a count on the rows of the source is a count on these transactions.
         warnings: remarks for the owner.
-        bags: work table ``(tid, item, copies)``: how often each transaction has each item, where repeated rows count.
+        bags: work table ``(tid, item, copies)``: how often each transaction has each item; None unless repeated rows count.
         n_bag_occurrences: the sum of these copies.
-        source: what messages call the source.
-        item_kind: the type of its items, as ``kind_of`` has it; None where all is text, as in a CSV file.
+        source: the name of the source in messages.
+        item_kind: the type of its items (``kind_of``); None if the source is untyped text, such as a CSV file.
     """
 
     transactions: Table
@@ -67,12 +67,12 @@ class Dataset:
 
     @property
     def n_items(self) -> int:
-        """How many distinct items occur."""
+        """The number of distinct items."""
         return len(self.labels)
 
     @cached_property
     def n_occurrences(self) -> int:
-        """How many pairs of a transaction and an item there are."""
+        """The number of distinct (transaction, item) pairs."""
         return sum(length * number for length, number in self.lengths.items())
 
     @property
@@ -82,7 +82,7 @@ class Dataset:
 
     @property
     def non_empty(self) -> int:
-        """How many transactions hold any item."""
+        """The number of transactions with at least one item."""
         return sum(self.lengths.values())
 
 
@@ -95,7 +95,7 @@ def _text(column: str, kind: str) -> exp.Expr:
 
 
 def _id(column: str, kind: str) -> exp.Expr:
-    """An id column; text and enums as in ``_text``, other types as they are."""
+    """An id column: text and enums as in ``_text``, other types unchanged."""
     if kind.startswith(("VARCHAR", "ENUM")):
         return _text(column, kind)
     return exp.column(exp.to_identifier(column, quoted=True))
@@ -112,12 +112,12 @@ def _ids_of(snapshot: Table) -> exp.Select:
 
 
 def _check_types(source: Source, id_column: str, item_column: str) -> str | None:
-    """Check both columns' types; returns the element type if the item column is a LIST, else None."""
+    """Check the types of both columns and return the element type of a LIST item column, else None."""
     _check_id_type(source, id_column)
     item_type = source.columns[item_column]
     element = re.match(r"(.*)\[\d*\]$", item_type, re.S)
     inner = element[1] if element else item_type
-    if not ID_TYPES.match(inner) or "ZONE" in inner.partition("(")[0]:  # the text of those depends on a setting
+    if not ID_TYPES.match(inner) or "ZONE" in inner.partition("(")[0]:  # the text of such values depends on a setting
         raise InputError(
             f"The item column {item_column!r} has the type {short(item_type)}.",
             code="bad_type",
@@ -136,7 +136,7 @@ def _check_id_type(source: Source, column: str) -> None:
 
 
 def kind_of(kind: str) -> str:
-    """What two columns must have in common to be compared: integers of any width, text with enums, else the type."""
+    """The kind of a type, equal for comparable types: INTEGER for all widths, VARCHAR for text and enums, else the type."""
     if kind.startswith(("VARCHAR", "ENUM")):
         return "VARCHAR"
     return "INTEGER" if "INT" in kind else kind
@@ -156,27 +156,26 @@ def load_transactions(
     more_ids: Source | None = None,
     bags: bool = False,
 ) -> Dataset:
-    """Read the source once and code it.
+    """Read the source once and code its transactions as integers.
 
     Args:
         engine: the engine, inside a transaction.
         source: the table, view, file or data frame.
-        id_column, item_column: its columns; the item column may be a LIST. Rows that repeat an id with another list, and
-            rows that repeat an item (unless ``bags``) are counted: then the source is not the table that questions are
-            answered for (``Dataset.is_table``). Several columns, separated by commas, are
-            several transaction attributes: they become one, every item with the name of its column before it.
-        more_ids: a second source with the same id column; ids that only it has are empty transactions.
-        bags: whether rows that repeat an item of the same transaction count (``Dataset.bags``).
+        id_column, item_column: its columns. The item column may be a LIST, or several columns (transaction attributes)
+            separated by commas, which become one: each item gets the name of its column as a prefix. If rows repeat an
+            id with another list, or an item (unless ``bags``), ``Dataset.is_table`` is false.
+        more_ids: a second source with the same id column; its additional ids become empty transactions.
+        bags: whether repeated items of a transaction count (``Dataset.bags``).
 
     Raises:
         InputError: missing columns, types that cannot be compared exactly, NULL ids or items, over-long items.
     """
     check_collation(engine.scalar("transactions/collation"))
     id_column = source.column(id_column, "--id")
-    stated = item_column
+    item_columns = item_column
     source, item_column = folded(source, item_column)
     item_column = source.column(item_column, "--item")
-    folds = "," in stated and item_column == FOLDED
+    folds = "," in item_columns and item_column == FOLDED
     element = _check_types(source, id_column, item_column)
     id_type = source.columns[id_column]
     id_node = _id(id_column, id_type)
@@ -200,8 +199,8 @@ def load_transactions(
         long_form = engine.create("source", "transactions/exploded", {"source": snapshot})
         with_ids = _ids_of(snapshot)
 
-    checked = engine.query("transactions/null_counts", {"source": long_form})
-    total, null_ids, null_items, longest = (int(checked[c][0]) for c in ("total", "null_ids", "null_items", "longest"))
+    facts = engine.query("transactions/null_counts", {"source": long_form})
+    total, null_ids, null_items, longest = (int(facts[c][0]) for c in ("total", "null_ids", "null_items", "longest"))
     if element is not None and source.lines is None:
         null_ids = int(engine.query("transactions/null_counts", {"source": with_ids})["null_ids"][0])
     if null_ids:
@@ -221,7 +220,7 @@ def load_transactions(
         with_ids = exp.union(first, _more_ids(engine, more_ids, id_column, id_type), distinct=False)
 
     numbered: exp.Query
-    if lines is not None and more_ids is None:  # the numbers of lines are those of transactions
+    if lines is not None and more_ids is None:  # line numbers are the transaction numbers
         ids = engine.create("ids", "transactions/line_ids", {"lines": lines})
         numbered = exp.select(exp.cast(exp.column("id"), "INTEGER").as_("tid"), "item").from_(long_form.expression())
     else:
@@ -250,7 +249,7 @@ def load_transactions(
         table=source.table,
         reference=source.reference,
         id_column=id_column,
-        item_column=stated if folds else item_column,
+        item_column=item_columns if folds else item_column,
         bags=counted,
         n_bag_occurrences=total if bags else 0,
         source=source.name,
@@ -264,23 +263,23 @@ def load_transactions(
         warnings.append(f"{merged} rows repeated the id of another; the lists of an id are read as one.")
     is_table = not merged and not folds and (bags or not duplicates or element is not None)
     if not n_transactions:
-        warnings.append("The source is empty: so is the release.")
+        warnings.append("The source is empty, and so is the release.")
     return replace(dataset, duplicates=duplicates, is_table=is_table, warnings=tuple(warnings))
 
 
 def lengths_of(engine: Engine, transactions: Table) -> dict[int, int]:
-    """How many transactions of a table ``(tid, item)`` have each length; those without rows are not there."""
-    found = engine.query("transactions/lengths", {"transactions": transactions})
-    return dict(zip(found["length"].tolist(), found["transactions"].tolist(), strict=True))
+    """The number of transactions of each length in a table ``(tid, item)``; empty transactions have no row there."""
+    counts = engine.query("transactions/lengths", {"transactions": transactions})
+    return dict(zip(counts["length"].tolist(), counts["transactions"].tolist(), strict=True))
 
 
-FOLDED = "item"  # what the one column of several transaction attributes is called
+FOLDED = "item"  # name of the column that several transaction attributes become
 
 
 def folded(source: Source, item_columns: str) -> tuple[Source, str]:
-    """Several transaction attributes as one LIST column of ``column.item`` (Poulis et al., ECML/PKDD 2013, footnote 1).
+    """Merge transaction attributes into a LIST column of ``column.item`` (Poulis et al., ECML/PKDD 2013, footnote 1).
 
-    Returns the source as it is where ``item_columns`` is one column. A NULL in one of several columns is no item.
+    The source is returned unchanged if ``item_columns`` is one column. A NULL in one of several columns is not an item.
     """
     if item_columns.lower() in {c.lower() for c in source.columns} or "," not in item_columns:
         return source, item_columns
@@ -307,29 +306,31 @@ def folded(source: Source, item_columns: str) -> tuple[Source, str]:
         expressions=[exp.to_identifier("each")],
     )
     items = exp.Anonymous(this="list_filter", expressions=[whole, present])
-    others = [c for c in source.columns if c.lower() != FOLDED]
+    other_columns = [c for c in source.columns if c.lower() != FOLDED]
     inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    query = exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in others), items.as_(FOLDED)).from_(inner)
-    columns = {c: source.columns[c] for c in others} | {FOLDED: "VARCHAR[]"}
-    made = Source(query, source.name, columns, source.table, source.reference)
-    return replace(made, typed=source.typed, collated=source.collated - {FOLDED}), FOLDED
+    query = exp.select(
+        *(exp.column(exp.to_identifier(c, quoted=True)) for c in other_columns), items.as_(FOLDED)
+    ).from_(inner)
+    columns = {c: source.columns[c] for c in other_columns} | {FOLDED: "VARCHAR[]"}
+    result = Source(query, source.name, columns, source.table, source.reference)
+    return replace(result, typed=source.typed, collated=source.collated - {FOLDED}), FOLDED
 
 
-def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.Select:
+def _more_ids(engine: Engine, source: Source, id_column: str, id_type: str) -> exp.Select:
     """The ids of a second source, as rows without an item."""
-    column = source.column(wanted, "--id")
+    column = source.column(id_column, "--id")
     _check_id_type(source, column)
-    found = source.columns[column]
-    if kind_of(found) != kind_of(id_type):
+    kind = source.columns[column]
+    if kind_of(kind) != kind_of(id_type):
         raise InputError(
-            f"The id column {column!r} of {source.name} has the type {short(found)}, that of the transactions"
+            f"The id column {column!r} of {source.name} has the type {short(kind)}, that of the transactions"
             f" {short(id_type)}.",
             code="bad_type",
             hint="Cast one of them: ids are never converted silently.",
         )
     inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("records")))
     with reading(source.name):
-        ids = engine.create("source_ids", exp.select(_id(column, found).as_("id")).from_(inner))
+        ids = engine.create("source_ids", exp.select(_id(column, kind).as_("id")).from_(inner))
     null_ids = int(engine.query("transactions/null_counts", {"source": _ids_of(ids)})["null_ids"][0])
     if null_ids:
         raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
@@ -337,7 +338,7 @@ def _more_ids(engine: Engine, source: Source, wanted: str, id_type: str) -> exp.
 
 
 def fingerprint(engine: Engine, dataset: Dataset) -> str:
-    """A digest of the source data, the same whatever the order of its rows; for the owner's ledger only."""
+    """A digest of the source data, independent of the order of its rows; for the owner's ledger only."""
     sets = exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
     tables = {"transactions": dataset.bags or sets, "ids": dataset.ids, "items": dataset.items}
     value: Any = engine.scalar("transactions/fingerprint", tables)

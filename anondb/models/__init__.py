@@ -1,4 +1,4 @@
-"""What is promised: small frozen values, each with its definition in the docstring, and no SQL."""
+"""The promises: small frozen values, each with its definition in the docstring; no SQL."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MAX_PARAMETER = 2**31 - 1
 
 
 def check_count(name: str, value: Any, *, infinity: bool = False) -> int | float:
-    """An exact integer from 1 to 2^31-1 (Python or NumPy; no bool, no float, no text), or infinity where allowed.
+    """Check an exact integer from 1 to 2^31-1 (Python or NumPy; not bool, float or text), or infinity where allowed.
 
     Raises:
-        InputError: ``bad_parameter``, with the offending value: a parameter is not data.
+        InputError: ``bad_parameter``, with the offending value, since a parameter is not data.
     """
     if infinity and isinstance(value, numbers.Real) and not isinstance(value, bool) and value == math.inf:
         return math.inf
@@ -40,12 +40,12 @@ class Parameter:
     """How users set a parameter or an option: on the command line, in Python and in ``WITH (...)``.
 
     Attributes:
-        help: what it does.
-        metavar: what its value looks like on the command line; None shows its type.
+        help: its help text.
+        metavar: the placeholder of its value on the command line; None shows the type.
         kinds: the types of a value in ``WITH (...)``: ``TEXT``, ``INTEGER``, ``NUMBER``, ``BOOLEAN``.
-        read: makes a value out of a text; None where texts are values.
-        choices: the texts that it may be; empty where any may.
-        panel: where ``--help`` shows it.
+        read: converts a text to a value; None if texts are values.
+        choices: the allowed texts; empty if all are allowed.
+        panel: its panel in ``--help``.
     """
 
     help: str
@@ -57,18 +57,18 @@ class Parameter:
 
 
 def parameter(default: Any, help: str, metavar: str | None = None, **how: Any) -> Any:
-    """A field of a dataclass that users state: its default, and how users set it."""
+    """A dataclass field that users can set: its default, and how they set it."""
     return field(default=default, metadata={"parameter": Parameter(help, metavar, **how)})
 
 
 def parameter_of(defined: Any) -> Parameter | None:
-    """The parameter of a dataclass field; None where users do not state it."""
+    """The parameter of a dataclass field; None if users cannot set it."""
     parameter: Parameter | None = defined.metadata.get("parameter")
     return parameter
 
 
 def count_or_infinity(name: str) -> Callable[[Any], int | float]:
-    """What reads a number of items from a flag or an option: an integer, or ``inf``."""
+    """A reader of a number of items from a flag or an option: an integer, or ``inf``."""
 
     def read(value: Any) -> Any:
         if not isinstance(value, str):
@@ -83,7 +83,7 @@ def count_or_infinity(name: str) -> Callable[[Any], int | float]:
 
 
 def digits(value: Any) -> Any:
-    """An integer where a text consists of digits; anything else as it is, for the model to read or refuse."""
+    """Convert a text of digits to an integer; return anything else unchanged, for the model to read or refuse."""
     return int(value) if isinstance(value, str) and re.fullmatch(r"\s*\d{1,30}\s*", value) else value
 
 
@@ -101,10 +101,10 @@ def parameter_m() -> Any:
 
 
 class Model(Protocol):
-    """What every model has: its name, its parameters as JSON and the manifest have them, and the promise in words.
+    """The interface of a model: its name, its parameters in JSON and the manifest, and the promise in words.
 
-    ``layout`` says what its releases consist of: ``transactions`` (rows of released items), ``local`` (the same, where
-    released items may overlap), ``records`` (rows and relational values) or ``buckets``.
+    ``layout`` is the form of its releases: ``transactions`` (rows of released items), ``local`` (the same, but released
+    items may overlap), ``records`` (rows and relational values) or ``buckets``.
     """
 
     name: ClassVar[str]

@@ -16,25 +16,25 @@ _NUMBER = re.compile(r"\+?\d{1,12}(\.\d{1,9}|/\d{1,10})?$")
 
 
 def parse_l(value: Any) -> Fraction:
-    """l: an exact number of at least 1, as an integer, a Fraction, or a text such as ``5/2`` or ``2.5``.
+    """Read l, an exact number of at least 1, from an integer, a Fraction, or a text such as ``5/2`` or ``2.5``.
 
-    A float is taken as its shortest decimal form, so that ``2.1`` means 21/10.
+    A float stands for its shortest decimal form: ``2.1`` means 21/10.
 
     Raises:
-        InputError: ``bad_parameter``, with the offending value: a parameter is not data.
+        InputError: ``bad_parameter``, with the offending value, since a parameter is not data.
     """
-    found: Fraction | None = None
+    result: Fraction | None = None
     if isinstance(value, numbers.Rational) and not isinstance(value, bool):
-        found = Fraction(value)
+        result = Fraction(value)
     elif isinstance(value, str | float) and _NUMBER.match(str(value).strip()):
         text = str(value).strip()
-        found = None if re.search(r"/0+$", text) else Fraction(text)
-    if found is None or found < 1 or max(found.numerator, found.denominator) > MAX_PARAMETER:
+        result = None if re.search(r"/0+$", text) else Fraction(text)
+    if result is None or result < 1 or max(result.numerator, result.denominator) > MAX_PARAMETER:
         shown = repr(value) if len(repr(value)) <= 40 else "a value of more than 40 characters"
         raise InputError(
             f"l must be a number from 1 to {MAX_PARAMETER}, such as 4 or 5/2, not {shown}.", code="bad_parameter"
         )
-    return found
+    return result
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ class Anatomy:
 
     The items are partitioned into columns and the transactions into buckets. The value of a transaction in a column is the
     set of its items there. The promise holds if in each bucket and each column the most frequent value v keeps
-    count(v) <= |bucket| / l: whoever knows which bucket a person is in, and what the other columns hold, guesses the value
-    of a column rightly with a probability of at most 1/l. There are at least two columns, and every transaction is in
-    exactly one bucket.
+    count(v) <= |bucket| / l: an attacker who knows the bucket of a person and the values of the other columns guesses the
+    value of a column correctly with a probability of at most 1/l. An anatomy has at least two columns, and every
+    transaction is in exactly one bucket.
 
     Attributes:
         l: a number of at least 1, exact; l = 1 promises nothing.
-        columns: how many columns there are; None leaves it to the release, which has at least two.
-        empty_values: ``count`` takes the empty set as a value like any other. ``ignore`` leaves it out of the condition:
-            then that somebody has *no* item of a column may be inferred with a probability of more than 1/l.
+        columns: number of columns; None leaves it to the release, which has at least two.
+        empty_values: ``count`` treats the empty set as a value like any other. ``ignore`` leaves it out of the condition;
+            an attacker may then infer that a person has *no* item of a column with a probability above 1/l.
 
     Raises:
         InputError: l below 1, fewer than two columns, or an unknown way to treat empty values.
@@ -60,13 +60,13 @@ class Anatomy:
 
     l: Fraction = parameter(
         Fraction(2),
-        "At most one in l of a bucket has the same value: a number such as 4 or 5/2 (default 2).",
+        "At most one in l transactions of a bucket has the same value: a number such as 4 or 5/2 (default 2).",
         "L",
         kinds=(INTEGER, NUMBER, TEXT),
         read=digits,
     )
     columns: int | None = parameter(
-        None, "How many columns the items are divided into.", "N", kinds=(INTEGER, TEXT), read=digits
+        None, "Number of columns that the items are divided into.", "N", kinds=(INTEGER, TEXT), read=digits
     )
     empty_values: str = parameter("count", "Whether the empty value of a column counts.", choices=EMPTY_VALUES)
     name: ClassVar[str] = "anatomy"
@@ -83,19 +83,19 @@ class Anatomy:
             raise InputError(f"empty_values must be count or ignore, not {self.empty_values!r}.", code="bad_parameter")
 
     def completed(self, columns: Any = None, empty_values: str | None = None) -> Anatomy:
-        """The model with what the options of a policy say of it: a number of columns, and how empty values count.
+        """Complete the model with the options of a policy: the number of columns, and how empty values count.
 
         Raises:
-            InputError: ``bad_parameter``, also where model and options contradict each other.
+            InputError: ``bad_parameter``, also if model and options contradict each other.
         """
         number: Any = columns if isinstance(columns, numbers.Number) else None
         if number is not None and self.columns not in (None, number):
             raise InputError(f"columns is {number} here and {self.columns} in the model.", code="bad_parameter")
-        made = self if number is None else replace(self, columns=number)
-        return made if empty_values is None else replace(made, empty_values=empty_values)
+        model = self if number is None else replace(self, columns=number)
+        return model if empty_values is None else replace(model, empty_values=empty_values)
 
     def parameters(self) -> dict[str, int | str]:
-        """The parameters as they appear in JSON and in the manifest; an l that is no integer is a text such as ``5/2``."""
+        """The parameters as they appear in JSON and in the manifest; a fractional l is a text such as ``5/2``."""
         number = {} if self.columns is None else {"columns": self.columns}
         return {
             "l": int(self.l) if self.l.denominator == 1 else str(self.l),

@@ -1,4 +1,4 @@
-"""The promise of COAT: the stated privacy constraints hold."""
+"""The promise of COAT: the privacy constraints hold."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from anondb.models import check_count, parameter_k
 
 @dataclass(frozen=True)
 class ConstraintAnonymity:
-    """Privacy constraint satisfaction (Loukides, Gkoulalas-Divanis and Malin, COAT, Definition 3.4;
+    """Satisfaction of privacy constraints (Loukides, Gkoulalas-Divanis and Malin, COAT, Definition 3.4;
     docs/algorithms/models.md#constraints).
 
     A privacy constraint is a set of original items that an attacker may know. Let q be the released items that stand for
-    them; suppressed items add nothing. The constraint is satisfied if q is empty, or at least k transactions hold all of
-    q, or none does and every proper non-empty subset of q is held by none or by at least k. Equivalently: whatever part of
-    q a transaction holds, at least k transactions hold. Itemsets that no constraint covers are not protected.
+    them; suppressed items add nothing. The constraint is satisfied if q is empty, if at least k transactions hold all of q,
+    or if none does and every proper non-empty subset of q is held by none or by at least k. Equivalently: every part of q
+    that a transaction holds, at least k transactions hold. Itemsets that no constraint covers are not protected.
 
     Raises:
-        InputError: k is no exact integer of at least 1.
+        InputError: k is not an exact integer of at least 1.
     """
 
     k: int = parameter_k()

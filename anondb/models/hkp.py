@@ -1,4 +1,4 @@
-"""(h,k,p)-coherence: a bound on what known public items tell about private ones."""
+"""(h,k,p)-coherence: bounds what an attacker can infer on private items from known public items."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class HkpCoherence:
 
     The items are public or private. For every set of 1 to p public items that a transaction holds, at least k
     transactions hold it, and of those at most the share h holds any one private item. A set that violates this is a
-    *mole*. Whoever knows up to p public items of a person is left with at least k candidates, and guesses none of the
-    private items with a confidence above h. The second part is not monotone: a mole may lie within a set that is none.
+    *mole*. An attacker who knows up to p public items of a person is left with at least k candidates, and can guess no
+    private item with a confidence above h. The second part is not monotone: a set that is not a mole may contain one.
     The share of a private item among all transactions is not bounded. With h = 1, or without private items, this is
     k^p-anonymity of the public items.
 
     Attributes:
-        h: from 0 to 1, exact: a fraction, or a number or text that stands for one (``"1/3"``, ``0.8``).
+        h: from 0 to 1, exact: a fraction, or a number or text that denotes one (``"1/3"``, ``0.8``).
         k: an integer of at least 1.
         p: an integer of at least 1, or infinity.
 
@@ -69,7 +69,7 @@ class HkpCoherence:
 
 
 def _share(value: Any) -> Fraction:
-    """An exact fraction from 0 to 1; a float stands for the decimal number that it is written as."""
+    """Read an exact fraction from 0 to 1; a float stands for its shortest decimal form."""
     share = Fraction(-1)
     if isinstance(value, numbers.Rational) and not isinstance(value, bool):
         share = Fraction(value)

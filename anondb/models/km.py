@@ -14,11 +14,11 @@ class KmAnonymity:
     """k^m-anonymity (Terrovitis et al. 2008; Liu and Wang, PAKDD 2010, Definition 1).
 
     An itemset X with 1 <= |X| <= m is a *threat* if it occurs in at least one and in fewer than k transactions. The
-    promise holds if no itemset is a threat: whoever knows up to m released items of a person is left with at least k
-    candidates. ``m = math.inf`` protects against any number of known items. ``k = 1`` promises nothing.
+    promise holds if no itemset is a threat: an attacker who knows up to m released items of a person is left with at
+    least k candidates. ``m = math.inf`` protects against any number of known items. ``k = 1`` promises nothing.
 
     Raises:
-        InputError: k or m is no exact integer of at least 1 (m: or infinity).
+        InputError: k or m is not an exact integer of at least 1 (m may be infinity).
     """
 
     k: int = parameter_k()

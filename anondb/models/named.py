@@ -1,4 +1,4 @@
-"""The models by name, and how one is made from what users state or a manifest says."""
+"""The models by name; makes a model from a user's parameters or from a manifest."""
 
 from __future__ import annotations
 
@@ -31,39 +31,39 @@ MODELS: dict[str, type[Model]] = {
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A sentence that offers the nearest known name, or nothing."""
+    """A sentence that suggests the nearest known name, or an empty text."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def parameters_of(model: str) -> dict[str, Parameter]:
-    """The parameters of a model, and how each is set.
+    """The parameters of a model by name.
 
     Raises:
-        InputError: ``unknown_model``, with those that there are.
+        InputError: ``unknown_model``, with the names of all models.
     """
     if model not in MODELS:
         raise InputError(
-            f"There is no model {model!r}; there are: {', '.join(MODELS)}.{nearest(model, MODELS)}",
+            f"There is no model {model!r}; the models are: {', '.join(MODELS)}.{nearest(model, MODELS)}",
             code="unknown_model",
         )
     return {f.name: s for f in fields(MODELS[model]) if (s := parameter_of(f)) is not None}  # type: ignore[arg-type]
 
 
 def all_parameters() -> dict[str, dict[str, Parameter]]:
-    """The parameters of all models by name, and how each model that has one states it."""
-    found: dict[str, dict[str, Parameter]] = {}
+    """For each name of a parameter, the models that have it, each with its parameter."""
+    result: dict[str, dict[str, Parameter]] = {}
     for model in MODELS:
         for name, parameter in parameters_of(model).items():
-            found.setdefault(name, {})[model] = parameter
-    return found
+            result.setdefault(name, {})[model] = parameter
+    return result
 
 
 def make_model(name: str = "km", **parameters: Any) -> Model:
-    """The model of a name with its parameters, from Python, flags or options; those that are not stated have their defaults.
+    """Make a model from its name and parameters from Python, flags or options; missing parameters have their defaults.
 
     Raises:
-        InputError: an unknown model, with those that there are; a parameter that it does not have; or one out of range.
+        InputError: the model is unknown, or a parameter is unknown or out of range.
     """
     known = parameters_of(name)
     for parameter in parameters:
@@ -79,10 +79,10 @@ def _read(parameter: Parameter, value: Any) -> Any:
 
 
 def model_of(manifest: Mapping[str, str]) -> Model:
-    """The model that a release's manifest promises.
+    """Make the model that a release's manifest promises.
 
     Raises:
-        InputError: ``not_a_release``: the manifest lacks its model or a parameter.
+        InputError: ``not_a_release``, if the manifest lacks the model or a parameter.
     """
     try:
         name = manifest["model"]

@@ -1,4 +1,4 @@
-"""The promises for relational and transaction data together: (k,k^m)-anonymity and (k,l^m)-diversity."""
+"""The promises for combined relational and transaction data: (k,k^m)-anonymity and (k,l^m)-diversity."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ class KkmAnonymity:
     docs/algorithms/models.md#kkm).
 
     For every record and every set I of at most m of its items, the empty set included, at least k records have the same
-    published relational values and hold I: whoever knows all relational values of a person and up to m released items is
-    left with at least k candidates. Equivalently, every class of equal relational values has at least k records and its
-    transactions are k^m-anonymous. Sensitive items are published as they are and are taken to be unknown to attackers.
+    published relational values and hold I: an attacker who knows all relational values of a person and up to m released
+    items is left with at least k candidates. Equivalently, every class of equal relational values has at least k records
+    and its transactions are k^m-anonymous. Sensitive items are published unchanged; the model assumes that attackers do
+    not know them.
 
     Raises:
-        InputError: k or m is no exact integer of at least 1 (m: or infinity).
+        InputError: k or m is not an exact integer of at least 1 (m may be infinity).
     """
 
     k: int = parameter_k()
@@ -48,17 +49,17 @@ class KlmDiversity:
 
     Items are nonsensitive or sensitive, and only the former are generalized. On the nonsensitive items the release is
     (k,k^m)-anonymous; and within each class of equal relational values, among the records that hold a set of at most m
-    nonsensitive items, the empty set included, at most one in l holds any given sensitive item (hence any combination of
+    nonsensitive items, the empty set included, at most one in l holds any one sensitive item (hence any combination of
     them).
 
     Raises:
-        InputError: k, l or m is no exact integer of at least 1 (m: or infinity).
+        InputError: k, l or m is not an exact integer of at least 1 (m may be infinity).
     """
 
     k: int = parameter_k()
     l: int = parameter(
         2,
-        "At most one in l of any candidates holds a given sensitive item (default 2).",
+        "At most one in l candidates holds any one sensitive item (default 2).",
         "L",
         kinds=(INTEGER, NUMBER, TEXT),
         read=digits,

@@ -1,4 +1,4 @@
-"""The strongest promise on transactions: each published transaction has k - 1 twins."""
+"""The strongest promise on transactions: each published transaction equals at least k - 1 others."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class TransactionalK:
     """Transactional k-anonymity (He and Naughton, VLDB 2009; Milani Fard and Wang, SECRYPT 2010, section 2.3;
     docs/algorithms/models.md#k).
 
-    Every published transaction equals at least k - 1 others: as a set of released items, or as a bag where the release
-    says in how many copies an item is there. Transactions without items are a class of their own. So whoever knows a
-    whole transaction, absent items included, is left with at least k candidates. It implies k^m-anonymity for every m.
+    Every published transaction equals at least k - 1 others: as a set of released items, or as a bag if the release
+    states the number of copies of each item. Transactions without items form a class. So an attacker who knows a whole
+    transaction, absent items included, is left with at least k candidates. It implies k^m-anonymity for every m.
     ``k = 1`` promises nothing.
 
     Raises:
-        InputError: k is no exact integer of at least 1.
+        InputError: k is not an exact integer of at least 1.
     """
 
     k: int = parameter_k()

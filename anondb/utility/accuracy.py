@@ -1,4 +1,4 @@
-"""How well a release answers COUNT queries: the truth beside the estimate and the guaranteed bounds."""
+"""Accuracy of a release on COUNT queries: the truth, the estimate and the guaranteed bounds."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Accuracy:
     """Accuracy of a release on a workload (docs/algorithms/metrics.md#are).
 
     Attributes:
-        queries: how many queries were asked.
-        size: items in each query; None where that differs.
+        queries: number of queries.
+        size: number of items in each query; None if it differs.
         relative_error: the figures of |truth - estimate| / truth over the queries that were not skipped.
-        skipped: queries whose true count is 0, which have no relative error.
-        outside: queries whose true count lies outside the bounds: 0, or the release is not one of these data.
+        skipped: number of queries with the true count 0, which have no relative error.
+        outside: number of queries whose true count lies outside the bounds; 0 if the release is of these data.
         estimator: ``joint`` or ``product``.
-        seed, draw: how the workload came about.
+        seed, draw: the seed and the kind of the workload.
         answers: work table ``(query_id, items, truth, estimate, lower_bound, upper_bound, relative_error)``.
     """
 
@@ -64,7 +64,7 @@ class Accuracy:
 
     @property
     def average_relative_error(self) -> float | None:
-        """The mean error over the queries that were not skipped (AvgRE of the papers); None without such."""
+        """The mean error over the queries that were not skipped (AvgRE of the papers); None if all were."""
         return self.relative_error.mean
 
     def to_json(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class Accuracy:
 
 
 def p_item(size: int, queried: int = 1) -> Fraction:
-    """Probability that ``queried`` given members are all in a uniform non-empty subset of ``size`` members.
+    """Probability that a uniform non-empty subset of ``size`` members contains ``queried`` fixed ones.
 
     2^(size - queried) / (2^size - 1), so 1 for an untouched item and 1/2 in the limit (docs/algorithms/metrics.md#are).
     """
@@ -92,7 +92,7 @@ def p_item(size: int, queried: int = 1) -> Fraction:
 def of_recoding(
     engine: Engine, transactions: Table, recoding: GlobalRecoding, *, target: str = "members"
 ) -> ReleasedData:
-    """The published side where the recoding is at hand.
+    """Make the published side from a recoding.
 
     Args:
         engine: the engine, inside a transaction.
@@ -115,14 +115,14 @@ def of_release(
     suppressed: bool,
     target: str = "release",
 ) -> ReleasedData:
-    """The published side of an existing release, where only its tables are left.
+    """Make the published side from the tables of an existing release.
 
     Args:
         engine: the engine, inside a transaction.
         transactions: ``(tid, item)`` of released items as integers, each pair once.
         items: ``(item, label)`` of these.
         released_items: ``(released_item, item)``.
-        suppressed: whether its manifest says that something was suppressed.
+        suppressed: whether its manifest reports a suppression.
         target: prefix of the work tables.
     """
     tables = {"released_items": released_items, "items": items}
@@ -146,21 +146,21 @@ def measure(
     A transaction counts with the probability that it holds the query: within one released item that of a uniform
     non-empty subset of its members (``joint``), or the product over the queried members as in the paper (``product``);
     between released items the product; 0 for an item that no released item stands for. The upper bound counts the
-    transactions with all released items asked for; the lower bound is the same if each of these stands for one item,
-    else 0. An item that no released item stands for has the bounds [0, N] where something was suppressed, else 0.
+    transactions with all released items of the query; the lower bound is the same if each of these stands for one item,
+    else 0. An item that no released item stands for has the bounds [0, N] if anything was suppressed, else [0, 0].
 
     Args:
         engine: the engine, inside a transaction.
         dataset: the original data.
         released: the published side, of the same transactions.
-        workload: the queries; drawn ones are of this dataset.
-        k: the k of the model, from which truth on a query is frequent (see ``RelativeError``).
+        workload: the queries; drawn ones must come from this dataset.
+        k: the k of the model, the least truth of a frequent query (see ``RelativeError``).
         estimator: ``joint`` or ``product``.
         sanity_bound: with a share s > 0 the error is |truth - estimate| / max(truth, s x N), and no query is skipped.
         target: name of the work table of answers.
 
     Raises:
-        InputError: ``bad_parameter``; ``overlap`` where several released items stand for one original item.
+        InputError: ``bad_parameter``; ``overlap`` if several released items stand for one original item.
     """
     if estimator not in ESTIMATORS:
         raise InputError(f"estimator must be joint or product, not {estimator!r}.", code="bad_parameter")
@@ -192,7 +192,7 @@ def measure(
 
 
 def true_counts(engine: Engine, target: str, dataset: Dataset, workload: Workload) -> Table:
-    """The work table ``(set_id, support)``: how many transactions of the data hold each query of a workload of theirs.
+    """Make the work table ``(set_id, support)``: how many transactions of the data hold each query.
 
     Queries that no transaction holds, and those without items, may be missing.
     """
@@ -229,7 +229,7 @@ def accuracy_of(
 def _count_images(
     engine: Engine, released: ReleasedData, workload: Workload, target: str
 ) -> tuple[Table, Table, Table]:
-    """The released items of each query, the number of each distinct set of them, and how often these occur."""
+    """Work tables of the released items of each query, of the numbers of their distinct sets, and of the sets' supports."""
     supports = load("transactions/supports").bind({"transactions": released.transactions}, {})
     tables: dict[str, Table | exp.Query] = {
         "items": workload.items,
@@ -240,9 +240,9 @@ def _count_images(
     overlaps = int(engine.scalar("utility/overlaps", {"cover": cover}))
     if overlaps:
         raise InputError(
-            f"Several released items stand for each of {overlaps} original items, so this is no global recoding.",
+            f"Several released items stand for each of {overlaps} original items, so this is not a global recoding.",
             code="overlap",
-            hint="Accuracy is defined here for global recodings.",
+            hint="Accuracy is defined here for global recodings only.",
         )
     images = engine.create(f"{target}_images", "utility/images", {"queries": workload.queries, "cover": cover})
     keys = engine.create(f"{target}_keys", "utility/image_keys", {"images": images})

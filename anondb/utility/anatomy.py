@@ -1,4 +1,4 @@
-"""What an anatomy costs and hides: COUNT queries answered from its buckets, faked records, and the largest posterior.
+"""Cost and protection of an anatomy: accuracy of COUNT queries, faked records, and the largest posterior.
 
 *Privacy Preservation in Transaction Databases based on Anatomy technique* (ICCSE 2010), Lemma 1, Theorem 2 and section V;
 docs/algorithms/metrics.md.
@@ -24,14 +24,14 @@ class BucketFigures:
     """Figures of an anatomy, for the owner.
 
     Attributes:
-        buckets, columns: how many there are.
-        largest_bucket: its transactions.
+        buckets, columns: number of buckets and columns.
+        largest_bucket: number of transactions of the largest bucket.
         largest_posterior: the largest probability of Lemma 1 over all buckets and columns, count(v) / |bucket| of a value v
-            that counts; 1/l is its bound. None where no value counts.
-        largest_posterior_empty: the same for the empty value: how sure one may be that somebody has no item of a column.
-        faked: how many records that were never there can be made of the columns of each bucket: the sum of
+            that counts; 1/l is its bound. None if no value counts.
+        largest_posterior_empty: the same for the empty value: the largest probability that a person has no item of a column.
+        faked: number of false records that can be combined from the columns of the buckets: the sum of
             |bucket|^columns - |bucket|.
-        faked_distinct: the same without repeats: the distinct recombinations of each bucket, less its distinct true ones.
+        faked_distinct: the same without repeats: the distinct combinations of each bucket, less its distinct true ones.
     """
 
     buckets: int
@@ -43,7 +43,7 @@ class BucketFigures:
     faked_distinct: int
 
     def to_json(self) -> dict[str, Any]:
-        """Fractions as text; numbers of records as natural logarithms, None for that of 0."""
+        """The figures as JSON: fractions as text; numbers of records as natural logarithms, None for 0."""
         posterior, empty = self.largest_posterior, self.largest_posterior_empty
         return {
             "buckets": self.buckets,
@@ -59,19 +59,19 @@ class BucketFigures:
 def figures(
     engine: Engine, dataset: Dataset, recoding: BucketRecoding, buckets: Table, *, count_empty: bool
 ) -> BucketFigures:
-    """The figures of a frozen anatomy.
+    """Compute the figures of a frozen anatomy.
 
     Args:
         engine: the engine, inside a transaction.
-        dataset, recoding: how it came about: the distinct true records are known to the owner alone.
+        dataset, recoding: the original data and buckets; only the owner knows the distinct true records.
         buckets: its frozen rows.
         count_empty: whether the empty value counts.
     """
-    found = engine.query("utility/bucket_figures", {"buckets": buckets})
-    sizes, tops, empties, distinct = (found[c].tolist() for c in ("size", "top", "empty", "distinct_values"))
-    size_of = dict(zip(found["bucket_id"].tolist(), sizes, strict=True))
+    rows = engine.query("utility/bucket_figures", {"buckets": buckets})
+    sizes, tops, empties, distinct = (rows[c].tolist() for c in ("size", "top", "empty", "distinct_values"))
+    size_of = dict(zip(rows["bucket_id"].tolist(), sizes, strict=True))
     products: dict[int, int] = {}
-    for bucket, number in zip(found["bucket_id"].tolist(), distinct, strict=True):
+    for bucket, number in zip(rows["bucket_id"].tolist(), distinct, strict=True):
         products[bucket] = products.get(bucket, 1) * number
     true_records = engine.put(
         "bucket_of", {"tid": ("INTEGER", range(1, len(recoding.bucket) + 1)), "bucket": ("INTEGER", recoding.bucket)}
@@ -109,14 +109,14 @@ def measure_buckets(
     """Answer every query on the original data and from the buckets of an anatomy.
 
     In a bucket of s transactions, n_j values of column j hold the query's items of that column, and r columns have items of
-    the query. The bucket counts at least the sum of n_j less (r - 1) s, at most the smallest n_j, and by the estimate
-    s x product of n_j / s. An anatomy has no k, so that no query counts as frequent.
+    the query. The lower bound of the bucket is the sum of n_j less (r - 1) s, at least 0; its upper bound the smallest n_j;
+    its estimate s x product of n_j / s. An anatomy has no k, so no query counts as frequent.
 
     Args:
         engine: the engine, inside a transaction.
         dataset: the original data.
         buckets: ``(bucket_id, column_id, items, copies)``, the frozen rows of an anatomy of these data.
-        workload: the queries; drawn ones are of this dataset.
+        workload: the queries; drawn ones must come from this dataset.
         target: name of the work table of answers.
     """
     asked = {"queries": workload.queries, "items": workload.items}

@@ -1,4 +1,4 @@
-"""Supports of many given itemsets at once."""
+"""Counts the supports of many itemsets at once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Ints = npt.NDArray[np.int64]
 
 
 def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | exp.Query) -> Table:
-    """The support of every set that some transaction holds.
+    """Count the support of every set that some transaction holds.
 
-    Each set is searched from its rarest item; the other items are probed one place at a time, so that the cost is that
-    of the rarest items and not that of the longest transactions. Sets of up to two items take one pass; longer ones
+    Each set is searched from its rarest item; the other items are probed one place at a time. So the cost depends on the
+    rarest items and not on the longest transactions. Sets of up to two items take one pass; longer ones
     keep their hits in a work table between places.
 
     Args:
@@ -25,7 +25,7 @@ def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | e
         sets: ``(set_id, item)``, each pair once.
 
     Returns:
-        Work table ``(set_id, support)``; sets without support are missing, and so is the empty set.
+        Work table ``(set_id, support)``; sets without support and the empty set are missing.
     """
     supports = load("transactions/supports").bind({"transactions": transactions}, {})
     ranked = engine.create(f"{target}_ranked", "utility/ranked", {"sets": sets, "supports": supports})
@@ -36,7 +36,7 @@ def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | e
 
 
 def _count_ranked(engine: Engine, target: str, transactions: Table, ranked: Table, sizes: list[int]) -> Table:
-    """The same for sets of these sizes whose items have places: ``(set_id, item, place, size)``."""
+    """Count the supports of ranked sets ``(set_id, item, place, size)``, whose distinct sizes are ``sizes``, ascending."""
     hits: Table | exp.Query = load("utility/first_hits").bind({"ranked": ranked, "transactions": transactions}, {})
     done = load("utility/hit_counts").bind({"hits": hits}, {"place": 1})
     kept: list[Table] = []
@@ -55,12 +55,12 @@ def _count_ranked(engine: Engine, target: str, transactions: Table, ranked: Tabl
 
 
 def count_itemsets(engine: Engine, transactions: Table, itemsets: Ints, supports: Ints) -> Ints:
-    """The support of each row of ``itemsets``, an array of item numbers of shape (sets, size) without repeated rows.
+    """Count the support of each row of ``itemsets``: item numbers of shape (sets, size), without repeated rows.
 
     ``supports`` are those of the single items, by item number.
     """
     number, size = itemsets.shape
-    found = np.zeros(number, dtype=np.int64)
+    result = np.zeros(number, dtype=np.int64)
     rarest_first = np.take_along_axis(itemsets, np.argsort(supports[itemsets], axis=1, kind="stable"), axis=1)
     places = {
         "set_id": np.repeat(np.arange(number), size),
@@ -71,6 +71,6 @@ def count_itemsets(engine: Engine, transactions: Table, itemsets: Ints, supports
     ranked = engine.put("candidate_sets", {name: ("INTEGER", values) for name, values in places.items()})
     counted = _count_ranked(engine, "candidate_supports", transactions, ranked, [size])
     columns = engine.query("utility/set_supports", {"supports": counted})
-    found[columns["set_id"]] = columns["support"]
+    result[columns["set_id"]] = columns["support"]
     engine.drop(ranked, counted)
-    return found
+    return result

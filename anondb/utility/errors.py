@@ -1,4 +1,4 @@
-"""The relative error of the answers to a workload: its figures beside the baseline, which is to answer 0."""
+"""Figures of the relative error on a workload, beside the baseline of answering 0."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ FIGURES = ("median_frequent", "mean_frequent", "median", "mean", "always_zero", 
 class RelativeError:
     """Figures of the relative errors |truth - estimate| / scale of a workload.
 
-    The scale is the truth, the true count; with a sanity bound s the larger of truth and s x N. All figures are over the
-    queries that have an error: those whose truth is above 0, and with a sanity bound all. A figure is None where no query
-    enters it.
+    The scale is the truth, that is, the true count, or with a sanity bound s the larger of truth and s x N. All figures
+    are over the queries that have an error: those whose truth is above 0, or with a sanity bound all. A figure over no
+    query is None.
 
     Attributes:
-        k: from which truth on a query is frequent: the k of the model; None for a model without k (anatomy), where no query
-            is.
-        measured: how many queries have an error.
-        frequent: how many have a truth of k or more; None without k.
-        mean, median: of the errors.
-        mean_frequent, median_frequent: of the errors of the frequent queries. The median is the headline: few queries with a
-            tiny truth decide the mean over all.
-        always_zero: the mean error that the answer 0 to each of these queries would have: 1 without a sanity bound. A
-            release that does no better tells nothing about them.
+        k: the k of the model, the least truth of a frequent query; None for a model without k (anatomy), which has no
+            frequent queries.
+        measured: number of queries with an error.
+        frequent: number of queries with a truth of k or more; None without k.
+        mean, median: mean and median of the errors.
+        mean_frequent, median_frequent: the same over the frequent queries. The median is the main figure, since few queries
+            with a tiny truth dominate the mean over all.
+        always_zero: the mean error of the answer 0 to all queries: 1 without a sanity bound. A release whose error
+            is not smaller is useless for them.
         median_truth: the median of the true counts.
-        width: the median of (upper bound - lower bound) / scale. None where bounds are not measured.
+        width: the median of (upper bound - lower bound) / scale. None if bounds are not measured.
     """
 
     k: int | None
@@ -47,23 +47,23 @@ class RelativeError:
         return {name: getattr(self, name) for name in FIGURES}
 
     def frequent_json(self) -> dict[str, int] | None:
-        """What frequent means, and how many queries are; None where it means nothing."""
+        """The least truth of a frequent query, and the number of these; None for a model without k."""
         return None if self.k is None or self.frequent is None else {"truth_from": self.k, "queries": self.frequent}
 
 
 def error_figures(
     engine: Engine, answers: Table, k: int | None, *, least_scale: float = 0.0
 ) -> tuple[RelativeError, int]:
-    """The figures of answers, and how many true counts lie outside their bounds.
+    """Compute the figures of answers, and the number of true counts outside their bounds.
 
     Args:
         engine: the engine, inside a transaction.
-        answers: ``(truth, lower_bound, upper_bound, relative_error)``; errors are NULL where there is none, bounds where
-            they are not measured.
-        k: the truth from which on a query is frequent, if any.
-        least_scale: s x N, where the errors have a sanity bound s.
+        answers: ``(truth, lower_bound, upper_bound, relative_error)``; an answer without an
+            error has NULL, and so do bounds that are not measured.
+        k: the least truth of a frequent query, or None.
+        least_scale: s x N for a sanity bound s, else 0.
     """
-    found = engine.query("utility/error_figures", {"answers": answers}, k=k, least_scale=float(least_scale))
-    row = {name: column.tolist()[0] for name, column in found.items()}
+    figures = engine.query("utility/error_figures", {"answers": answers}, k=k, least_scale=float(least_scale))
+    row = {name: column.tolist()[0] for name, column in figures.items()}
     outside = int(row.pop("outside"))
     return RelativeError(k=k, **{**row, "frequent": None if k is None else row["frequent"]}), outside

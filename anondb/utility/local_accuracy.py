@@ -1,4 +1,4 @@
-"""How well a release of a local recoding answers COUNT queries; its rules are those of the macro ``count_bounds``."""
+"""Accuracy of a release of a local recoding on COUNT queries, by the rules of the macro ``count_bounds``."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def measure_local(
 ) -> Accuracy:
     """Answer every query on the original data and on the release of a local recoding.
 
-    Each published transaction counts by what stands for the queried items in it, as in the release's macro
-    ``count_bounds`` (``sql/release/count_bounds_local.sql``), whose bounds these are. Transactions that are published alike
-    are judged once.
+    Each published transaction counts by its released items that stand for the queried items, as in the release's macro
+    ``count_bounds`` (``sql/release/count_bounds_local.sql``); the bounds are the same. Equal published transactions are
+    evaluated once.
 
     Args:
         engine: the engine, inside a transaction.
         dataset: the original data.
-        classes: ``(content_id, content, complete, support)``: the different published transactions, see ``CodedRelease``.
+        classes: ``(content_id, content, complete, support)``: the distinct published transactions, see ``CodedRelease``.
         items: ``(item, label)`` of the released items, numbered from 0 without a gap.
-        released_items: ``(released_item, item)``, which original items these stand for.
-        semantics: ``set`` or ``atomic``, as its manifest says.
-        workload: the queries; drawn ones are of this dataset.
+        released_items: ``(released_item, item)``, the original items that these stand for.
+        semantics: ``set`` or ``atomic``, from its manifest.
+        workload: the queries; drawn ones must come from this dataset.
         k, sanity_bound, target: see ``measure``.
     """
     truths = true_counts(engine, f"{target}_truths", dataset, workload)
@@ -74,29 +74,29 @@ def measure_local(
 def _counts(
     engine: Engine, published: _Published, workload: Workload
 ) -> dict[str, tuple[str, list[float] | list[int]]]:
-    """Lower bound, estimate and upper bound of each query that has items, as columns."""
+    """Columns of the lower bound, estimate and upper bound of each query with items."""
     rows = engine.query("utility/asked", {"queries": workload.queries})
     query, item = rows["query_id"], rows["item"].tolist()
     starts = np.flatnonzero(np.concatenate((np.ones(min(len(query), 1), dtype=np.bool_), query[1:] != query[:-1])))
-    found = [published.answer(item[a:b]) for a, b in pairwise([*starts.tolist(), len(query)])]
+    answers = [published.answer(item[a:b]) for a, b in pairwise([*starts.tolist(), len(query)])]
     return {
         "query_id": ("INTEGER", query[starts].tolist()),
-        "lower_bound": ("BIGINT", [f[0] for f in found]),
-        "estimate": ("DOUBLE", [f[1] for f in found]),
-        "upper_bound": ("BIGINT", [f[2] for f in found]),
+        "lower_bound": ("BIGINT", [f[0] for f in answers]),
+        "estimate": ("DOUBLE", [f[1] for f in answers]),
+        "upper_bound": ("BIGINT", [f[2] for f in answers]),
     }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Published:
-    """The different published transactions.
+    """The distinct published transactions.
 
     Attributes:
-        weight, complete: how many there are of each, and whether nothing can have been suppressed in them.
-        sizes: how many original items each released item stands for.
-        holders: for each released item, where it is and in how many copies.
-        covers: the released items that stand for an item of the workload.
-        atomic: the semantics.
+        weight, complete: number of transactions equal to each, and whether they certainly have no suppressed items.
+        sizes: number of original items that each released item stands for.
+        holders: for each released item, the transactions that hold it and its copies in each.
+        covers: for each item of the workload, the released items that stand for it.
+        atomic: whether the semantics is ``atomic``.
     """
 
     weight: Ints
@@ -110,15 +110,15 @@ class _Published:
     def read(
         cls, engine: Engine, classes: Table, items: Table, members: Table, workload: Workload, atomic: bool
     ) -> _Published:
-        """Read them from the work tables of ``measure_local``."""
+        """Read the published transactions from the work tables of ``measure_local``."""
         rows = engine.query("utility/content_items", {"contents": classes})
         held = engine.query("utility/weights", {"contents": classes})
         sizes = engine.query("utility/local_sizes", {"coded": items, "members": members})["size"].astype(np.int64)
         at = np.searchsorted(rows["item"], np.arange(len(sizes) + 1)).tolist()
         place, copies = rows["content_id"].astype(np.int64) - 1, rows["copies"].astype(np.int64)
-        found = engine.query("utility/local_covers", {"items": workload.items, "members": members})
+        pairs = engine.query("utility/local_covers", {"items": workload.items, "members": members})
         covers: dict[int, list[int]] = {}
-        for item, released in zip(found["item"].tolist(), found["released"].tolist(), strict=True):
+        for item, released in zip(pairs["item"].tolist(), pairs["released"].tolist(), strict=True):
             covers.setdefault(item, []).append(released)
         return cls(
             weight=held["weight"].astype(np.int64),
@@ -131,34 +131,36 @@ class _Published:
 
     @cached_property
     def _hidden(self) -> int:
-        """How many transactions may hold anything."""
+        """The number of transactions with possible suppressions, which may hold any item."""
         return int(self.weight[~self.complete].sum())
 
     def answer(self, items: list[int]) -> tuple[int, float, int]:
-        """Lower bound, estimate and upper bound of the number of transactions that hold all of some items."""
+        """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
         place, must, chance = (self._bags if self.atomic else self._sets)(items)
         weight = self.weight[place]
         upper = int(weight[self.complete[place]].sum()) + self._hidden
         return int(weight[must].sum()), float((weight * chance).sum()), upper
 
     def _sets(self, items: list[int]) -> tuple[Ints, Flags, Floats]:
-        """The transactions that have something for every item, which of them must hold them all, and the probability;
-        at most one released item of a transaction stands for an item."""
-        held = [[(released, self.holders[released][0]) for released in self.covers.get(item, ())] for item in items]
-        rooms = [self._room(n) for n in range(len(items))]
-        for room, has in zip(rooms, held, strict=True):
-            for released, where in has:
-                room[where] = released
-        place = np.concatenate([where for _, where in held[0]] or [np.zeros(0, dtype=np.int64)])
-        for room in rooms[1:]:
-            place = place[room[place] >= 0]
-        shown = [room[place] for room in rooms]
-        for room, has in zip(rooms, held, strict=True):
-            for _, where in has:
-                room[where] = -1
+        """Set semantics: the transactions that may hold all items, whether each must, and the probability that it does.
+
+        At most one released item of a transaction stands for an item.
+        """
+        holding = [[(released, self.holders[released][0]) for released in self.covers.get(item, ())] for item in items]
+        slots = [self._slots_of(n) for n in range(len(items))]
+        for slot, holders in zip(slots, holding, strict=True):
+            for released, where in holders:
+                slot[where] = released
+        place = np.concatenate([where for _, where in holding[0]] or [np.zeros(0, dtype=np.int64)])
+        for slot in slots[1:]:
+            place = place[slot[place] >= 0]
+        shown = [slot[place] for slot in slots]
+        for slot, holders in zip(slots, holding, strict=True):
+            for _, where in holders:
+                slot[where] = -1
         must, chance = np.ones(len(place), dtype=np.bool_), np.ones(len(place))
         for n, which in enumerate(shown):
-            # of s members j given ones are there with 2^-j / (1 - 2^-s): the first divides by 1 - 2^-s, each halves
+            # j fixed ones of s members are all there with 2^-j / (1 - 2^-s): the first item divides by 1 - 2^-s, each halves
             share = self._first_share[which]
             for other in shown[:n]:
                 share[other == which] = 0.5
@@ -168,26 +170,26 @@ class _Published:
 
     @cached_property
     def _certain(self) -> Flags:
-        """Which released items stand for one item only."""
+        """Marks the released items that stand for one item only."""
         return np.asarray(self.sizes == 1)
 
     @cached_property
     def _first_share(self) -> Floats:
-        """The probability that a given member of each released item is there."""
+        """The probability that a fixed member of each released item is there."""
         return np.asarray(0.5 / (1 - np.exp2(-self.sizes.astype(np.float64))))
 
-    def _room(self, number: int) -> Ints:
-        """Room for one released item of each transaction, -1 where there is none; for each item of a query."""
-        if number == len(self._rooms):
-            self._rooms.append(np.full(len(self.weight), -1))
-        return self._rooms[number]
+    def _slots_of(self, number: int) -> Ints:
+        """A reusable array for the item of a query at this position: one released item per transaction, or -1."""
+        if number == len(self._slots):
+            self._slots.append(np.full(len(self.weight), -1))
+        return self._slots[number]
 
     @cached_property
-    def _rooms(self) -> list[Ints]:
+    def _slots(self) -> list[Ints]:
         return []
 
     def _bags(self, items: list[int]) -> tuple[Ints, Flags, Floats]:
-        """The same where each copy stands for one occurrence, and there must be enough of them."""
+        """Atomic semantics: the same, but each copy stands for one occurrence, so copies must suffice for all items."""
         number = len(self.weight)
         may, must, chance = np.ones(number, dtype=np.bool_), np.ones(number, dtype=np.bool_), np.ones(number)
         copies = np.zeros(number, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Information loss of a release: LM, NCP and UL, exact; nothing here reads a tuple."""
+"""Exact information loss of a release: LM, NCP, UL and GGD, computed from counts without reading tuples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Number = Fraction | int
 
 @dataclass(frozen=True)
 class Loss:
-    """What a release cost; a measure that does not exist for its model is None.
+    """The information loss of a release; a measure that is undefined for its model is None.
 
     Attributes:
         lm_total: LM (Iyengar 2002; Liu and Wang, PAKDD 2010) summed over the occurrences of the original data, exact.
@@ -41,7 +41,7 @@ class Loss:
     ggd: Fraction | None = None
 
     def to_json(self) -> dict[str, str | float | None]:
-        """Exact totals as the text of a fraction, the others as numbers."""
+        """The measures as JSON: exact totals as texts of fractions, the others as numbers."""
         return {
             "lm_total": None if self.lm_total is None else str(self.lm_total),
             "lm": self.lm,
@@ -65,11 +65,11 @@ def ncp_of(size: int, domain: int) -> Fraction:
 def global_loss(
     dataset: Dataset, recoding: GlobalRecoding, taxonomy: Taxonomy | None = None, *, items: int | None = None
 ) -> Loss:
-    """LM and NCP of a global recoding, from the supports of the original items alone.
+    """LM and NCP of a global recoding, from the supports of the original items only.
 
-    The domain holds M items: all leaves of the taxonomy, or without one ``items``, by default those of the data. An
-    occurrence costs (size - 1) / (M - 1) in LM and size / M in NCP where its released item stands for several items, 1 in
-    both where it is suppressed, 0 where it is untouched (docs/algorithms/metrics.md).
+    The domain has M items: the leaves of the taxonomy, or without one ``items``, by default those of the data. An
+    occurrence costs (size - 1) / (M - 1) in LM and size / M in NCP if its released item stands for several items, 1 in
+    both if it is suppressed, and 0 if it is unchanged (docs/algorithms/metrics.md).
     """
     domain = taxonomy.n_leaves if taxonomy is not None else dataset.n_items if items is None else items
     sizes = recoding.sizes.tolist()
@@ -92,12 +92,12 @@ def global_loss(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cover:
-    """What stands for the items in a local recoding.
+    """The released items that stand for each item in a local recoding.
 
     Attributes:
-        item, released: an item of the data and a released item that has it as a member.
-        occurrences: in how many transactions both are.
-        copies: how often each released item is published.
+        item, released: columns of pairs of an item of the data and a released item that has it as a member.
+        occurrences: number of transactions that hold the item and publish the released item, for each pair.
+        copies: number of published copies of each released item.
     """
 
     item: Ints
@@ -107,25 +107,25 @@ class Cover:
 
     @property
     def items(self) -> int:
-        """How many items something stands for anywhere."""
+        """The number of items that some released item stands for in some transaction."""
         return int(np.count_nonzero(np.bincount(self.item)))
 
     @classmethod
     def of(cls, engine: Engine, dataset: Dataset, recoding: LocalRecoding) -> Cover:
-        """Count them in SQL."""
+        """Count the pairs in SQL."""
         members = cls.members(engine, dataset, recoding)
         tables = {"transactions": dataset.transactions, "recoded": recoding.transactions, "members": members}
-        found = engine.query("utility/local_cover", tables)
+        rows = engine.query("utility/local_cover", tables)
         engine.drop(members)
         shown = engine.query("utility/local_copies", {"recoded": recoding.transactions})
         copies = np.zeros(len(recoding.labels), dtype=np.int64)
         copies[shown["released"]] = shown["copies"]
-        item, released, occurrences = (found[c].astype(np.int64) for c in ("item", "released", "occurrences"))
+        item, released, occurrences = (rows[c].astype(np.int64) for c in ("item", "released", "occurrences"))
         return cls(item, released, occurrences, copies)
 
     @staticmethod
     def members(engine: Engine, dataset: Dataset, recoding: LocalRecoding) -> Table:
-        """Work table ``(released, item)``: the items of the data that each released item stands for."""
+        """Make the work table ``(released, item)`` of the items of the data that each released item stands for."""
         number = {label: n for n, label in enumerate(dataset.labels)}
         item = np.array([number.get(label, -1) for label in recoding.member_labels], dtype=np.int64)
         of_data = item >= 0
@@ -137,8 +137,8 @@ class Cover:
 def suppressed_items(
     recoding: GlobalRecoding | LocalRecoding | BucketRecoding, engine: Engine, dataset: Dataset
 ) -> int:
-    """How many items of the data nothing stands for in any transaction."""
-    raise TypeError(f"{type(recoding).__name__} is no recoding of items")
+    """Count the items of the data that are suppressed in all transactions."""
+    raise TypeError(f"{type(recoding).__name__} does not recode items")
 
 
 @suppressed_items.register
@@ -160,9 +160,9 @@ def _(recoding: LocalRecoding, engine: Engine, dataset: Dataset) -> int:
 
 @singledispatch
 def generalized_items(recoding: GlobalRecoding | LocalRecoding | BucketRecoding, cover: Cover | None = None) -> Ints:
-    """The items that a released item of several members stands for: the pool that papers measure with.
+    """The items that a released item with several members stands for: the pool of the papers' queries.
 
-    For a local recoding its ``cover`` says where; one transaction is enough. An anatomy generalizes none.
+    For a local recoding ``cover`` is needed, and one such transaction is enough. An anatomy generalizes no items.
     """
     return np.zeros(0, dtype=np.int64)
 
@@ -184,16 +184,16 @@ def local_loss(
 ) -> Loss:
     """LM, NCP and GGD of a local recoding (docs/algorithms/metrics.md).
 
-    Set semantics: LM and NCP of an occurrence are those of the released item that stands for it, 1 where it is suppressed.
+    Set semantics: LM and NCP of an occurrence are those of the released item that stands for it, or 1 if it is suppressed.
     Atomic semantics: each copy stands for one occurrence, the others are suppressed. GGD counts each copy once under both:
-    the LM of a transaction's copies, and 1 for each occurrence more than it has copies (Milani Fard and Wang, Definition
-    3); so under atomic semantics it is the LM total. It is defined for nodes of a taxonomy only.
+    the LM of a transaction's copies, and 1 for each occurrence in excess of its copies (Milani Fard and Wang, Definition
+    3). So it is the LM total under atomic semantics. It is defined for nodes of a taxonomy only.
 
     Args:
         engine: inside the transaction of the recoding.
-        dataset, recoding: the data and how they are published.
-        cover: what stands for the items.
-        taxonomy: of the items; without one M is the number of items of the data.
+        dataset, recoding: the data and their recoding.
+        cover: the released items that stand for each item.
+        taxonomy: the taxonomy of the items; without one M is the number of items of the data.
     """
     domain = taxonomy.n_leaves if taxonomy is not None else dataset.n_items
     sizes = recoding.sizes
@@ -203,9 +203,9 @@ def local_loss(
         covered = np.bincount(cover.released, weights=cover.occurrences, minlength=len(sizes)).astype(np.int64)
     elif dataset.bags is not None:
         occurrences = dataset.n_bag_occurrences
-    lm_total = _sum_of(lm_of, covered, sizes, domain) + occurrences - int(covered.sum())
-    ncp_total = _sum_of(ncp_of, covered, sizes, domain) + occurrences - int(covered.sum())
-    ggd = _sum_of(lm_of, shown, sizes, domain) + occurrences - int(shown.sum())
+    lm_total = _total(lm_of, covered, sizes, domain) + occurrences - int(covered.sum())
+    ncp_total = _total(ncp_of, covered, sizes, domain) + occurrences - int(covered.sum())
+    ggd = _total(lm_of, shown, sizes, domain) + occurrences - int(shown.sum())
     return Loss(
         lm_total=lm_total,
         lm=float(lm_total / occurrences) if occurrences else 0.0,
@@ -214,8 +214,8 @@ def local_loss(
     )
 
 
-def _sum_of(measure: Callable[[int, int], Fraction], counts: Ints, sizes: Ints, domain: int) -> Fraction:
-    """The sum of a measure over counted released items; exact below 2^53 of a size."""
+def _total(measure: Callable[[int, int], Fraction], counts: Ints, sizes: Ints, domain: int) -> Fraction:
+    """The sum of a measure over counted released items; exact for fewer than 2^53 of one size."""
     by_size = np.bincount(sizes, weights=counts).astype(np.int64).tolist()
     return sum((measure(size, domain) * count for size, count in enumerate(by_size) if count), Fraction(0))
 
@@ -232,15 +232,16 @@ def ul_a(
     """UL version A of a dataset (Loukides et al., COAT, Definitions 3.14 and 3.16), exact.
 
     Args:
-        sizes, supports: of each released item, untouched ones included; supports in the published data.
+        sizes, supports: of each released item, unchanged ones included; supports in the published data.
         transactions, domain: N and M.
         weights: w of each released item; 1 by default.
-        penalties: Y of each suppressed item. The paper suggests its support, a count beside sums from 0 to 1.
+        penalties: Y of each suppressed item. The paper suggests its support, although that is a count and the other
+            terms add up to at most 1.
 
     Returns:
         The sum of (2^size - 1) / (2^M - 1) x w x support / N, plus the penalties.
     """
-    total, scale = _ul_parts(sizes, supports, transactions, domain, weights)
+    total, scale = _ul_a_fraction(sizes, supports, transactions, domain, weights)
     return (total / scale if scale else Fraction(0)) + sum(penalties, Fraction(0))
 
 
@@ -252,21 +253,21 @@ def ul_a_log2(
     *,
     weights: Sequence[Number] | None = None,
 ) -> float | None:
-    """Base-2 logarithm of ``ul_a`` without penalties, None where that is 0; for domains where 1/2^M is no double."""
-    total, scale = _ul_parts(sizes, supports, transactions, domain, weights)
+    """Base-2 logarithm of ``ul_a`` without penalties, for domains where 1/2^M underflows a double; None if ``ul_a`` is 0."""
+    total, scale = _ul_a_fraction(sizes, supports, transactions, domain, weights)
     if not total:
         return None
     return math.log2(total.numerator) - math.log2(total.denominator) - math.log2(scale)
 
 
-def _ul_parts(
+def _ul_a_fraction(
     sizes: Sequence[int],
     supports: Sequence[int],
     transactions: int,
     domain: int,
     weights: Sequence[Number] | None,
 ) -> tuple[Fraction, int]:
-    """The sum of (2^size - 1) x w x support, and (2^M - 1) x N: they are big integers, so nothing overflows."""
+    """Numerator and denominator of UL version A without penalties: sum of (2^size - 1) x w x support, (2^M - 1) x N."""
     by_size: dict[int, Number] = {}
     for size, support, weight in zip(sizes, supports, weights or [1] * len(sizes), strict=True):
         by_size[int(size)] = by_size.get(int(size), 0) + int(support) * weight

@@ -1,8 +1,8 @@
 """ARE of COUNT queries over relational values and items (Poulis et al., section 6; docs/algorithms/metrics.md#are).
 
-A query of kind (x, y) asks how many records have x given relational values and hold y given items. It is answered from the
-recoding as ``count_bounds`` answers it from a release: the probability of each class's values times that of each record's
-items. Records of a class share their relational values, so only the items are looked up record by record.
+A query of kind (x, y) asks how many records have x relational values and hold y items. Its estimate from the recoding is
+that of ``count_bounds`` from a release: the probability of each class's values times that of each record's items. Records
+of a class share their relational values, so only the items are evaluated for each record.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RtQuery:
-    """A COUNT query: values as (number of the attribute, its code), and numbers of items."""
+    """A COUNT query: values as (number of the attribute, code), and item numbers."""
 
     values: tuple[tuple[int, int], ...]
     items: tuple[int, ...]
@@ -35,7 +35,7 @@ class RtQuery:
 
 @dataclass(frozen=True)
 class Original:
-    """The original data by record: codes of the attributes, and the records that hold each item."""
+    """The original data: the records, the records that hold each item, and the items that each record holds."""
 
     records: Records
     holders: Sequence[Ints]
@@ -43,16 +43,16 @@ class Original:
 
     @classmethod
     def load(cls, engine: Engine, dataset: Dataset, records: Records) -> Original:
-        """From a dataset and its records."""
-        found = engine.query("transactions/occurrences", {"transactions": dataset.transactions})
-        record, item = found["record"].astype(np.int64), found["item"].astype(np.int64)
+        """Read the data from a dataset and its records."""
+        rows = engine.query("transactions/occurrences", {"transactions": dataset.transactions})
+        record, item = rows["record"].astype(np.int64), rows["item"].astype(np.int64)
         by_item = np.argsort(item, kind="stable")
         ends = np.cumsum(np.bincount(item, minlength=dataset.n_items))[:-1]
         of_record = np.cumsum(np.bincount(record, minlength=records.n))[:-1]
         return cls(records, np.split(record[by_item], ends), np.split(item, of_record))
 
     def count(self, query: RtQuery) -> int:
-        """The true answer."""
+        """The true answer of a query."""
         fits = np.ones(self.records.n, dtype=np.bool_)
         for i, code in query.values:
             attribute = self.records.attributes[i]
@@ -64,10 +64,10 @@ class Original:
         return int(fits.sum())
 
     def draw(self, x: int, y: int, queries: int, seed: int) -> list[RtQuery]:
-        """Random queries: x values and y items of a random record that has as many. None has the answer 0.
+        """Draw random queries: x values and y items of a random record. No query has the answer 0.
 
         Raises:
-            InputError: no record has y items, or there are fewer than x attributes.
+            InputError: no record has x values and y items.
         """
         rng = np.random.default_rng(seed)
         attributes = self.records.attributes
@@ -75,23 +75,23 @@ class Original:
         usable = sum(not a.null.all() for a in attributes)
         if x > usable or not len(able) or x + y == 0:
             raise InputError("No record has so many values and items.", code="bad_parameter")
-        found: list[RtQuery] = []
+        drawn: list[RtQuery] = []
         for _ in range(100 * queries):
-            if len(found) == queries:
+            if len(drawn) == queries:
                 break
             record = int(rng.choice(able))
             chosen = sorted(rng.choice(len(attributes), size=x, replace=False).tolist())
             if any(attributes[i].null[record] for i in chosen):
                 continue
             items = sorted(rng.choice(self.held[record], size=y, replace=False).tolist())
-            found.append(RtQuery(tuple((i, int(attributes[i].codes[record])) for i in chosen), tuple(items)))
-        if not found:
+            drawn.append(RtQuery(tuple((i, int(attributes[i].codes[record])) for i in chosen), tuple(items)))
+        if not drawn:
             raise InputError("No record has so many values and items.", code="bad_parameter")
-        return found
+        return drawn
 
 
 class RtEstimator:
-    """Answers queries from a recoding."""
+    """Estimates the answers of queries from a recoding."""
 
     def __init__(self, engine: Engine, dataset: Dataset, records: Records, recoding: RelationalRecoding) -> None:
         self._records = records
@@ -122,11 +122,11 @@ class RtEstimator:
         if not query.items:
             return chance
         covered = np.zeros(self._records.n, dtype=np.int64)
-        wanted: dict[int, int] = {}
+        asked: dict[int, int] = {}
         for item in query.items:
             for released in self._covering.get(item, ()):
-                wanted[released] = wanted.get(released, 0) + 1
-        for released, queried in wanted.items():
+                asked[released] = asked.get(released, 0) + 1
+        for released, queried in asked.items():
             holding = self._holding[released]
             covered[holding] += queried
             chance[holding] *= 2.0**-queried / (1 - 2.0 ** -int(self._sizes[released]))
@@ -134,7 +134,7 @@ class RtEstimator:
 
 
 def _chance(attribute: PublishedAttribute, values: Sequence[str | None], code: int) -> Floats:
-    """The probability, by class, that the original value is the one asked for."""
+    """The probability, by class, that the original value has this code."""
     if attribute.low is None or attribute.high is None or attribute.empty is None or attribute.null is None:
         sizes: dict[str, int] = {}
         holding: set[str] = set()
@@ -165,8 +165,10 @@ def accuracy_of(
     queries: int,
     seed: int,
 ) -> dict[str, Any] | None:
-    """ARE of random queries of some relational values and items, for the owner's report, with the figures of
-    ``RelativeError``; None where no record has so many. Bounds are not measured here, so that ``width`` is None."""
+    """ARE and ``RelativeError`` of random queries on relational values and items, for the owner's report.
+
+    None if no record has as many values and items. Bounds are not measured, so ``width`` is None.
+    """
     original = Original.load(engine, dataset, records)
     try:
         asked = original.draw(values, items, queries, seed)
@@ -195,7 +197,7 @@ def accuracy_of(
 
 
 def average_relative_error(original: Original, estimator: RtEstimator, queries: Sequence[RtQuery]) -> float:
-    """ARE: the mean of |truth - estimate| / truth; the queries of ``Original.draw`` have no answer 0."""
+    """ARE: the mean of |truth - estimate| / truth; queries of ``Original.draw`` never have the truth 0."""
     truths, estimates = _answers(original, estimator, queries)
     return float(np.mean(np.abs(truths - estimates) / truths))
 

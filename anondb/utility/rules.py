@@ -1,5 +1,5 @@
-"""Association rules of a reconstruction beside those of the original (*Privacy Preservation in Transaction Databases based
-on Anatomy technique*, ICCSE 2010, section V.C; docs/algorithms/metrics.md#rules)."""
+"""Compares the association rules of a reconstruction with those of the original (*Privacy Preservation in Transaction
+Databases based on Anatomy technique*, ICCSE 2010, section V.C; docs/algorithms/metrics.md#rules)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
 
-PAIRS = 100  # default threshold: the least support that at most so many pairs of items reach
+PAIRS = 100  # the default min_support is the least that at most so many pairs of items reach
 Rule = tuple[frozenset[int], frozenset[int]]
 
 
 @dataclass(frozen=True)
 class RuleThresholds:
-    """Which rules count: the same for both sides.
+    """The thresholds of rules, the same for the original and the reconstruction.
 
     Attributes:
-        min_support: in how many transactions all items of the rule must be.
-        min_confidence: the share of the transactions with its antecedent that must hold its consequent, from 0 to 1.
-        min_length, max_length: how many items a rule has on both sides together.
+        min_support: least number of transactions that hold all items of the rule.
+        min_confidence: least share of the transactions with its antecedent that hold its consequent, from 0 to 1.
+        min_length, max_length: bounds on the number of items of both sides together.
 
     Raises:
         InputError: ``bad_parameter``.
@@ -47,11 +47,11 @@ class RuleThresholds:
 
 @dataclass(frozen=True)
 class RuleAccuracy:
-    """How well rules survive.
+    """How many rules of the original the reconstruction keeps.
 
     Attributes:
-        thresholds: which rules count.
-        original, reconstructed, common: how many rules there are in the original, in the reconstruction, and in both.
+        thresholds: the thresholds of rules.
+        original, reconstructed, common: number of rules in the original, in the reconstruction, and in both.
     """
 
     thresholds: RuleThresholds
@@ -66,7 +66,7 @@ class RuleAccuracy:
 
     @property
     def difference(self) -> int:
-        """How many more rules the reconstruction has than the original."""
+        """The number of rules of the reconstruction less that of the original."""
         return self.reconstructed - self.original
 
     def to_json(self) -> dict[str, Any]:
@@ -86,31 +86,31 @@ class RuleAccuracy:
 
 
 def default_thresholds(engine: Engine, transactions: Table) -> RuleThresholds:
-    """The least support that at most ``PAIRS`` pairs of items of the original reach, and the default confidence."""
+    """The default thresholds: the least support that at most ``PAIRS`` pairs of items of the original reach."""
     beyond = engine.query("utility/pair_support", {"transactions": transactions}, place=PAIRS)["together"].tolist()
     return RuleThresholds(min_support=int(beyond[0]) + 1 if beyond else 1)
 
 
 def rule_accuracy(engine: Engine, original: Table, reconstructed: Table, thresholds: RuleThresholds) -> RuleAccuracy:
-    """Mine both sides with apriori and compare the rules.
+    """Mine the rules of original and reconstruction with apriori and compare them.
 
     Args:
         engine: the engine, inside a transaction.
-        original, reconstructed: ``(tid, item)``, each pair once; the same numbers of items on both sides.
-        thresholds: which rules count.
+        original, reconstructed: ``(tid, item)``, each pair once; items have the same numbers in both.
+        thresholds: the thresholds of rules.
 
     Raises:
         InputError: the package mlxtend is missing.
     """
-    found = [mine_rules(engine, side, thresholds) for side in (original, reconstructed)]
-    return RuleAccuracy(thresholds, len(found[0]), len(found[1]), len(found[0] & found[1]))
+    mined = [mine_rules(engine, side, thresholds) for side in (original, reconstructed)]
+    return RuleAccuracy(thresholds, len(mined[0]), len(mined[1]), len(mined[0] & mined[1]))
 
 
 def mine_rules(engine: Engine, transactions: Table, thresholds: RuleThresholds) -> set[Rule]:
-    """The association rules of transactions, by mlxtend's apriori.
+    """Mine the association rules of transactions with mlxtend's apriori.
 
-    Only items of a frequent pair can be in a rule: SQL finds them, so that the matrix that apriori reads is small. Supports
-    and confidences are compared as counts, exactly.
+    Only items of a frequent pair can be in a rule. SQL selects them, which keeps the matrix for apriori small. Supports
+    and confidences are compared exactly, as counts.
     """
     apriori, association_rules = _mlxtend()
     rows = engine.query("utility/rule_rows", {"transactions": transactions}, min_support=thresholds.min_support)
@@ -131,18 +131,18 @@ def mine_rules(engine: Engine, transactions: Table, thresholds: RuleThresholds) 
     }
     if max(map(len, counts), default=0) < 2:
         return set()
-    with np.errstate(divide="ignore", invalid="ignore"):  # of metrics that are not asked for
-        rules = association_rules(frequent, metric="confidence", min_threshold=float(thresholds.min_confidence) - 1e-9)
-    wanted = set()
-    for left, right in zip(rules["antecedents"], rules["consequents"], strict=True):
+    with np.errstate(divide="ignore", invalid="ignore"):  # from metrics that are not used
+        table = association_rules(frequent, metric="confidence", min_threshold=float(thresholds.min_confidence) - 1e-9)
+    rules = set()
+    for left, right in zip(table["antecedents"], table["consequents"], strict=True):
         both = left | right
         if len(both) >= thresholds.min_length and counts[both] >= thresholds.min_confidence * counts[left]:
-            wanted.add((frozenset(items[list(left)].tolist()), frozenset(items[list(right)].tolist())))
-    return wanted
+            rules.add((frozenset(items[list(left)].tolist()), frozenset(items[list(right)].tolist())))
+    return rules
 
 
 def has_mlxtend() -> bool:
-    """Whether rules can be mined here."""
+    """Whether mlxtend is installed, so that rules can be mined."""
     from importlib.util import find_spec
 
     return find_spec("mlxtend") is not None

@@ -1,4 +1,4 @@
-"""Workloads of COUNT queries: itemsets drawn from the data, or the owner's own table of queries."""
+"""Workloads of COUNT queries: itemsets drawn from the data, or the owner's table of queries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_ROUNDS = 12
 Drawn = tuple[Ints, Ints]
 """Itemsets, an array of shape (queries, q), and the support of each."""
 SupportsOf = Callable[[Ints], Ints]
-"""The supports of such itemsets, of which none is repeated."""
+"""Counts the supports of itemsets without repeats."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,16 +41,16 @@ class Workload:
 
     Attributes:
         queries: work table ``(query_id, item)``, each pair once; item numbers are those of ``items``.
-        names: work table, or query, ``(query_id, name)``: every query, those without items included, numbered from 1; the
+        names: work table, or query, ``(query_id, name)``: every query, including those without items, numbered from 1; the
             name is the owner's id as text, or the number.
-        items: work table ``(item, label)`` of at least the items asked for; numbers from ``Dataset.n_items`` on are
+        items: work table ``(item, label)`` of at least the items of the queries; numbers from ``Dataset.n_items`` on are
             items that never occur in the data.
-        n_queries: how many queries there are.
-        size: how many items each of them asks for; None where that differs.
-        seed: what the queries were drawn with; None for the owner's own.
+        n_queries: number of queries.
+        size: number of items in each query; None if it differs.
+        seed: the seed of drawn queries; None for the owner's queries.
         draw: ``all``, ``generalized`` or ``owner``.
-        table: the plain name of the owner's own table or file; None for drawn queries.
-        supports: how many transactions of the data hold each drawn query; None for the owner's own.
+        table: the plain name of the owner's table or file; None for drawn queries.
+        supports: support of each drawn query in the data; None for the owner's queries.
     """
 
     queries: Table
@@ -77,22 +77,21 @@ def random_workload(
     pool: Ints | None = None,
     target: str = "workload",
 ) -> Workload:
-    """Draw distinct itemsets uniformly, without replacement, among those that some transaction holds
-    (docs/algorithms/metrics.md#are).
+    """Draw distinct supported itemsets uniformly, without replacement (docs/algorithms/metrics.md#are).
 
-    The outcome depends on the data and the seed, not on the number of threads. All are taken where fewer exist; where
-    listing them would cost too much memory, fewer than asked for may be drawn, still uniformly.
+    The result depends on the data and the seed, not on the number of threads. If fewer itemsets exist, all are taken. If
+    listing them would take too much memory, fewer than ``queries`` may be drawn, still uniformly.
 
-    Few occurrences of itemsets are listed. Many are drawn from and rejected so that each supported itemset is equally
-    likely: first itemsets of the pool, rejected if no transaction holds them; where that rejects nearly all, an itemset
-    within a transaction, kept with the probability 1 / support.
+    If the transactions contain few itemsets, all are listed. Otherwise rejection sampling makes each supported itemset
+    equally likely: it draws itemsets of the pool and rejects those without support. If that rejects nearly all, it draws
+    itemsets within transactions and keeps each with the probability 1 / support.
 
     Args:
         engine: the engine, inside a transaction.
         dataset: the data.
-        queries, size: how many queries, and how many items in each.
+        queries, size: number of queries, and number of items in each.
         seed: 0 or more.
-        pool: numbers of the items to draw from; None for all.
+        pool: item numbers to draw from; None for all.
         target: prefix of the work tables.
 
     Raises:
@@ -113,7 +112,7 @@ def random_workload(
 
 
 def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool: Ints | None) -> Drawn:
-    """The drawn itemsets in lexicographic order."""
+    """Draw itemsets; they are returned in lexicographic order."""
     transactions = dataset.transactions
     items = np.arange(dataset.n_items) if pool is None else np.unique(np.asarray(pool, dtype=np.int64))
     if pool is not None:
@@ -158,33 +157,33 @@ def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool
 
 
 def _collect(attempt: Callable[[int], Drawn], wanted: int, q: int, draws: int) -> Drawn:
-    """The first ``wanted`` distinct itemsets of a stream of independent uniform ones: a sample without replacement.
+    """Collect the first ``wanted`` distinct itemsets of independent uniform draws: a sample without replacement.
 
-    ``attempt(n)`` makes n draws, ``draws`` at first, and returns the accepted ones in draw order. Gives up after few
-    rounds, or where nearly all is rejected; that depends on how many were accepted, not on which, so it favours no
-    itemset.
+    ``attempt(n)`` makes n draws, ``draws`` at first, and returns the accepted itemsets in draw order. The loop stops after
+    a few rounds, or if nearly all draws are rejected. That depends on the number of accepted itemsets only, so it favours
+    no itemset.
     """
-    found: dict[tuple[int, ...], int] = {}
+    collected: dict[tuple[int, ...], int] = {}
     for _ in range(MAX_ROUNDS):
         draws = max(draws, MIN_DRAWS)
         accepted, supports = attempt(draws)
-        found.update(zip(map(tuple, accepted.tolist()), supports.tolist(), strict=True))
-        if len(found) >= wanted or len(accepted) <= MIN_ACCEPTANCE * draws:
+        collected.update(zip(map(tuple, accepted.tolist()), supports.tolist(), strict=True))
+        if len(collected) >= wanted or len(accepted) <= MIN_ACCEPTANCE * draws:
             break
-        missing = (wanted - len(found)) / (len(accepted) / draws)
+        missing = (wanted - len(collected)) / (len(accepted) / draws)
         draws = int(min(1.2 * missing, 50 * wanted)) + 1
-    itemsets = np.array(list(found)[:wanted], dtype=np.int64).reshape(-1, q)
-    return itemsets, np.array(list(found.values())[:wanted], dtype=np.int64)
+    itemsets = np.array(list(collected)[:wanted], dtype=np.int64).reshape(-1, q)
+    return itemsets, np.array(list(collected.values())[:wanted], dtype=np.int64)
 
 
 def _supports(supports_of: SupportsOf, itemsets: Ints) -> Ints:
-    """The support of each row; repeated rows are counted once."""
+    """The support of each row; equal rows are looked up once."""
     distinct, place = np.unique(itemsets, axis=0, return_inverse=True)
     return np.asarray(supports_of(distinct)[place.ravel()])
 
 
 def _itemsets_of_pool(supports_of: SupportsOf, items: Ints, q: int, rng: np.random.Generator, number: int) -> Drawn:
-    """Uniform itemsets of the pool, those that no transaction holds rejected."""
+    """Draw uniform itemsets of the pool and reject those without support."""
     drawn = np.sort(items[_distinct_places(rng, np.full(number, len(items)), q)], axis=1)
     supports = _supports(supports_of, drawn)
     return drawn[supports > 0], supports[supports > 0]
@@ -199,7 +198,7 @@ def _itemsets_of_transactions(
     rng: np.random.Generator,
     number: int,
 ) -> Drawn:
-    """Uniform occurrences of itemsets, each kept with the probability 1 / support: uniform distinct itemsets."""
+    """Draw uniform occurrences of itemsets and keep each with the probability 1 / support, which makes itemsets uniform."""
     mass = sum(weight for _, _, weight in classes)
     which = rng.choice(len(classes), size=number, p=[weight / mass for _, _, weight in classes])
     length = np.array([c[0] for c in classes], dtype=np.int64)[which]
@@ -223,7 +222,7 @@ def _itemsets_of_transactions(
 
 
 def _distinct_places(rng: np.random.Generator, limits: Ints, q: int) -> Ints:
-    """For each limit, q distinct integers below it, all subsets equally likely (Floyd's algorithm, row by row).
+    """Draw q distinct integers below each limit, all subsets equally likely (Floyd's algorithm, row by row).
 
     Limits are at least q.
     """
@@ -237,7 +236,7 @@ def _distinct_places(rng: np.random.Generator, limits: Ints, q: int) -> Ints:
 
 
 def _sample_pool(supports_of: SupportsOf, items: Ints, q: int, rng: np.random.Generator, wanted: int) -> Drawn:
-    """A sample of the itemsets of a small pool: all are counted, however many transactions there are."""
+    """Sample the supported itemsets of a small pool by counting all of its itemsets."""
     every = np.array(list(combinations(items.tolist(), q)), dtype=np.int64)
     supports = supports_of(every)
     held = np.flatnonzero(supports)
@@ -246,7 +245,7 @@ def _sample_pool(supports_of: SupportsOf, items: Ints, q: int, rng: np.random.Ge
 
 
 def _sample_all(engine: Engine, transactions: Table, q: int, rng: np.random.Generator, wanted: int) -> Drawn:
-    """A sample of all supported itemsets, listed by a q-way join and numbered in lexicographic order."""
+    """Sample all supported itemsets, which a q-way join lists and numbers in lexicographic order."""
     columns = [f"item{i}" for i in range(1, q + 1)]
     listed = exp.select(
         *(exp.column("item", table=f"t{i}").as_(c) for i, c in enumerate(columns, 1)),
@@ -317,10 +316,10 @@ def _plain(column: str, kind: str) -> exp.Expr:
 
 
 def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: str = "workload") -> Workload:
-    """The owner's own queries: a row for each ``(query_id, item)``, or a row for each query with a list of items.
+    """Read the owner's queries: one row for each ``(query_id, item)``, or one row for each query with a list of items.
 
-    An item that never occurs in the data is legal: its true count is 0, and a released item may still stand for it. A
-    query with an empty list asks for all transactions. In a ``.dat`` file a query is a line.
+    An item that never occurs in the data is allowed: its true count is 0, but a released item may stand for it. A query
+    with an empty list counts all transactions. In a ``.dat`` file a query is a line.
 
     Args:
         engine: the engine, inside a transaction.
@@ -329,7 +328,7 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
         target: prefix of the work tables.
 
     Raises:
-        InputError: missing columns, inexact types, NULL ids (``null_id``) or items (``null_item``), no query at all.
+        InputError: missing columns, inexact types, NULL ids (``null_id``) or items (``null_item``), no query.
     """
     id_column = _first_column(source, ("query_id", "tid"), "id")
     item_column = _first_column(source, ("items", "item"), "items")
@@ -337,18 +336,18 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
     element = re.match(r"(.*)\[\d*\]$", item_type, re.S)
     _check_type(source, id_column, id_type, ID_TYPES)
     _check_type(source, item_column, element[1] if element else item_type, ID_TYPES)
-    given = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    subquery = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     id_node = exp.column(exp.to_identifier(id_column, quoted=True))
     id_text = _plain(id_column, id_type) if id_type.startswith(("VARCHAR", "ENUM")) else id_node
     dropped: list[Table] = []
     if element is None:
         rows = engine.create(
-            f"{target}_rows", exp.select(id_text.as_("id"), _plain(item_column, item_type).as_("item")).from_(given)
+            f"{target}_rows", exp.select(id_text.as_("id"), _plain(item_column, item_type).as_("item")).from_(subquery)
         )
         every: Table = rows
     else:
         texts = exp.cast(exp.column(exp.to_identifier(item_column, quoted=True)), "VARCHAR[]", dialect="duckdb")
-        every = engine.create(f"{target}_lists", exp.select(id_text.as_("id"), texts.as_("items")).from_(given))
+        every = engine.create(f"{target}_lists", exp.select(id_text.as_("id"), texts.as_("items")).from_(subquery))
         rows = engine.create(f"{target}_rows", "transactions/exploded", {"source": every})
         dropped.append(every)
     _refuse_nulls(engine, source, every, rows, element is not None)
@@ -368,13 +367,13 @@ def owner_workload(engine: Engine, dataset: Dataset, source: Source, *, target: 
 
 
 def _refuse_nulls(engine: Engine, source: Source, every: Table, rows: Table, listed: bool) -> None:
-    found: dict[str, Any] = engine.query("transactions/null_counts", {"source": rows})
-    ids, items = int(found["null_ids"][0]), int(found["null_items"][0])
+    counts: dict[str, Any] = engine.query("transactions/null_counts", {"source": rows})
+    ids, items = int(counts["null_ids"][0]), int(counts["null_items"][0])
     if listed:
         text = exp.func("array_to_string", exp.column("items"), exp.Literal.string(""))
         lists = exp.select("id", text.as_("item")).from_(every.expression())
-        found = engine.query("transactions/null_counts", {"source": lists})
-        ids, items = int(found["null_ids"][0]), items + int(found["null_items"][0])
+        counts = engine.query("transactions/null_counts", {"source": lists})
+        ids, items = int(counts["null_ids"][0]), items + int(counts["null_items"][0])
     if ids:
         raise InputError(
             f"{ids} rows of {source.name} have no query id.", code="null_id", hint="Give each query an id."

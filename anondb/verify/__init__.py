@@ -1,6 +1,6 @@
-"""Re-derives each promise from its definition; shares no code and no SQL with the algorithms.
+"""Verifiers, which re-derive each promise from its definition and share no code or SQL with the algorithms.
 
-The verifier of a model is in a file of its own, which is imported where it is used: a run needs one or two of them.
+Each model has its verifier in a separate file, imported where it is used, since a run needs only one or two of them.
 """
 
 from anondb.verify.result import Verification, Witness

@@ -1,8 +1,8 @@
 """The verifier of l-diverse multi-dimensional anatomy (*Privacy Preservation in Transaction Databases based on Anatomy
-technique*, ICCSE 2010, Definitions 2 to 5; docs/algorithms/models.md#anatomy), from the published multisets alone.
+technique*, ICCSE 2010, Definitions 2 to 5; docs/algorithms/models.md#anatomy), which reads only the published multisets.
 
-The original data, if they are at hand, say besides whether every transaction is in the buckets exactly once, as far as
-multisets can say that: the values of all buckets together are those of the original in each column.
+With the original data it also checks, as far as multisets allow, that every transaction is in the buckets exactly once:
+in each column the values of all buckets together must equal those of the original.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ NOT_CHECKED, COMPLETE, INCOMPLETE = "not checked", "complete", "incomplete"
 
 @dataclass(frozen=True)
 class BucketWitness(Witness):
-    """A bucket and column that break the promise: the most frequent value there, and how many of the bucket's ``size``
-    transactions have it."""
+    """A bucket and column that break the promise: the most frequent value, and how many of ``size`` transactions have it."""
 
     bucket_id: str = ""
     column_id: str = ""
@@ -35,12 +34,12 @@ class BucketWitness(Witness):
 class AnatomyVerification(Verification):
     """Whether an anatomy is l-diverse in all buckets and columns.
 
-    ``violations`` counts the pairs of bucket and column that break a condition, and, where the original is given, the
-    columns whose values are not the original's (one more violation where only the number of transactions is not).
+    ``violations`` counts the pairs of bucket and column that break a condition and, with the original, the columns whose
+    values differ from it (one violation if only the number of transactions differs).
 
     Attributes:
-        pairs: how many pairs of bucket and column were checked.
-        transactions: how many transactions the buckets hold.
+        pairs: number of pairs of bucket and column.
+        transactions: number of transactions in the buckets.
         coverage: ``not checked`` without the original; ``complete`` if each of its transactions is in the buckets once,
             else ``incomplete``.
     """
@@ -50,11 +49,11 @@ class AnatomyVerification(Verification):
     coverage: str = NOT_CHECKED
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
-        """The verification as JSON values; with the key ``witnesses`` only when they are asked for."""
-        found = super().to_json(witnesses=witnesses)
-        found |= {"pairs": self.pairs, "transactions": self.transactions, "coverage": self.coverage}
+        """The verification as JSON values; the key ``witnesses`` is optional."""
+        result = super().to_json(witnesses=witnesses)
+        result |= {"pairs": self.pairs, "transactions": self.transactions, "coverage": self.coverage}
         if witnesses:
-            found["witnesses"] = [
+            result["witnesses"] = [
                 {
                     "items": list(w.items),
                     "support": w.support,
@@ -65,12 +64,12 @@ class AnatomyVerification(Verification):
                 for w in self.witnesses
                 if isinstance(w, BucketWitness)
             ]
-        return found
+        return result
 
 
 @dataclass(frozen=True)
 class Original:
-    """The original data that buckets are compared with: ``(tid, item)``, ``(item, label)``, and N."""
+    """The original data to compare the buckets with: ``(tid, item)``, ``(item, label)``, and N."""
 
     transactions: Table
     items: Table
@@ -86,19 +85,19 @@ def verify_anatomy(
     number: int | None = None,
     witnesses: int = 0,
 ) -> AnatomyVerification:
-    """Check published buckets, from the definition.
+    """Check published buckets by the definition.
 
-    A pair of bucket and column is a violation if its most frequent value v has count(v) x l > |bucket|; if the column has
-    not one value for each transaction of the bucket; if an item is in two columns; or if there are fewer than two columns,
-    or not as many as the model says. With ``empty_values = "ignore"`` the empty value may be as frequent as it likes.
+    A pair of bucket and column is a violation if its most frequent value v has count(v) x l > |bucket|; if the column
+    does not have one value for each transaction of the bucket; if an item is in two columns; or if the number of columns
+    is below two or not that of the model. With ``empty_values = "ignore"`` the empty value may have any frequency.
 
     Args:
         engine: the engine, inside a transaction; work tables are dropped before the return.
-        buckets: ``(bucket_id, column_id, items, copies)`` of any types that are text, lists of text and integers.
-        model: l, the number of columns if it is promised, and how empty values count.
-        original: the data that the buckets were made from, if they are at hand.
-        number: how many transactions there are said to be, if that is known; one more violation if the buckets disagree.
-        witnesses: how many violating pairs to return at most, the worst first.
+        buckets: ``(bucket_id, column_id, items, copies)`` as texts, lists of texts and integers of any types.
+        model: l, the number of columns or None, and how empty values count.
+        original: the original data, or None.
+        number: the expected number of transactions, or None; one more violation if the buckets differ from it.
+        witnesses: maximal number of violating pairs to return, the worst first.
 
     Raises:
         InputError: rows without an id, a list of items or a number of copies of at least 1.

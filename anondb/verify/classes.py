@@ -16,14 +16,14 @@ from anondb.verify.work import Work, bound
 
 
 def classes_of(engine: Engine, transactions: Table | exp.Query, ids: Table | exp.Query) -> Table:
-    """The classes of equal published transactions: the work table ``(content_id, content, complete, support)``.
+    """Make the classes of equal published transactions: work table ``(content_id, content, complete, support)``.
 
     Args:
         engine: the engine, inside a transaction.
         transactions: ``(tid INTEGER, item INTEGER, copies INTEGER)``, each pair of transaction and item once. Sets have
             one copy of each item; in bags the copies count.
-        ids: ``(tid INTEGER, complete BOOLEAN)``: every transaction. Those without a row in ``transactions`` are a class of
-            their own. What readers are told about suppression tells transactions apart as well.
+        ids: ``(tid INTEGER, complete BOOLEAN)``: every transaction. Those without a row in ``transactions``
+            are equal. Readers see ``complete``, so transactions that differ in it are in different classes.
     """
     return engine.create("verify_classes", "verify/classes", {"transactions": transactions, "ids": ids})
 
@@ -31,30 +31,30 @@ def classes_of(engine: Engine, transactions: Table | exp.Query, ids: Table | exp
 def verify_k(
     engine: Engine, classes: Table, items: Table, model: TransactionalK, *, witnesses: int = 0
 ) -> Verification:
-    """Check transactional k-anonymity of published transactions, from the definition.
+    """Check transactional k-anonymity of published transactions by the definition.
 
     Args:
         engine: the engine, inside a transaction.
         classes: ``(content, complete, support)``, see ``classes_of``.
         items: ``(item INTEGER, label VARCHAR)``, read for witnesses only.
         model: k; ``k = 1`` holds trivially.
-        witnesses: how many violations to return at most, ordered by size, then by labels.
+        witnesses: maximal number of violations to return, ordered by size, then by labels.
 
     Returns:
-        ``violations`` is the number of classes with fewer than k members; a witness is such a class: the items that its
-        members are published with, each as often as it has copies, and how many members there are.
+        ``violations`` is the number of classes with fewer than k members; a witness is such a class: the published
+        items of its members, each as often as it has copies, and the number of members.
     """
     small = bound("small_classes", {"classes": classes}, k=model.k)
     violations = Work(engine).count(small)
-    found: list[Witness] = []
+    seen: list[Witness] = []
     if violations and witnesses:
         rows = engine.query("verify/class_witnesses", {"classes": small, "items": items}, most=witnesses)
         columns = (np.ma.filled(np.ma.asarray(rows[c]), f).tolist() for c, f in _FILLED)
         for _, members in groupby(zip(*columns, strict=True), key=itemgetter(0)):
             listed = list(members)
             bag = tuple(label for _, _, label, copies in listed for _ in range(copies))
-            found.append(Witness(bag, listed[0][1]))
-    return Verification(model, violations == 0, violations, tuple(found))
+            seen.append(Witness(bag, listed[0][1]))
+    return Verification(model, violations == 0, violations, tuple(seen))
 
 
 _FILLED = (

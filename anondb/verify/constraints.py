@@ -1,10 +1,9 @@
 """The verifier of COAT's privacy and utility constraints (Loukides, Gkoulalas-Divanis and Malin, Definitions 3.4 and 3.8;
 docs/algorithms/models.md#constraints).
 
-A privacy constraint is checked in its equivalent polynomial form: let q be the released items that stand for its
-items; whatever part of q a transaction holds, at least k transactions hold that part. If k transactions hold all of q,
-every part of q has them too; if some but fewer do, q itself is the violation; only where none does, the parts are
-looked at.
+A privacy constraint is checked in an equivalent form of polynomial cost: let q be the released items that stand for its
+items; at least k transactions must hold every part of q that some transaction holds. If k transactions hold all of q, they
+hold every part of q. If some but fewer than k do, q itself is the violation. Only if none does, the parts are checked.
 """
 
 from __future__ import annotations
@@ -24,32 +23,32 @@ from anondb.verify.work import Work, bound, check_budget, work
 
 @dataclass(frozen=True)
 class ConstraintWitness(Witness):
-    """An unsatisfied privacy constraint: labels of a part of its image, how many transactions hold that, and its id."""
+    """An unsatisfied privacy constraint: labels of a part of its image, the support of that part, and its id."""
 
     constraint_id: str
 
 
 @dataclass(frozen=True)
 class ConstraintVerification(Verification):
-    """Whether the privacy constraints hold, re-derived from the definition on the published rows.
+    """Whether the privacy constraints hold, by the definition on the published rows.
 
     Attributes:
-        model, verified, violations, witnesses: as everywhere; ``violations`` counts the unsatisfied constraints, and the
-            witnesses are the first of them by id.
-        constraints: how many were checked.
+        model, verified, violations, witnesses: see ``Verification``; ``violations`` counts the unsatisfied constraints,
+            and the witnesses are the first of them by id.
+        constraints: number of constraints.
     """
 
     witnesses: tuple[ConstraintWitness, ...] = ()
     constraints: int = 0
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
-        """The verification as JSON values; with the key ``witnesses`` only when they are asked for."""
-        found = {**super().to_json(witnesses=witnesses), "constraints": self.constraints}
+        """The verification as JSON values; the key ``witnesses`` is optional."""
+        result = {**super().to_json(witnesses=witnesses), "constraints": self.constraints}
         if witnesses:
-            found["witnesses"] = [
+            result["witnesses"] = [
                 {"constraint_id": w.constraint_id, "items": list(w.items), "support": w.support} for w in self.witnesses
             ]
-        return found
+        return result
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,10 @@ class UtilityVerification:
     """Whether the utility constraints hold.
 
     Attributes:
-        verified: no released item reaches beyond one utility constraint, and not too many items are suppressed.
-        mixed: released items that stand for items of several utility constraints.
-        suppressed, items: how many of how many items are suppressed.
-        within_limit: whether that is at most the stated share.
+        verified: whether each released item lies within one utility constraint, and not too many items are suppressed.
+        mixed: number of released items that stand for items of several utility constraints.
+        suppressed, items: number of suppressed items, and of all items.
+        within_limit: whether the share of suppressed items is within its limit.
     """
 
     verified: bool
@@ -71,7 +70,7 @@ class UtilityVerification:
 
     @property
     def violations(self) -> int:
-        """The released items that reach too far, and one more if too much is suppressed."""
+        """The number of released items across constraints, plus one if too many items are suppressed."""
         return self.mixed + (not self.within_limit)
 
 
@@ -85,7 +84,7 @@ def verify_constraints(
     *,
     witnesses: int = 0,
 ) -> ConstraintVerification:
-    """Check privacy constraints on published transactions, from the definition.
+    """Check privacy constraints on published transactions by the definition.
 
     Args:
         engine: the engine, inside a transaction; work tables are dropped before the return.
@@ -93,23 +92,23 @@ def verify_constraints(
         items: ``(item INTEGER, label VARCHAR)``, the released items.
         released_items: ``(released_item VARCHAR, item VARCHAR)``, the image map: labels of released items and of the
             original items that each stands for.
-        constraints: ``(constraint_id VARCHAR, item VARCHAR)``, original items; any of them may be unknown.
+        constraints: ``(constraint_id VARCHAR, item VARCHAR)``, original items, which need not occur.
         model: k; ``k = 1`` holds trivially.
-        witnesses: how many unsatisfied constraints to return at most.
+        witnesses: maximal number of unsatisfied constraints to return.
 
     Raises:
         BudgetExceeded: the check would need too much memory or time; the message has the estimated number of rows.
     """
     with work(engine) as place:
-        checked = _distinct(place, constraints)
+        checked = _count_constraints(place, constraints)
         if model.k == 1:
             return ConstraintVerification(model, True, 0, constraints=checked)
         tables = {"constraints": constraints, "released_items": released_items, "items": items}
         images = place.table("images", "constraint_images", {**tables, "transactions": transactions})
         lists = place.table("lists", "constraint_lists", {"images": images})
         shapes = place.table("shapes", "constraint_shapes", {"lists": lists})
-        found = _violations(place, transactions, shapes, model.k)
-        named = {"found": found, "shapes": shapes, "lists": lists}
+        parts = _violations(place, transactions, shapes, model.k)
+        named = {"found": parts, "shapes": shapes, "lists": lists}
         violations = int(engine.scalar("verify/constraint_count", named))
         seen: list[ConstraintWitness] = []
         if violations and witnesses:
@@ -119,8 +118,8 @@ def verify_constraints(
     return ConstraintVerification(model, violations == 0, violations, tuple(seen), constraints=checked)
 
 
-def _distinct(place: Work, constraints: Table) -> int:
-    """How many constraints there are."""
+def _count_constraints(place: Work, constraints: Table) -> int:
+    """The number of constraints."""
     names = exp.select(exp.column("constraint_id").as_("value")).distinct().from_(constraints.expression())
     return int(place.engine.scalar("verify/constraint_size", {"found": names}))
 
@@ -164,23 +163,23 @@ def verify_utility(
     items: int,
     max_suppression: Fraction | int = 100,
 ) -> UtilityVerification:
-    """Check utility constraints: each released item lies inside one of them, and at most s percent are suppressed.
+    """Check that each released item lies within one utility constraint, and at most s percent of items are suppressed.
 
     Args:
         engine: the engine, inside a transaction.
         originals: ``(item INTEGER, label VARCHAR)``, the items of the original data.
         released_items: ``(released_item VARCHAR, item VARCHAR)``, the image map.
-        groups: ``(group_id VARCHAR, item VARCHAR)``, disjoint; items in none form one more group.
+        groups: ``(group_id VARCHAR, item VARCHAR)``, disjoint; all other items form one more group.
         items: |I|, the number of items of the data and of the constraints.
         max_suppression: s, in percent.
     """
     mixed = bound("constraint_mixed", {"released_items": released_items, "groups": groups})
-    gone = bound("constraint_suppressed", {"originals": originals, "released_items": released_items})
+    suppressed = bound("constraint_suppressed", {"originals": originals, "released_items": released_items})
     count = "verify/constraint_size"
     n_mixed = int(engine.scalar(count, {"found": _value("released_item").from_(mixed.subquery("mixed"))}))
-    n_gone = int(engine.scalar(count, {"found": _value("label").from_(gone.subquery("gone"))}))
-    within = 100 * n_gone <= Fraction(max_suppression) * items
-    return UtilityVerification(within and not n_mixed, n_mixed, n_gone, items, within)
+    n_suppressed = int(engine.scalar(count, {"found": _value("label").from_(suppressed.subquery("gone"))}))
+    within = 100 * n_suppressed <= Fraction(max_suppression) * items
+    return UtilityVerification(within and not n_mixed, n_mixed, n_suppressed, items, within)
 
 
 def _value(column: str) -> exp.Select:

@@ -1,9 +1,8 @@
 """The verifier of (h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; docs/algorithms/models.md#hkp).
 
-The bound on private items is not monotone: a set of public items may keep it while a larger one does not, and the other way
-round. So every set of 1 to p public items that a transaction holds is looked at, size by size, with no pruning. Only where
-the bound cannot fail (h = 1, or no private items in the data) is the promise k^p-anonymity of the public items, which has
-its own verifier.
+The bound on private items is not monotone: a set of public items may keep it while a larger one does not, and conversely.
+So every set of 1 to p public items that a transaction holds is checked, size by size, without pruning. If the bound cannot
+fail (h = 1, or no private items in the data), the promise is k^p-anonymity of the public items, and ``verify_km`` checks it.
 """
 
 from __future__ import annotations
@@ -36,22 +35,21 @@ def verify_hkp(
     *,
     witnesses: int = 0,
 ) -> Verification:
-    """Check (h,k,p)-coherence of published transactions, from the definition.
+    """Check (h,k,p)-coherence of published transactions by the definition.
 
     Args:
         engine: the engine, inside a transaction; work tables are dropped before the return.
         transactions: ``(tid INTEGER, item INTEGER)``, each pair once.
         items: ``(item INTEGER, label VARCHAR)``.
         model: h, k and p; a p beyond the longest transaction is that length.
-        private: labels of the private items; those that are not among ``items`` do not matter.
-        witnesses: how many violations to return at most, ordered by size, then by labels.
+        private: labels of the private items; those that are not among ``items`` are ignored.
+        witnesses: maximal number of violations to return, ordered by size, then by labels.
 
     Returns:
-        ``violations`` is the number of moles: all of them, minimal or not. Where h bounds nothing, it is what
-        ``verify_km`` counts.
+        ``violations`` is the number of moles, minimal or not. If h bounds nothing, it is that of ``verify_km``.
 
     Raises:
-        BudgetExceeded: the sets of up to p items in the transactions are too many; says how many.
+        BudgetExceeded: the transactions hold too many sets of up to p items; the message has their number.
     """
     with work(engine) as place:
         labels = place.engine.put("verify_private_labels", {"label": ("VARCHAR", sorted(set(private)))})
@@ -62,8 +60,8 @@ def verify_hkp(
         secret = place.table("private", "private_rows", tables)
         bounded = model.h < 1 and place.engine.query("verify/lengths", {"transactions": secret})["n"].size > 0
         if not bounded:
-            found = verify_km(engine, public, items, KmAnonymity(model.k, model.p), witnesses=witnesses)
-            return Verification(model, found.verified, found.violations, found.witnesses)
+            anonymity = verify_km(engine, public, items, KmAnonymity(model.k, model.p), witnesses=witnesses)
+            return Verification(model, anonymity.verified, anonymity.violations, anonymity.witnesses)
         violations, first = _all_sizes(place, public, secret, items, model, witnesses)
     return Verification(model, violations == 0, violations, tuple(first))
 
@@ -75,21 +73,21 @@ def _all_sizes(
     lengths = engine.query("verify/lengths", {"transactions": public})
     held = list(zip(lengths["length"].tolist(), lengths["n"].tolist(), strict=True))
     occurrences = place.table("occurrences", "subsets_first", {"public": public})
-    levels: list[tuple[Ints, Ints]] = []  # of each size from 2 on: the prefix and the last item of every itemset
+    levels: list[tuple[Ints, Ints]] = []  # by size from 2: the prefix and the last item of every itemset
     violations = 0
-    found: list[Witness] = []
+    first: list[Witness] = []
     size = 1
     while True:
         share = {"h_numerator": model.h.numerator, "h_denominator": model.h.denominator}
         moles = engine.query("verify/moles", {"occurrences": occurrences, "private": secret}, k=model.k, **share)
         violations += len(moles["itemset"])
-        if len(found) < wanted and len(moles["itemset"]):
-            found += _witnesses(engine, items, levels, moles, wanted - len(found))
+        if len(first) < wanted and len(moles["itemset"]):
+            first += _witnesses(engine, items, levels, moles, wanted - len(first))
         size += 1
         rows = sum(comb(length, size) * n for length, n in held)
         if size > model.p or not rows:
-            return violations, found
-        _check(rows, size)
+            return violations, first
+        _check_size(rows, size)
         grown = place.table("grown", "subsets_next", {"occurrences": occurrences, "public": public})
         numbered = place.table("numbered", "subsets_numbered", {"grown": grown})
         if wanted:
@@ -101,7 +99,7 @@ def _all_sizes(
         place.drop(grown, numbered)
 
 
-def _check(rows: int, size: int) -> None:
+def _check_size(rows: int, size: int) -> None:
     if rows > limits.MAX_STORED_ROWS:
         raise BudgetExceeded(
             f"Verifying this promise needs {rows} sets of {size} items; the limit is {limits.MAX_STORED_ROWS}.",

@@ -1,9 +1,9 @@
 """The verifier of k^m-anonymity (Terrovitis et al. 2008; Liu and Wang, PAKDD 2010, Definition 1;
 docs/algorithms/models.md#km).
 
-An itemset X with 1 <= |X| <= m is a threat if 0 < sup(X) < k; the promise holds if there is none. A threat exists if
-and only if a minimal one does, and all proper subsets of a minimal threat are frequent. So sizes are checked one after
-the other, and only itemsets that are made of frequent ones are counted.
+An itemset X with 1 <= |X| <= m is a threat if 0 < sup(X) < k; the promise holds if no itemset is a threat. A threat exists
+if and only if a minimal one does, and all proper subsets of a minimal threat are frequent. So the verifier goes through the
+sizes in order and counts only itemsets whose subsets are frequent.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from anondb.verify.result import Verification, Witness
 from anondb.verify.work import Bound, Work, bound, check_budget, work
 
 NO_LIMIT = 2**62
-SHORTCUT_SIZE = 4  # from this size on, look first whether the promise holds for every m ...
-SHORTCUT_ROWS = 20_000_000  # ... if the join of this size has at least so many rows
+SHORTCUT_SIZE = 4  # from this size on, first check whether the promise holds for every m ...
+SHORTCUT_ROWS = 20_000_000  # ... if the join of this size has at least this many rows
 
 
 def verify_km(
     engine: Engine, transactions: Table, items: Table, model: KmAnonymity, *, witnesses: int = 0
 ) -> Verification:
-    """Check k^m-anonymity of published transactions, from the definition.
+    """Check k^m-anonymity of published transactions by the definition.
 
     Args:
         engine: the engine, inside a transaction; work tables are dropped before the return.
-        transactions: ``(tid INTEGER, item INTEGER)``, each pair once. A transaction without items has no row, and
-            promises nothing.
+        transactions: ``(tid INTEGER, item INTEGER)``, each pair once. A transaction without items has no row and
+            does not matter.
         items: ``(item INTEGER, label VARCHAR)``, read for witnesses only.
         model: k and m; ``k = 1`` holds trivially.
-        witnesses: how many violations to return at most, ordered by size, then by labels.
+        witnesses: maximal number of violations to return, ordered by size, then by labels.
 
     Returns:
         For finite m, ``violations`` is the number of minimal threats of at most m items (an m beyond the longest
         transaction is that length). For m infinite it is the number of distinct non-empty transactions t with fewer
-        than k transactions u that contain t, which is zero if and only if there is no threat of any size.
+        than k transactions u that contain t, which is zero if and only if no itemset of any size is a threat.
 
     Raises:
         BudgetExceeded: the check would need too much memory or time; the message has the estimated number of rows.
@@ -51,20 +51,20 @@ def verify_km(
         return Verification(model, True, 0)
     with work(engine) as place:
         if model.m == math.inf:
-            violations, found = _infinite(place, transactions, items, model.k, witnesses)
+            violations, seen = _infinite(place, transactions, items, model.k, witnesses)
         else:
-            violations, found = _finite(place, transactions, items, model.k, int(model.m), witnesses)
-    return Verification(model, violations == 0, violations, tuple(found))
+            violations, seen = _finite(place, transactions, items, model.k, int(model.m), witnesses)
+    return Verification(model, violations == 0, violations, tuple(seen))
 
 
 def _infinite(place: Work, transactions: Table, items: Table, k: int, wanted: int) -> tuple[int, list[Witness]]:
     codes = place.table("codes", "codes", {"transactions": transactions}, least=1)
     coded = place.table("coded", "coded", {"transactions": transactions, "codes": codes})
-    found = supersets.few_supersets(place, codes, supersets.plan(place, coded, k), k)
-    if not found.count or not wanted:
-        return found.count, []
+    few = supersets.few_supersets(place, codes, supersets.plan(place, coded, k), k)
+    if not few.count or not wanted:
+        return few.count, []
     names = place.table("names", "names", {"codes": codes, "items": items})
-    return found.count, supersets.witnesses(place, found, names, wanted)
+    return few.count, supersets.witnesses(place, few, names, wanted)
 
 
 def _finite(place: Work, transactions: Table, items: Table, k: int, m: int, wanted: int) -> tuple[int, list[Witness]]:
@@ -72,15 +72,15 @@ def _finite(place: Work, transactions: Table, items: Table, k: int, m: int, want
         return place.count(bound("rare_items", {"transactions": transactions}, k=k)), []
     profile = place.row("profile", {"transactions": transactions}, k=k)
     violations = profile["rare_items"]
-    found: list[Witness] = []
+    seen: list[Witness] = []
     if violations and wanted:
         rare = bound("rare_items", {"transactions": transactions}, k=k)
         rows = place.engine.query("verify/rare_item_labels", {"rare": rare, "items": items}, most=wanted)
-        found = [Witness((str(x),), int(n)) for x, n in zip(rows["label"], rows["support"], strict=True)]
+        seen = [Witness((str(x),), int(n)) for x, n in zip(rows["label"], rows["support"], strict=True)]
     m = min(m, profile["longest"])
     if m < 2:
-        return violations, found
-    if m == 2 and not violations and not wanted:  # a release, as a rule: count the pairs as they are
+        return violations, seen
+    if m == 2 and not violations and not wanted:  # usual for a release: count the pairs without codes
         frequent_items = profile["items"]
         threats = 0
         for low, high in _pair_ranges(place, transactions, profile["pair_rows"], frequent_items):
@@ -93,13 +93,13 @@ def _finite(place: Work, transactions: Table, items: Table, k: int, m: int, want
     names = place.table("names", "names", {"codes": codes, "items": items}) if wanted else None
     if violations:
         profile = place.row("profile", {"transactions": coded}, k=k)
-    search = _Search(place, k, codes, coded, names, wanted, violations, found)
+    search = _Search(place, k, codes, coded, names, wanted, violations, seen)
     search.run(min(m, profile["longest"]), profile["pair_rows"])
-    return search.violations, search.found
+    return search.violations, search.witnesses
 
 
 def _pair_ranges(place: Work, transactions: Table, rows: int, items: int) -> list[tuple[int, int]]:
-    """Ranges of the leading item of a pair: one for all, unless the pairs would fill the memory."""
+    """Ranges of the first item of a pair: a single range, unless the pairs would take too much memory."""
     check_budget(rows, limits.MAX_JOINED_ROWS, "pairs of items")
     if min(rows, items * (items - 1) // 2) <= limits.CHUNK_ROWS:
         return [(-(2**31), 2**31 - 1)]
@@ -109,12 +109,13 @@ def _pair_ranges(place: Work, transactions: Table, rows: int, items: int) -> lis
 
 @dataclass
 class _Search:
-    """Minimal threats of two or more items, size by size.
+    """A search for minimal threats of two or more items, size by size.
 
-    A frequent itemset of size s is a row ``(id, itemset, item, support)``: the id of the frequent itemset of size s-1
-    without its last item, and the last item. An occurrence is a row ``(tid, itemset, prefix, item)``: a transaction, a
-    frequent itemset in it, that itemset's id without its last item, and its last item. Two occurrences in a
-    transaction with equal prefix make a candidate of the next size; its other subsets are looked up by number.
+    A frequent itemset of size s is a row ``(id, itemset, item, support)``, where ``itemset`` is the id of the frequent
+    itemset of size s-1 without the last item, and ``item`` the last item. An occurrence is a row ``(tid, itemset, prefix,
+    item)``: a transaction, the id of a frequent itemset in it, the id of that itemset without its last item, and the last
+    item. Two occurrences in a transaction with equal prefix form a candidate of the next size; its other subsets are
+    looked up by id.
     """
 
     place: Work
@@ -124,12 +125,12 @@ class _Search:
     names: Table | None
     wanted: int
     violations: int
-    found: list[Witness]
+    witnesses: list[Witness]
     levels: list[Table] = field(default_factory=list)  # frequent itemsets of size 1, 2, ...
     shortcut_tried: bool = False
 
     def run(self, m: int, pair_rows: int) -> None:
-        """Sizes 2 to m, as long as there are candidates."""
+        """Search the sizes from 2 to m while there are candidates."""
         place = self.place
         frequent = place.table("frequent_1", "single_items", {"codes": self.codes})
         self.levels = [frequent]
@@ -169,23 +170,23 @@ class _Search:
             frequent, subsets, occurrences = fresh, fresh_subsets, next_occurrences
 
     def _ranges(self, s: int, occurrences: Table, size: dict[str, int], pair_rows: int) -> list[tuple[int, int, int]]:
-        """Ranges of the leading item (size 2) or of the prefix, with the rows of their joins; none: no candidates."""
+        """Ranges of the first item (size 2) or of the prefix, with the rows of their joins; empty without candidates."""
         if s == 2:
             ranges = _pair_ranges(self.place, occurrences, pair_rows, size["itemsets"])
             return [(low, high, pair_rows // len(ranges)) for low, high in ranges] if pair_rows else []
-        found = self.place.engine.query("verify/joined_ranges", {"occurrences": occurrences}, chunk=limits.CHUNK_ROWS)
-        rows = [int(n) for n in found["rows_"]]
-        return [(int(low), int(high), n) for low, high, n in zip(found["low"], found["high"], rows, strict=True)]
+        joined = self.place.engine.query("verify/joined_ranges", {"occurrences": occurrences}, chunk=limits.CHUNK_ROWS)
+        rows = [int(n) for n in joined["rows_"]]
+        return [(int(low), int(high), n) for low, high, n in zip(joined["low"], joined["high"], rows, strict=True)]
 
     def _affordable(self, rows: int, limit: int, what: str) -> bool:
-        """True within the limit; beyond it, False if the promise turns out to hold for every m, else an error."""
+        """Whether the rows are within the limit; if not, False if the promise holds for every m, else an error."""
         if rows > limit and self._holds_for_every_m(limits.MAX_JOINED_ROWS):
             return False
         check_budget(rows, limit, what)
         return True
 
     def _holds_for_every_m(self, rows: int) -> bool:
-        """Whether every transaction has k supersets (then no threat of any size exists), if this costs fewer rows."""
+        """Whether every transaction has k supersets, so no itemset is a threat; False if this takes ``rows`` or more."""
         if self.violations or self.shortcut_tried:
             return False
         self.shortcut_tried = True
@@ -196,18 +197,18 @@ class _Search:
         return planned.candidates < rows and not supersets.few_supersets(self.place, self.codes, planned, self.k).count
 
     def _candidates(self, s: int, occurrences: Table, low: int, high: int, most: int) -> exp.Query:
-        """The candidates of one range, with their supports up to ``most``."""
+        """The candidates of one range whose supports are at most ``most``."""
         if s == 2:
             return bound("pairs", {"transactions": occurrences}, low=low, high=high, most=most)
         return bound("joined", {"occurrences": occurrences}, low=low, high=high, most=most)
 
     def _threats(self, s: int, candidates: Table | exp.Query, subsets: Table) -> None:
-        """Count the minimal threats among the candidates: those below k whose subsets are all frequent."""
+        """Count the minimal threats among the candidates: those with a support below k and only frequent subsets."""
         threats = bound("below", {"candidates": candidates}, k=self.k)
         for position in range(1, s - 1):
             tables: Bound = {"candidates": threats, "subsets": subsets, "frequent": self.levels[-1]}
             threats = bound("with_subset", tables, position=position)
-        if sum(len(w.items) < s for w in self.found) < self.wanted:
+        if sum(len(w.items) < s for w in self.witnesses) < self.wanted:
             kept = self.place.table("threats", threats)
             self.violations += self.place.count(kept)
             self._remember(s, kept)
@@ -216,7 +217,7 @@ class _Search:
             self.violations += self.place.count(threats)
 
     def _remember(self, s: int, threats: Table) -> None:
-        """Keep the first threats by size and labels. The query's shape depends on the size: one join for each item."""
+        """Keep the first threats by size and labels. The query has one join for each item, so it depends on the size."""
         assert self.names is not None
         tree = exp.select("threat.support").from_(exp.alias_(threats.expression(), "threat", table=True))
         step, labels = "threat", []
@@ -242,12 +243,12 @@ class _Search:
         rows = self.place.engine.select(tree, "witnesses")
         columns = [rows[f"label_{i}"] for i in range(s)]
         for support, *parts in zip(rows["support"], *columns, strict=True):
-            self.found.append(Witness(tuple(sorted(str(x) for x in parts)), int(support)))
-        self.found.sort(key=lambda w: (len(w.items), w.items))
-        del self.found[self.wanted :]
+            self.witnesses.append(Witness(tuple(sorted(str(x) for x in parts)), int(support)))
+        self.witnesses.sort(key=lambda w: (len(w.items), w.items))
+        del self.witnesses[self.wanted :]
 
 
 def _union(tables: list[Table]) -> exp.Query:
-    """The rows of all parts."""
+    """A query for the rows of all tables."""
     selects = [exp.select("itemset", "item", "support").from_(t.expression()) for t in tables]
     return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)

@@ -1,12 +1,12 @@
 """k^m-anonymity of a local recoding against an attacker who reads released items of all levels together
 (docs/algorithms/models.md#levels).
 
-In a local recoding an item may be published as itself in one transaction and as a node above it in another. By labels, an
-attacker is taken to know released items. Here he knows up to m original items, and a transaction is a candidate if for each
-of them it shows some released item that stands for it, of whatever level: a threat is a set of 1 to m original items that at
-least one and fewer than k transactions may hold. If there is no threat by labels, there is none of these: the released items
-that a candidate shows for the known items are at most m, so at least k transactions show them all. The opposite is not
-true, so that the two checks may differ.
+In a local recoding an item may be published as itself in one transaction and as a node above it in another. The check by
+labels assumes an attacker who knows released items. Here the attacker knows up to m original items, and a transaction is a
+candidate if for each of them it holds some released item, of any level, that stands for it. A threat is a set of 1 to m
+original items with at least one and fewer than k candidates. Without a threat by labels there is none across levels: the
+released items of a candidate that stand for the known items are at most m, so at least k transactions hold all of them. The
+converse is false, so the two checks may differ.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ def verify_levels(
         items: ``(item INTEGER, label VARCHAR)``, the released items.
         released_items: ``(released_item VARCHAR, item VARCHAR)``, the original items that each stands for.
         model: k and m.
-        witnesses: how many violations to return at most; of original items that the same released items stand for, the
-            first by label speaks for all.
+        witnesses: maximal number of violations to return. Of the original items that the same released items stand for,
+            only the first by label is shown.
 
     Returns:
-        ``violations`` counts as ``verify_km`` does; original items that the same released items stand for count once,
-        since knowing several of them tells no more than knowing one.
+        ``violations`` is that of ``verify_km``. Original items that the same released items stand for count once, since
+        knowing several of them reveals no more than knowing one.
 
     Raises:
         BudgetExceeded: the check would need too much memory or time.
     """
-    found = engine.query("verify/level_covers", {"items": items, "released_items": released_items})
+    cover_rows = engine.query("verify/level_covers", {"items": items, "released_items": released_items})
     covers: dict[str, list[int]] = {}
-    for label, released in zip(found["label"].tolist(), found["released"].tolist(), strict=True):
+    for label, released in zip(cover_rows["label"].tolist(), cover_rows["released"].tolist(), strict=True):
         covers.setdefault(label, []).append(released)
     kinds: dict[tuple[int, ...], str] = {}
     for label in sorted(covers):

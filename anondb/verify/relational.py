@@ -1,8 +1,8 @@
-"""(k,k^m)-anonymity and (k,l^m)-diversity, from their definitions on published rows (docs/algorithms/models.md#kkm).
+"""The verifier of (k,k^m)-anonymity and (k,l^m)-diversity on published rows (docs/algorithms/models.md#kkm).
 
-An item in one class of equal relational values and the same item in another are given two codes. A set of codes that any
-record holds then lies in one class, so the itemsets of all classes are checked at once, and k^m-anonymity of the coded
-records is k^m-anonymity of every class. What is left is the empty set: the sizes of the classes.
+Each pair of an item and a class of equal relational values gets a code. All codes of a record are of one class, so
+k^m-anonymity of the coded records is k^m-anonymity of every class, and one check covers all classes. The empty set, that
+is, the sizes of the classes, is checked separately.
 """
 
 from __future__ import annotations
@@ -39,27 +39,28 @@ def verify_kkm(
         items: ``(item, label)``.
         sensitive: ``(item)``.
         model: the promise.
-        witnesses: how many violations to return at most, by size and labels.
+        witnesses: maximal number of violations to return, by size and labels.
 
     Returns:
-        ``violations`` is the number of minimal itemsets that are held by fewer than k records, summed over the classes: a
-        class with fewer than k records counts once, for the empty set (m infinite: the distinct transactions with fewer
-        than k supersets). (k,l^m) adds each (class, itemset, sensitive item) of which more than one in l is too sure.
+        ``violations`` is the number of minimal itemsets that fewer than k records of a class hold, summed over the classes.
+        A class with fewer than k records counts once, for the empty set. With m infinite it is the number of distinct
+        transactions with fewer than k supersets. (k,l^m) adds each (class, itemset, sensitive item) for which more than one
+        in l holders of the itemset hold the sensitive item.
 
     Raises:
         BudgetExceeded: the check would need too much memory or time.
     """
     with work(engine) as place:
         small = place.table("few_records", "few_records", {"classes": classes}, k=model.k)
-        found: list[Witness] = [
+        seen: list[Witness] = [
             Witness((), int(n)) for n in engine.query("verify/record_counts", {"small": small})["records"]
         ]
-        violations = len(found)
+        violations = len(seen)
         codes, coded = _coded(place, "class", transactions, classes, items, sensitive, small)
         labels = place.table("class_labels", "class_labels", {"codes": codes})
         inner = verify_km(engine, coded, labels, KmAnonymity(model.k, model.m), witnesses=witnesses)
         violations += inner.violations
-        found += inner.witnesses
+        seen += inner.witnesses
         if isinstance(model, KlmDiversity):
             holding = place.table(
                 "holding",
@@ -71,9 +72,9 @@ def verify_kkm(
             labels = place.table("exposed_labels", "class_labels", {"codes": codes})
             more = _exposed(place, coded, labels, classes, holding, model, witnesses)
             violations += more[0]
-            found += more[1]
-    found.sort(key=lambda w: (len(w.items), w.items, w.sensitive if isinstance(w, SensitiveWitness) else ""))
-    return Verification(model, violations == 0, violations, tuple(found[:witnesses]))
+            seen += more[1]
+    seen.sort(key=lambda w: (len(w.items), w.items, w.sensitive if isinstance(w, SensitiveWitness) else ""))
+    return Verification(model, violations == 0, violations, tuple(seen[:witnesses]))
 
 
 def _coded(
@@ -85,7 +86,7 @@ def _coded(
     sensitive: Table,
     small: Table | exp.Query,
 ) -> tuple[Table, Table]:
-    """The codes of nonsensitive items in classes, and the records in codes, but for the classes in ``small``."""
+    """Codes of nonsensitive items by class, and the records in these codes, without the classes in ``small``."""
     tables = {"transactions": transactions, "classes": classes, "sensitive": sensitive, "small": small}
     rows = place.table(f"{name}_rows", "class_rows", tables)
     codes = place.table(f"{name}_items", "class_items", {"rows": rows, "items": items})
@@ -97,12 +98,12 @@ def _coded(
 def _exposed(
     place: Work, coded: Table, labels: Table, classes: Table, holding: Table, model: KlmDiversity, wanted: int
 ) -> tuple[int, list[Witness]]:
-    """Every set of at most m nonsensitive items, the empty one too, that makes a sensitive item surer than 1/l.
+    """Count the sets of at most m nonsensitive items whose holders hold a sensitive item with a share above 1/l.
 
-    The condition is not monotone, so all sizes are counted.
+    The empty set is included. The condition is not monotone, so all sizes are checked.
     """
-    found = place.engine.query("verify/exposed_by_class", {"classes": classes, "holding": holding}, ell=model.l)
-    columns = (found[c].tolist() for c in ("sensitive", "support"))
+    by_class = place.engine.query("verify/exposed_by_class", {"classes": classes, "holding": holding}, ell=model.l)
+    columns = (by_class[c].tolist() for c in ("sensitive", "support"))
     exposed: list[Witness] = [SensitiveWitness((), int(n), str(z)) for z, n in zip(*columns, strict=True)]
     count = len(exposed)
     lengths = place.engine.query("verify/class_lengths", {"coded": coded})
@@ -124,7 +125,7 @@ def _exposed(
 
 
 def _exposed_sets(coded: Table, labels: Table, holding: Table, size: int, ell: int) -> exp.Query:
-    """The sets of one size that make a sensitive item too sure; the shape depends on the size: one join for each item."""
+    """A query for the sets of one size that break l^m-diversity; it has one join for each item."""
     columns = [f"item{i}" for i in range(1, size + 1)]
 
     def sets(*more: exp.Expr) -> exp.Select:

@@ -1,4 +1,4 @@
-"""What a verification finds: the same shape for every model."""
+"""The result of a verification, for every model."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from anondb.models import Model
 
 @dataclass(frozen=True)
 class Witness:
-    """One violating itemset: its labels in code-point order, and in how many transactions it occurs.
+    """One violating itemset: its labels in code-point order, and its support.
 
-    Labels are released data: they belong in a report for the owner, never in an error message or a log.
+    Labels are released data. They belong in a report for the owner, never in an error message or a log.
     """
 
     items: tuple[str, ...]
@@ -25,7 +25,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class SensitiveWitness(Witness):
-    """A set of nonsensitive items whose holders are too sure of a sensitive item: ``support`` is of both together."""
+    """A set of nonsensitive items too many of whose holders hold a sensitive item; ``support`` is that of both together."""
 
     sensitive: str
 
@@ -41,12 +41,12 @@ class Verification:
     Attributes:
         model: the promise that was checked.
         verified: whether it holds, which is ``violations == 0``.
-        violations: how many violations there are; what is counted depends on the model (k^m with finite m: minimal
-            threats; m infinite: distinct published transactions with fewer than k supersets; transactional k-anonymity:
-            classes of equal transactions with fewer than k members).
-        across_levels: violations against an attacker who reads released items of all levels together, where the promise
-            was checked for that as well (k^m-anonymity of local recodings, see ``verify_levels``); else None.
-        witnesses: the first violations by size and labels, at most as many as asked for.
+        violations: number of violations. Their kind depends on the model (k^m with finite m: minimal threats; m infinite:
+            distinct published transactions with fewer than k supersets; transactional k-anonymity: classes of equal
+            transactions with fewer than k members).
+        across_levels: number of violations for an attacker who combines released items of all levels (k^m-anonymity of
+            local recodings, see ``verify_levels``); None if that was not checked.
+        witnesses: the first violations by size and labels, up to the requested number.
     """
 
     model: Model
@@ -56,14 +56,14 @@ class Verification:
     across_levels: int | None = None
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
-        """The verification as JSON values; with the key ``witnesses`` only when they are asked for."""
-        found: dict[str, Any] = {
+        """The verification as JSON values; the key ``witnesses`` is optional."""
+        result: dict[str, Any] = {
             "model": {"name": self.model.name, **self.model.parameters()},
             "verified": self.verified,
             "violations": self.violations,
         }
         if self.across_levels is not None:
-            found["across_levels"] = self.across_levels
+            result["across_levels"] = self.across_levels
         if witnesses:
-            found["witnesses"] = [w.to_json() for w in self.witnesses]
-        return found
+            result["witnesses"] = [w.to_json() for w in self.witnesses]
+        return result

@@ -9,7 +9,7 @@ from anondb.verify import work as limits
 from anondb.verify.result import Witness
 from anondb.verify.work import Work, bound, check_budget
 
-NARROWED = 2  # items besides the anchor that are matched one by one before all the others are counted
+NARROWED = 2  # items besides the anchor that are matched one by one before the others are counted
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Supersets:
 
 @dataclass(frozen=True)
 class Plan:
-    """The distinct transactions, the anchor of each that has fewer than k copies, and what the check will cost."""
+    """The distinct transactions, the anchor of each with fewer than k copies, and the cost of the check."""
 
     sets: Table
     set_items: Table
@@ -42,7 +42,7 @@ def plan(place: Work, coded: Table, k: int) -> Plan:
     Only transactions that hold the anchor can be supersets, so ``candidates`` bounds the rows of the join.
 
     Raises:
-        BudgetExceeded: the pairs of the distinct transactions are too many.
+        BudgetExceeded: the distinct transactions hold too many pairs.
     """
     sets = place.table("sets", "sets", {"transactions": coded})
     set_items = place.table("set_items", "set_items", {"sets": sets})
@@ -59,7 +59,7 @@ def plan(place: Work, coded: Table, k: int) -> Plan:
 
 
 def few_supersets(place: Work, codes: Table, planned: Plan, k: int) -> Supersets:
-    """The distinct transactions t with ``|{u : t is a subset of u}| < k``, u over all transactions
+    """Find the distinct transactions t with ``|{u : t is a subset of u}| < k``, u over all transactions
     (docs/algorithms/models.md#kinf).
 
     Raises:
@@ -67,7 +67,7 @@ def few_supersets(place: Work, codes: Table, planned: Plan, k: int) -> Supersets
     """
     sets, set_items, anchors = planned.sets, planned.set_items, planned.anchors
     check_budget(planned.candidates, limits.MAX_JOINED_ROWS, "possible supersets")
-    found = [place.table("few_single", "few_supersets_single", {"sets": sets, "codes": codes}, k=k)]
+    few = [place.table("few_single", "few_supersets_single", {"sets": sets, "codes": codes}, k=k)]
     if anchors is not None:
         anchored = place.table("anchored", "anchored", {"set_items": set_items, "anchors": anchors})
         rests = place.table("rests", "rests", {"anchors": anchors, "set_items": set_items})
@@ -84,17 +84,17 @@ def few_supersets(place: Work, codes: Table, planned: Plan, k: int) -> Supersets
             violating = bound(
                 "few_supersets", {"anchors": anchors, "sets": sets, "supersets": contained}, k=k, part=part
             )
-            found.append(place.table(f"few_{part}", violating))
+            few.append(place.table(f"few_{part}", violating))
             place.drop(possible)
-    count = sum(place.count(table) for table in found)
-    return Supersets(count, tuple(found), sets, set_items)
+    count = sum(place.count(table) for table in few)
+    return Supersets(count, tuple(few), sets, set_items)
 
 
-def witnesses(place: Work, found: Supersets, names: Table, most: int) -> list[Witness]:
+def witnesses(place: Work, few: Supersets, names: Table, most: int) -> list[Witness]:
     """The first violating transactions by size and labels, with the number of their supersets."""
     first: list[Witness] = []
-    for violations in found.violations:
-        tables = {"violations": violations, "sets": found.sets, "set_items": found.set_items, "names": names}
+    for violations in few.violations:
+        tables = {"violations": violations, "sets": few.sets, "set_items": few.set_items, "names": names}
         rows = place.engine.query("verify/set_witnesses", tables, most=most)
         labels: dict[int, list[str]] = {}
         supports: dict[int, int] = {}

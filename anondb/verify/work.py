@@ -1,4 +1,4 @@
-"""What the checks share: work tables that vanish when done, and the limits of what a check may cost."""
+"""Shared by the verifiers: temporary work tables, and the limits on the cost of a check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anondb.errors import BudgetExceeded
 
 CHUNK_ROWS = 30_000_000  # groups of one aggregate, or rows of one candidate table: about 1 GB
 MAX_STORED_ROWS = 60_000_000  # rows of a work table: about 1 GB, and as much again while it is joined
-MAX_JOINED_ROWS = 5_000_000_000  # rows that pass through the joins of one size: some minutes
+MAX_JOINED_ROWS = 5_000_000_000  # rows through the joins of one size: some minutes
 
 Bound = Mapping[str, Table | exp.Query]
 
@@ -27,11 +27,11 @@ class Work:
     def table(
         self, target: str, name: str | exp.Query, tables: Bound | None = None, **values: int | str | None
     ) -> Table:
-        """Create the work table ``verify_<target>`` from a query of this room (or from a tree)."""
+        """Create the work table ``verify_<target>`` from a query in ``sql/verify`` or a tree."""
         source = f"verify/{name}" if isinstance(name, str) else name
-        made = self.engine.create(f"verify_{target}", source, tables, **values)
-        self._tables.append(made)
-        return made
+        created = self.engine.create(f"verify_{target}", source, tables, **values)
+        self._tables.append(created)
+        return created
 
     def drop(self, *tables: Table) -> None:
         """Drop work tables before the end."""
@@ -39,29 +39,29 @@ class Work:
         self._tables = [t for t in self._tables if t not in tables]
 
     def row(self, name: str, tables: Bound, **values: int) -> dict[str, int]:
-        """The one row of numbers that a query of this room returns."""
+        """The single row of numbers that a query in ``sql/verify`` returns."""
         return {c: int(v[0]) for c, v in self.engine.query(f"verify/{name}", tables, **values).items()}
 
     def count(self, itemsets: Table | exp.Query) -> int:
-        """How many rows a check returns."""
+        """The number of rows of a table or query."""
         return int(self.engine.scalar("verify/count", {"itemsets": itemsets}))
 
 
 @contextlib.contextmanager
 def work(engine: Engine) -> Iterator[Work]:
-    """A place for work tables, dropped at the end; after an error the engine's transaction rolls them back."""
+    """A context for work tables, which drops them at the end; after an error the engine's transaction rolls them back."""
     place = Work(engine)
     yield place
     place.drop(*list(place._tables))
 
 
 def bound(name: str, tables: Bound, **values: int) -> exp.Query:
-    """The tree of a query of this room, to be used inside another."""
+    """The tree of a query in ``sql/verify``, for use in another query."""
     return load(f"verify/{name}").bind(tables, values)
 
 
 def check_budget(rows: int, limit: int, what: str) -> None:
-    """Refuse work that is out of reach.
+    """Refuse a check that would process more rows than the limit.
 
     Raises:
         BudgetExceeded: with the estimated number of rows.

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: a, b, together
 -- grain: a, b
--- How many transactions hold both items, for all pairs that occur together; one pass over the data.
+-- The number of transactions that hold both items, for all pairs that occur together; takes one pass over the data.
 SELECT one.item AS a, other.item AS b, count(*) AS together
 FROM transactions AS one
 JOIN transactions AS other ON one.tid = other.tid AND one.item < other.item

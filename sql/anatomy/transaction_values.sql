@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, value
 -- grain: tid, value
--- The values of every transaction by number, transactions in input order.
+-- The value numbers of every transaction; transactions are in input order.
 SELECT held.tid, numbers.value
 FROM held
 JOIN numbers ON held.column_id = numbers.column_id AND held.items = numbers.items

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: column_id, copies
 -- grain: value
--- The column of each value and how many transactions have it, by its number.
+-- The column of each value and the number of transactions with it, by the number of the value.
 SELECT column_id, copies FROM numbers ORDER BY value ASC

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: value, column_id, items, copies
 -- grain: value
--- The distinct non-empty values of all columns, numbered from 0 by column and items, and how many transactions have each.
+-- The distinct non-empty values of all columns, numbered from 0 by column and items, with the number of transactions that have each.
 SELECT
     CAST(row_number() OVER (ORDER BY column_id ASC, items ASC) - 1 AS INTEGER) AS value,
     column_id,

@@ -2,8 +2,8 @@
 -- params: none
 -- returns: id, first_item, second_item
 -- grain: id
--- The two rarest items of each distinct transaction (by the distinct transactions that hold them); the second is the
--- first again where there is only one. Every superset holds both.
+-- The two items of each distinct transaction that the fewest distinct transactions hold; of a single item both are that
+-- item. Every superset holds both.
 WITH supports AS (
     SELECT item, count(id) AS support FROM set_items GROUP BY item
 ),

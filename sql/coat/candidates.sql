@@ -2,8 +2,8 @@
 -- params: k
 -- returns: id, whole
 -- grain: id, whole
--- For each distinct transaction with fewer than k copies, the longer ones that hold its two rarest items. Longer ones come
--- first, so that a superset has a smaller id.
+-- For each distinct transaction with fewer than k copies, the longer ones that hold its two rarest items. Longer ones are
+-- numbered first, so a superset has a smaller id.
 SELECT anchors.id, a.id AS whole
 FROM anchors
 JOIN sets ON sets.id = anchors.id

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: id
 -- grain: id
--- The distinct transactions that are a proper part of another: all of their items are among its items.
+-- The distinct transactions that another one properly contains.
 SELECT DISTINCT matched.id
 FROM (
     SELECT candidates.id, candidates.whole, count(whole_items.item) AS shared

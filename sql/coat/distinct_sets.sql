@@ -2,8 +2,8 @@
 -- params: none
 -- returns: id, items, length, copies
 -- grain: id
--- The distinct non-empty transactions as sorted lists of items, numbered from 1 in the order that Pgen takes them: the
--- longest first, then by the first transaction that is one.
+-- The distinct non-empty transactions as sorted lists of items, numbered from 1 in the order of Pgen: the longest
+-- first, then by the first transaction with these items.
 SELECT
     CAST(row_number() OVER (ORDER BY length DESC, first_tid) AS INTEGER) AS id,
     items,

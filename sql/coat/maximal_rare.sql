@@ -2,7 +2,7 @@
 -- params: k
 -- returns: id, item
 -- grain: id, item
--- Pgen's constraints: the transactions that are part of no other; their support is their number of copies.
+-- Pgen's constraints: the distinct transactions that no other contains; their support is their number of copies.
 SELECT set_items.id, set_items.item
 FROM sets
 JOIN set_items ON set_items.id = sets.id

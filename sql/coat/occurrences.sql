@@ -2,5 +2,5 @@
 -- params: none
 -- returns: tid, item
 -- grain: tid, item
--- All occurrences, for the controller's arrays.
+-- All occurrences, for the arrays of COAT.
 SELECT tid, item FROM transactions

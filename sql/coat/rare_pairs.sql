@@ -2,8 +2,8 @@
 -- params: k, first_from, first_to
 -- returns: n1, n2, support
 -- grain: n1, n2
--- The violated constraints among all pairs of items: pairs that occur, in fewer than k transactions; of those whose first
--- item lies in a range.
+-- The violated constraints among the pairs of items whose first item lies in a range: pairs that at least one and fewer
+-- than k transactions hold.
 SELECT a.item AS n1, b.item AS n2, CAST(count(*) AS INTEGER) AS support
 FROM transactions AS a
 JOIN transactions AS b ON a.tid = b.tid AND a.item < b.item

@@ -2,8 +2,8 @@
 -- params: none
 -- returns: first_set, second_set, most
 -- grain: first_set, second_set
--- How many transactions with a candidate hold the private item that comes with it most often; candidates that come with
--- none have no row.
+-- For each candidate, the largest number of its transactions that hold the same private item; candidates without private
+-- items have no row.
 SELECT first_set, second_set, CAST(max(together) AS INTEGER) AS most
 FROM (
     SELECT joined.first_set, joined.second_set, private.item, count(*) AS together

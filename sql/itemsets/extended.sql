@@ -2,8 +2,8 @@
 -- params: none
 -- returns: tid, node
 -- grain: tid, node
--- Transactions of two and more items, extended with the taxonomy nodes above their items (every node of a cut that any
--- item could become). A transaction of one item holds no two nodes of a cut. Leaves are distinct as they are.
+-- Transactions of two and more items, extended with the taxonomy nodes above their items (every node of a cut that
+-- can replace an item). A transaction of one item holds no two nodes of a cut. Leaves are distinct already.
 SELECT transactions.tid, leaves.node
 FROM transactions
 JOIN leaves ON transactions.item = leaves.item

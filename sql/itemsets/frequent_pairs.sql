@@ -2,8 +2,8 @@
 -- params: k
 -- returns: n1, n2, prefix, support
 -- grain: n1, n2
--- Frequent antichains of size two, not from two families of children, from which larger ones grow; prefix is what they
--- share.
+-- Frequent antichains of size two, not from two families of children, from which larger ones grow; prefix is the node that
+-- extensions share.
 SELECT a.node AS n1, b.node AS n2, a.node AS prefix, count(*) AS support
 FROM reachable AS a
 JOIN reachable AS b

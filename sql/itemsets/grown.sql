@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, prefix, member, itemset
 -- grain: tid, itemset
--- Where the itemsets of the next size occur that are kept.
+-- The occurrences of the kept itemsets of the next size.
 SELECT a.tid, a.itemset AS prefix, b.member, kept.itemset
 FROM occurrences AS a
 JOIN occurrences AS b ON a.tid = b.tid AND a.prefix = b.prefix AND b.member > a.member

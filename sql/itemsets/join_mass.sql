@@ -2,7 +2,7 @@
 -- params: none
 -- returns: itemset, mass
 -- grain: itemset
--- How many rows the join for the next size makes with each itemset as the first: the estimate that memory is planned by.
+-- The number of rows of the next join with each itemset as the first, to plan the use of memory.
 SELECT itemset, CAST(sum(later) AS BIGINT) AS mass
 FROM (
     SELECT

@@ -2,8 +2,8 @@
 -- params: k, first_from, first_to
 -- returns: n1, n2, support
 -- grain: n1, n2
--- Threats of size two: pairs of frequent nodes of one family, neither above the other (the second lies behind the first
--- one's subtree in preorder), that fewer than k transactions hold.
+-- Threats of size two: pairs of frequent nodes of one family, neither above the other (in preorder, the second lies after
+-- the subtree of the first), that fewer than k transactions hold.
 SELECT a.node AS n1, b.node AS n2, CAST(count(*) AS INTEGER) AS support
 FROM fresh AS a
 JOIN fresh AS b ON a.tid = b.tid AND a.family = b.family AND b.node > a.last

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: node, mass
 -- grain: node
--- How many rows a join makes with each fresh node: the estimate that memory is planned by.
+-- The number of rows of a join with each fresh node, to plan the use of memory.
 SELECT fresh.node, CAST(sum(lengths.length) AS BIGINT) AS mass
 FROM fresh
 JOIN (SELECT tid, count(*) AS length FROM others GROUP BY tid) AS lengths ON fresh.tid = lengths.tid

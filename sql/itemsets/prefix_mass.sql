@@ -2,7 +2,7 @@
 -- params: none
 -- returns: prefix, mass
 -- grain: prefix
--- How many pairs of extensions each prefix makes: the estimate that memory is planned by.
+-- The number of pairs of extensions of each prefix, to plan the use of memory.
 SELECT prefix, CAST(sum(extensions * (extensions - 1) // 2) AS BIGINT) AS mass
 FROM (SELECT prefix, count(*) AS extensions FROM occurrences GROUP BY tid, prefix) AS counted
 GROUP BY prefix

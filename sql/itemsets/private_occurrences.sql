@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, item
 -- grain: tid, item
--- Where the private items occur.
+-- The occurrences of the private items.
 SELECT transactions.tid, transactions.item
 FROM transactions
 JOIN private ON transactions.item = private.item

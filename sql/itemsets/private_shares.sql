@@ -2,7 +2,7 @@
 -- params: none
 -- returns: item, most
 -- grain: item
--- How many transactions with an item hold the private item that comes with it most often.
+-- For each item, the largest number of its transactions that hold the same private item.
 SELECT item, max(together) AS most
 FROM (
     SELECT transactions.item, private.item AS private_item, count(*) AS together

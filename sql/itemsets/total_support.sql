@@ -2,5 +2,5 @@
 -- params: none
 -- returns: total
 -- grain: one row
--- How often the frequent antichains occur in all: the rows that the next level has to keep.
+-- The number of occurrences of all frequent antichains: the rows that the next level has to keep.
 SELECT CAST(coalesce(sum(support), 0) AS BIGINT) AS total FROM frequent

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: total, null_ids, distinct_ids, matched
 -- grain: one row
--- How many rows a table of records has, and how well its ids fit the transactions' (which include those of the records).
+-- The number of rows, NULL ids and distinct ids of a table of records, and of transactions whose ids it holds.
 SELECT
     count(*) AS total,
     count(*) FILTER (WHERE source.id IS NULL) AS null_ids,

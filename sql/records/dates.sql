@@ -2,7 +2,7 @@
 -- params: none
 -- returns: value, finite
 -- grain: tid
--- Points in time in the order of the transactions, as microseconds since 1970 (a date is its midnight).
+-- Dates and times in the order of the transactions, as microseconds since 1970 (a date is its midnight).
 SELECT
     CASE WHEN isfinite(value) THEN epoch_us(value) END AS value,
     coalesce(isfinite(value), true) AS finite

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: value
 -- grain: value
--- The distinct values of a categorical attribute in code-point order, NULL first where there is one.
+-- The distinct values of a categorical attribute in code-point order, NULL first.
 SELECT DISTINCT value FROM source ORDER BY value ASC NULLS FIRST

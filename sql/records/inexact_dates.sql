@@ -2,7 +2,7 @@
 -- params: texts
 -- returns: inexact
 -- grain: one row
--- How many points in time have more than six decimals of a second, or, of a column of texts, are not written as dates.
+-- The number of values that have more than six decimals of a second or, in a column of texts, are not written as dates.
 SELECT count(*) AS inexact
 FROM source
 WHERE

@@ -3,7 +3,7 @@
 -- returns: present, plain, decimals, digits, odd
 -- grain: one row
 -- Whether the texts of an attribute are plain decimal numbers (no exponent, no leading zero, no plus), how many decimals
--- and digits they have at most, and how many are not numbers at all as NaN, infinities and a negative zero are.
+-- and digits they have at most, and how many are NaN, infinite or a negative zero.
 SELECT
     count(value) AS present,
     count(*) FILTER (WHERE regexp_full_match(value, '-?(0|[1-9][0-9]*)(\.[0-9]+)?')) AS plain,

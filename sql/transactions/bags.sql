@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, item, copies
 -- grain: tid, item
--- How often each transaction has each item (bag semantics), sorted.
+-- The number of copies of each item in each transaction (bag semantics), sorted.
 SELECT source.tid, items.item, CAST(count(*) AS INTEGER) AS copies
 FROM source
 JOIN items ON source.item = items.label

@@ -2,7 +2,7 @@
 -- params: wanted
 -- returns: catalog_name, schema_name, table_name, is_current
 -- grain: catalog_name, schema_name, table_name
--- The tables and views of a name (in lower case) in all attached databases, and whether they lie in the current schema.
+-- The tables and views with a name (in lower case) in all attached databases, and whether they are in the current schema.
 SELECT
     table_catalog AS catalog_name,
     table_schema AS schema_name,

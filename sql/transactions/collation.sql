@@ -2,5 +2,5 @@
 -- params: none
 -- returns: collation
 -- grain: one row
--- The default collation: anything but binary would merge items that are distinct.
+-- The default collation; any but binary would merge distinct items.
 SELECT coalesce(current_setting('default_collation'), '') AS collation

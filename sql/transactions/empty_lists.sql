@@ -2,5 +2,5 @@
 -- params: none
 -- returns: n
 -- grain: one row
--- How many transactions have an empty list of items.
+-- The number of transactions with an empty list of items.
 SELECT count(*) AS n FROM lists WHERE len(item) = 0

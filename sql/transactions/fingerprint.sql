@@ -3,7 +3,7 @@
 -- returns: fingerprint
 -- grain: one row
 -- A digest of the source data that does not depend on the order of rows: the sum of keyed digests of all (id, item) pairs
--- and of all ids. It tells whether data have changed; it stays with the owner.
+-- and of all ids. It changes with the data, and only the owner keeps it.
 WITH rows_ AS (
     SELECT
         md5_number_lower(

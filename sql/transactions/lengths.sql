@@ -2,7 +2,7 @@
 -- params: none
 -- returns: length, transactions
 -- grain: length
--- How many transactions have each length; the number of itemsets in all transactions follows from it.
+-- The number of transactions of each length, from which the number of their itemsets follows.
 SELECT length, count(*) AS transactions
 FROM (SELECT tid, count(*) AS length FROM transactions GROUP BY tid) AS lengths
 GROUP BY length

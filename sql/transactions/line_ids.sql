@@ -2,5 +2,5 @@
 -- params: none
 -- returns: tid, id
 -- grain: id
--- The transactions of a FIMI .dat file: their ids are the numbers of its lines already.
+-- The transactions of a FIMI .dat file: their ids are the line numbers.
 SELECT CAST(id AS INTEGER) AS tid, id FROM lines

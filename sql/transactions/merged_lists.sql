@@ -2,6 +2,6 @@
 -- params: none
 -- returns: merged
 -- grain: one row
--- How many rows of a table with one list for each id name an id that another row names, too.
+-- The number of rows that repeat an id, in a table with one list for each id.
 SELECT count(*) - count(DISTINCT id) AS merged
 FROM source

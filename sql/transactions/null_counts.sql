@@ -2,7 +2,7 @@
 -- params: none
 -- returns: total, null_ids, null_items, longest
 -- grain: one row
--- What must be refused before anything is computed: NULL ids, NULL items, and items of absurd length (in bytes).
+-- The number of rows, of NULL ids and of NULL items, and the length of the longest item in bytes, to refuse bad input first.
 SELECT
     count(*) AS total,
     count(*) - count(id) AS null_ids,

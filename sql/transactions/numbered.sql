@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, item
 -- grain: row of source
--- The rows of the source under the numbers of their transactions.
+-- The rows of the source with the numbers of their transactions.
 SELECT ids.tid, source.item
 FROM source
 JOIN ids ON source.id = ids.id

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: released_item, item
 -- grain: released_item
--- The image map of transactions that nothing was generalized in: each item stands for itself.
+-- The image map of ungeneralized transactions: each item stands for itself.
 SELECT label AS released_item, label AS item FROM items

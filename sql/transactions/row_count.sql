@@ -2,5 +2,5 @@
 -- params: none
 -- returns: n
 -- grain: one row
--- How many rows a table has.
+-- The number of rows of a table.
 SELECT count(*) AS n FROM source

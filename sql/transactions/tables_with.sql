@@ -2,7 +2,7 @@
 -- params: catalog_name, id_column, item_column
 -- returns: table_catalog, table_schema, table_name
 -- grain: table_catalog, table_schema, table_name
--- The tables and views of a database that have both columns, releases and the ledger aside.
+-- The tables and views of a database that have both columns, without releases and the ledger.
 SELECT table_catalog, table_schema, table_name
 FROM information_schema.columns
 WHERE

@@ -3,8 +3,8 @@
 -- returns: query_id, items, truth, estimate, lower_bound, upper_bound, relative_error
 -- grain: query_id
 -- Each query's true count beside its estimate and bounds (docs/algorithms/metrics.md#are; all non-empty subsets of a
--- released item's members are equally likely). Logarithms are added as decimals: exact, so that no order of rows changes a
--- digit. Negative exponents, because 2^size overflows from size 1,024.
+-- released item's members are equally likely). Logarithms are added as decimals, so the sum is exact and does not depend on
+-- the order of rows. Exponents are negative, because 2^size overflows from size 1,024.
 WITH listed AS (
     SELECT queries.query_id, count(*) AS size, array_sort(list(items.label)) AS items
     FROM queries

@@ -3,8 +3,8 @@
 -- returns: query_id, items, truth, estimate, lower_bound, upper_bound, relative_error
 -- grain: query_id
 -- Each query's true count beside its estimate and bounds, from the buckets of an anatomy (docs/algorithms/metrics.md#are;
--- the proof of the bounds is in release/bucket_count_bounds.sql). Estimates are added as decimals, so that no order of rows
--- changes a digit.
+-- the proof of the bounds is in release/bucket_count_bounds.sql). Estimates are added as decimals, so the sum does
+-- not depend on the order of rows.
 WITH listed AS (
     SELECT queries.query_id, count(*) AS size, array_sort(list(items.label)) AS items
     FROM queries

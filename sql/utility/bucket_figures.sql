@@ -2,8 +2,8 @@
 -- params: none
 -- returns: bucket_id, column_id, size, top, empty, distinct_values
 -- grain: bucket_id, column_id
--- For every bucket and column: its transactions, those with the most frequent value but the empty one, those with the empty one,
--- and how many distinct values there are.
+-- For every bucket and column, the number of transactions, of those with the most frequent non-empty value, of those with
+-- the empty value, and of distinct values.
 SELECT
     bucket_id,
     column_id,

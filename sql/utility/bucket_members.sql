@@ -2,7 +2,7 @@
 -- params: none
 -- returns: value, bucket_id, column_id, copies, item
 -- grain: value, item
--- The items of a workload in the values of an anatomy's buckets; values are numbered.
+-- The items of a workload that each value of an anatomy's buckets holds; values are numbered.
 WITH vals AS (
     SELECT
         CAST(row_number() OVER (ORDER BY bucket_id ASC, column_id ASC, items ASC) AS INTEGER) AS value,

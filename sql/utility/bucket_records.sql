@@ -2,7 +2,7 @@
 -- params: none
 -- returns: n
 -- grain: one row
--- How many distinct transactions each bucket holds, added up over the buckets.
+-- The number of distinct transactions in each bucket, added up over the buckets.
 WITH lists AS (
     SELECT tid, array_sort(list(item)) AS items FROM transactions GROUP BY tid
 )

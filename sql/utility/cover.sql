@@ -2,7 +2,7 @@
 -- params: none
 -- returns: item, released, size
 -- grain: item, released
--- Which released items that occur stand for each original item, and for how many items they stand in all.
+-- The occurring released items that stand for each original item, and the number of items that each stands for.
 WITH sizes AS (
     SELECT released, count(*) AS size FROM members GROUP BY released
 )

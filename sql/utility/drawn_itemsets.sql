@@ -2,7 +2,7 @@
 -- params: none
 -- returns: draw, item
 -- grain: draw, item
--- The items at the drawn places: a draw names a transaction as the nth of its length, and a place in it, both from 0.
+-- The items at the drawn places: a draw is the nth transaction of a length and a place in it, both from 0.
 WITH lengths AS (
     SELECT tid, count(*) AS length FROM transactions GROUP BY tid
 ),

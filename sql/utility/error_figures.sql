@@ -3,7 +3,7 @@
 -- returns: measured, frequent, outside, mean, median, mean_frequent, median_frequent, always_zero, median_truth, width
 -- grain: one row
 -- The figures of a workload's answers, over the queries that have a relative error. The error of the answer 0 and the width of
--- the bounds are divided by what the errors were divided by: the true count, or the least scale that a sanity bound sets.
+-- the bounds have the scale of the errors: the true count, or the least scale that a sanity bound sets.
 -- Without k no query is frequent. Means are by Kahan's summation.
 WITH measured AS (
     SELECT

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: query_id, released, size, queried
 -- grain: query_id, released
--- The released items that a query asks for, and how many items of the query each of them stands for.
+-- The released items of each query, and how many items of the query each of them stands for.
 SELECT queries.query_id, cover.released, cover.size, count(*) AS queried
 FROM queries
 JOIN cover ON queries.item = cover.item

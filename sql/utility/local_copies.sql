@@ -2,5 +2,5 @@
 -- params: none
 -- returns: released, copies
 -- grain: released
--- How often each released item is published.
+-- The number of published copies of each released item.
 SELECT released, CAST(sum(copies) AS BIGINT) AS copies FROM recoded GROUP BY released ORDER BY released ASC

@@ -2,9 +2,9 @@
 -- params: none
 -- returns: item, released, occurrences
 -- grain: item, released
--- In how many transactions that hold an item a released item stands for it. Pairs of one transaction are counted before it
--- is asked which belong together: there are few different ones, where items and the many released items above them would
--- be many.
+-- In how many transactions that hold an item a released item stands for it. Pairs of an item and a
+-- released item of one transaction are counted before they are matched with the members: few pairs are distinct, whereas
+-- an item has many released items above it.
 SELECT members.item, members.released, together.occurrences
 FROM (
     SELECT transactions.item, recoded.released, count(*) AS occurrences

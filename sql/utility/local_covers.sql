@@ -2,7 +2,7 @@
 -- params: none
 -- returns: item, released
 -- grain: item, released
--- What stands for the items of a workload in a local recoding.
+-- The released items that stand for the items of a workload in a local recoding.
 SELECT items.item, members.released
 FROM items
 JOIN members ON items.label = members.label

@@ -2,8 +2,8 @@
 -- params: none
 -- returns: size
 -- grain: item
--- How many original items each released item stands for, 1 where none is listed; released items are numbered from 0 without
--- a gap.
+-- The number of original items that each released item stands for, 1 if no items are listed; released items are numbered from 0
+-- without gaps.
 SELECT count(*) AS size
 FROM coded
 LEFT JOIN members ON coded.item = members.released

@@ -2,7 +2,7 @@
 -- params: place
 -- returns: set_id, tid, size
 -- grain: set_id, tid
--- Of the hits so far, those that also hold the item at the next place; sets without such a place drop out.
+-- The hits that also hold the item at the next place; sets without such a place drop out.
 SELECT hits.set_id, hits.tid, hits.size
 FROM hits
 JOIN ranked ON ranked.set_id = hits.set_id

@@ -2,7 +2,7 @@
 -- params: place
 -- returns: together
 -- grain: one row, or none
--- The support of the pair of items at a place of the order by support, the largest being at place 0.
+-- The support of the pair of items at a place of the order by support, with the largest at place 0.
 SELECT together
 FROM (
     SELECT count(*) AS together

@@ -2,7 +2,7 @@
 -- params: n_items
 -- returns: item, label
 -- grain: item
--- The items that the owner's queries name: those of the data under their number, the others numbered after all of these.
+-- The items of the owner's queries: those of the data keep their numbers, the others are numbered after them.
 WITH wanted AS (
     SELECT DISTINCT item AS label FROM source WHERE item IS NOT NULL
 ),

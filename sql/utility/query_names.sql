@@ -2,6 +2,6 @@
 -- params: none
 -- returns: query_id, id, name
 -- grain: id
--- The owner's queries, numbered from 1 in the order of their ids; an id of any type is kept as text beside the number.
+-- The owner's queries, numbered from 1 in the order of their ids; the name of a query is its id as text.
 SELECT CAST(row_number() OVER (ORDER BY id) AS INTEGER) AS query_id, id, CAST(id AS VARCHAR) AS name
 FROM (SELECT DISTINCT id FROM source) AS distinct_ids

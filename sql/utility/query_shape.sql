@@ -2,7 +2,7 @@
 -- params: none
 -- returns: queries, smallest, largest
 -- grain: one row
--- How many queries there are, and how many items the smallest and the largest ask for.
+-- The number of queries, and the number of items of the smallest and the largest.
 WITH sizes AS (
     SELECT names.query_id, count(queries.item) AS size
     FROM names

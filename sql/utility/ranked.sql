@@ -2,7 +2,7 @@
 -- params: none
 -- returns: set_id, item, place, size
 -- grain: set_id, item
--- The items of each set, the rarest at place 1: a search that starts there meets the fewest transactions.
+-- The items of each set, the rarest at place 1, where a search meets the fewest transactions.
 SELECT
     sets.set_id,
     sets.item,

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: size
 -- grain: size
--- Which sizes occur among the sets.
+-- The sizes of the sets.
 SELECT DISTINCT size FROM ranked ORDER BY size

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: complete, weight
 -- grain: content_id
--- How many transactions are published alike, and whether they are complete, for contents numbered from 1.
+-- For each distinct published transaction, numbered from 1, how many equal it and whether they are complete.
 SELECT complete, support AS weight FROM contents ORDER BY content_id ASC

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: rows_
 -- grain: one row
--- How many rows are no bucket's: without an id, a list, or a number of copies of at least 1, or with a NULL in the list.
+-- The number of malformed rows: without an id, a list, or a number of copies of at least 1, or with a NULL in the list.
 SELECT count(*) AS rows_
 FROM buckets
 WHERE

@@ -2,8 +2,8 @@
 -- params: transactions
 -- returns: lost
 -- grain: one row
--- How many columns there are whose values in all buckets together are not those of the original transactions, the empty ones included; the items
--- that no column has count as one more.
+-- The number of columns whose values in all buckets together, empty ones included, are not those of the original
+-- transactions; one more if items of the original are in no column.
 WITH published AS (
     SELECT column_id, items, CAST(sum(copies) AS BIGINT) AS copies FROM vals GROUP BY column_id, items
 ),

@@ -2,8 +2,8 @@
 -- params: count_empty
 -- returns: bucket_id, column_id, size, total, top, shared, columns
 -- grain: bucket_id, column_id
--- Every bucket with every column (Definitions 2 to 5): the size of the bucket, how many values the column has there, how often
--- the most frequent of those that count, whether one holds an item of several columns, and how many columns there are.
+-- Every bucket with every column (Definitions 2 to 5): the size of the bucket, the number of values of the column there, the
+-- count of the most frequent value that counts, whether a value holds an item of several columns, and the number of columns.
 WITH totals AS (
     SELECT bucket_id, column_id, CAST(sum(copies) AS BIGINT) AS total FROM vals GROUP BY bucket_id, column_id
 ),

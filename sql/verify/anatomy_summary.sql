@@ -2,7 +2,7 @@
 -- params: none
 -- returns: pairs, violations, transactions
 -- grain: one row
--- How many pairs were checked, how many break the promise, and how many transactions all buckets hold.
+-- The number of pairs, of those that break the promise, and of the transactions in all buckets.
 SELECT
     (SELECT count(*) FROM pairs) AS pairs,
     (SELECT count(*) FROM violations) AS violations,

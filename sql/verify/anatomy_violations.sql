@@ -2,7 +2,7 @@
 -- params: over, under, columns
 -- returns: bucket_id, column_id, size, top
 -- grain: bucket_id, column_id
--- The pairs of bucket and column that break the promise, l being over / under: a value is too frequent, the column lacks
+-- The pairs of bucket and column that break the promise, with l = over / under: a value is too frequent, the column lacks
 -- values of the bucket's transactions, an item is in two columns, or there are fewer than two columns or not as many as
 -- promised (0: any number).
 SELECT bucket_id, column_id, size, top

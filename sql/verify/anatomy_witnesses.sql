@@ -2,7 +2,7 @@
 -- params: how_many, count_empty
 -- returns: bucket_id, column_id, items, support, size
 -- grain: bucket_id, column_id
--- The first violating pairs, the worst first, each with its most frequent value that counts ([] where it has none).
+-- The first violating pairs, the worst first, each with its most frequent value that counts ([] if it has none).
 WITH ranked AS (
     SELECT
         bucket_id, column_id, items, copies,

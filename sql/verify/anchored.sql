@@ -2,7 +2,7 @@
 -- params: none
 -- returns: first_item, second_item, id
 -- grain: first_item, second_item, id
--- The distinct transactions that hold a pair that is an anchor of any.
+-- The distinct transactions that hold the anchor of some transaction.
 SELECT wanted.first_item, wanted.second_item, a.id
 FROM set_items AS a
 JOIN set_items AS b ON a.id = b.id AND a.item < b.item

@@ -3,8 +3,8 @@
 -- returns: id, length, first_item, second_item, expected, part
 -- grain: id
 -- For every distinct transaction of two or more items and fewer than k copies: its rarest item, and the item that
--- occurs together with that one the least. Every superset holds this pair, and few other transactions do. Parts have a
--- bounded expected number of candidates.
+-- occurs least often with it. Every superset holds this pair, and few other transactions do. Parts have a bounded expected
+-- number of candidates.
 WITH best AS (
     SELECT sets.id, any_value(sets.length) AS length, pairs.itemset AS first_item, min(pairs.support * 4294967296 + pairs.item) AS best
     FROM sets

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: candidates, parts
 -- grain: one row
--- How many pairs of a transaction and a possible superset there are, and in how many parts they are processed.
+-- The number of pairs of a transaction and a possible superset, and of the parts in which they are processed.
 SELECT CAST(coalesce(sum(expected), 0) AS BIGINT) AS candidates, coalesce(max(part), -1) + 1 AS parts FROM anchors

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, item
 -- grain: tid, item
--- The records of the classes with an item's code in its class.
+-- The records, with each item replaced by its code in the class of the record.
 SELECT rows.tid, codes.code AS item
 FROM rows
 JOIN codes ON rows.class = codes.class AND rows.item = codes.item

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: code, class, item, label
 -- grain: code
--- An item in one class and the same item in another are two: sets of such codes are the itemsets of single classes.
+-- A code for each item in each class, so that sets of codes are itemsets of single classes.
 SELECT
     CAST(row_number() OVER (ORDER BY held.class ASC, held.item ASC) - 1 AS INTEGER) AS code,
     held.class,

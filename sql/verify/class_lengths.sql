@@ -2,7 +2,7 @@
 -- params: none
 -- returns: length, transactions
 -- grain: length
--- How many transactions have how many items.
+-- The number of transactions of each length.
 SELECT length, count(*) AS transactions
 FROM (SELECT tid, count(*) AS length FROM coded GROUP BY tid) AS lengths
 GROUP BY length

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, class, item
 -- grain: tid, item
--- The nonsensitive items of the records whose class is not settled already.
+-- The nonsensitive items of the records, without the classes in small.
 SELECT transactions.tid, classes.class, transactions.item
 FROM transactions
 JOIN classes ON transactions.tid = classes.tid

@@ -2,7 +2,7 @@
 -- params: most
 -- returns: place, support, label, copies
 -- grain: place, label
--- The first classes with too few members by size and labels, in long form; one without items has a row without a label.
+-- The first classes with too few members by size and labels, in long form; a class without items has one row without a label.
 WITH numbered AS (
     SELECT row_number() OVER (ORDER BY content, complete) AS id, content, complete, support FROM classes
 ),

@@ -2,9 +2,9 @@
 -- params: none
 -- returns: content_id, content, complete, support
 -- grain: content_id
--- The classes of transactions that are published alike, numbered from 1. A transaction without rows belongs to the class of
--- the empty ones. An item and its copies are one number, so that a bag is a list of them; copies that are missing are 0.
--- Whether a transaction is complete can be seen, so it tells classes apart.
+-- The classes of equal published transactions, numbered from 1. Transactions without rows are the empty ones. An item and
+-- its copies are coded as one number, and a bag as a list of them; missing copies are 0. Transactions that differ in
+-- complete, which readers see, are in different classes.
 WITH contents AS (
     SELECT tid, list_sort(list(CAST(item AS BIGINT) * 4294967296 + coalesce(copies, 0))) AS content
     FROM transactions

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: n
 -- grain: one row
--- How many constraints are unsatisfied.
+-- The number of unsatisfied constraints.
 SELECT count(DISTINCT lists.constraint_id) AS n
 FROM found
 JOIN shapes ON shapes.id = found.id

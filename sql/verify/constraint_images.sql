@@ -2,8 +2,8 @@
 -- params: none
 -- returns: constraint_id, item, support
 -- grain: constraint_id, item
--- What each privacy constraint looks like in the release: the released items that stand for its items and occur. An item
--- that was suppressed or never occurs is in no part of the constraint that anybody could see.
+-- The image of each privacy constraint: the occurring released items that stand for its items. Items that are suppressed
+-- or never occur have no image.
 SELECT images.constraint_id, images.item, supports.support
 FROM (
     SELECT DISTINCT constraints.constraint_id, items.item

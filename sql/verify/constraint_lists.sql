@@ -2,5 +2,5 @@
 -- params: none
 -- returns: constraint_id, items
 -- grain: constraint_id
--- The same as one list for each constraint, the rarest item first.
+-- The image of each privacy constraint as a list, the rarest item first.
 SELECT constraint_id, list(item ORDER BY support, item) AS items FROM images GROUP BY constraint_id

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: released_item
 -- grain: released_item
--- Released items that do not lie inside one utility constraint; what no group names forms one group.
+-- Released items that do not lie within one utility constraint; all items without a group form one group.
 SELECT released_items.released_item
 FROM released_items
 LEFT JOIN groups ON groups.item = released_items.item

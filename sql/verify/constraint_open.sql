@@ -2,7 +2,7 @@
 -- params: chunk
 -- returns: id, item, part
 -- grain: id, item
--- The lists that no transaction holds whole, of which the parts must be looked at, in parts with a bounded number of
+-- The lists that no transaction holds whole, whose parts must be checked, in batches with a bounded number of
 -- occurrences.
 WITH open_lists AS (
     SELECT shapes.id, unnest(shapes.items) AS item

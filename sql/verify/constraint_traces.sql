@@ -2,7 +2,7 @@
 -- params: part
 -- returns: id, items, copies
 -- grain: id, items
--- Which parts of each list transactions hold, and how many hold exactly that part.
+-- The parts of each list that transactions hold, and how many transactions hold exactly that part.
 SELECT traces.id, traces.items, CAST(sum(baskets.copies) AS BIGINT) AS copies
 FROM (
     SELECT open_lists.id, basket_items.basket, list(basket_items.item ORDER BY basket_items.item) AS items

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: id, support
 -- grain: id
--- How many transactions hold a whole list, where any does: as many of its items as it has.
+-- The number of transactions that hold all items of a list, if any does.
 SELECT matched.id, CAST(sum(baskets.copies) AS BIGINT) AS support
 FROM (
     SELECT candidates.id, candidates.basket, count(basket_items.item) AS held

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: n
 -- grain: one row
--- How many rows a check returned.
+-- The number of rows that a check returned.
 SELECT count(support) AS n FROM itemsets

@@ -2,7 +2,7 @@
 -- params: ell
 -- returns: sensitive, support, whole
 -- grain: class, sensitive
--- The empty set as background knowledge: classes of which more than one record in l holds a sensitive item.
+-- The empty set as background knowledge: classes in which more than one record in l holds a sensitive item.
 SELECT holding.label AS sensitive, count(*) AS support, max(sizes.records) AS whole
 FROM holding
 JOIN (SELECT class, count(*) AS records FROM classes GROUP BY class) AS sizes ON holding.class = sizes.class

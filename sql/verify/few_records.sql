@@ -2,7 +2,7 @@
 -- params: k
 -- returns: class, records
 -- grain: class
--- The classes of equal published relational values that have fewer than k records: in them, the empty set violates.
+-- The classes of equal published relational values that have fewer than k records: the empty set is a violation there.
 SELECT class, count(*) AS records
 FROM classes
 GROUP BY class

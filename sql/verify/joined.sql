@@ -2,8 +2,8 @@
 -- params: low, high, most
 -- returns: itemset, item, support
 -- grain: itemset, item
--- Support of every union of two frequent itemsets that occur in a transaction and differ in their last item only, if
--- it is at most the given one; prefixes in a range.
+-- Support of every union of two frequent itemsets that occur in a transaction and differ only in their last item, if it
+-- is at most the limit; for a range of prefixes.
 SELECT a.itemset, b.item, count(*) AS support
 FROM occurrences AS a
 JOIN occurrences AS b ON a.tid = b.tid AND a.prefix = b.prefix AND a.item < b.item

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, itemset, prefix, item
 -- grain: tid, itemset
--- Where the frequent itemsets of the next size occur.
+-- The occurrences of the frequent itemsets of the next size.
 SELECT a.tid, frequent.id AS itemset, a.itemset AS prefix, b.item
 FROM occurrences AS a
 JOIN occurrences AS b ON a.tid = b.tid AND a.prefix = b.prefix AND a.item < b.item

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: length, n
 -- grain: length
--- How many transactions hold so many items.
+-- The number of transactions of each length.
 SELECT length, count(*) AS n
 FROM (SELECT tid, count(*) AS length FROM transactions GROUP BY tid) AS lengths
 GROUP BY length

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, item
 -- grain: tid, item
--- Which kinds of original items each published transaction may hold.
+-- The kinds of original items that each published transaction may hold.
 SELECT DISTINCT transactions.tid, covers.kind AS item
 FROM transactions
 JOIN covers ON covers.released = transactions.item

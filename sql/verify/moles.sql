@@ -2,7 +2,7 @@
 -- params: k, h_numerator, h_denominator
 -- returns: itemset, support
 -- grain: itemset
--- The moles among the itemsets: fewer than k transactions hold it, or a larger share of these than h holds a private item.
+-- The moles among the itemsets: held by fewer than k transactions, or more than the share h of these holds a private item.
 WITH supports AS (SELECT itemset, count(*) AS support FROM occurrences GROUP BY itemset),
 together AS (
     SELECT occurrences.itemset, private.item, count(*) AS both_

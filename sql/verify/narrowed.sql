@@ -2,7 +2,7 @@
 -- params: position
 -- returns: id, length, superset
 -- grain: id, superset
--- The possible supersets that hold the item at the position, if there is one.
+-- The possible supersets that hold the item at the position, if the transaction has one.
 SELECT possible.id, possible.length, possible.superset
 FROM possible
 LEFT JOIN rests ON rests.id = possible.id AND rests.position = getvariable('position')

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: id, position, subset
 -- grain: id, position
--- Itemsets of one item have no position but the last.
+-- The subsets of itemsets of one item: none, since these have no position but the last.
 SELECT id, 0 AS position, 0 AS subset FROM frequent WHERE id < 0

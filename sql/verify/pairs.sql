@@ -2,7 +2,7 @@
 -- params: low, high, most
 -- returns: itemset, item, support
 -- grain: itemset, item
--- Support of all pairs whose smaller item lies in a range, if it is at most the given one.
+-- Support of all pairs whose smaller item lies in a range, if it is at most the limit.
 SELECT a.item AS itemset, b.item, count(*) AS support
 FROM transactions AS a
 JOIN transactions AS b ON a.tid = b.tid AND a.item < b.item

@@ -2,8 +2,8 @@
 -- params: k
 -- returns: items, rare_items, longest, pair_rows
 -- grain: one row
--- What the cost of a verification depends on: the items, those below k, the longest transaction, and the number of
--- rows of the pair self-join.
+-- The figures that the cost of a verification depends on: the number of items and of those with a support below k, the
+-- longest transaction, and the number of rows of the pair self-join.
 WITH supports AS (SELECT item, count(*) AS support FROM transactions GROUP BY item),
 lengths AS (SELECT tid, count(*) AS length FROM transactions GROUP BY tid),
 by_item AS (

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: itemset, item, support
 -- grain: itemset, item
--- In how many distinct transactions every pair of items occurs.
+-- The number of distinct transactions that hold each pair of items.
 SELECT a.item AS itemset, b.item, count(*) AS support
 FROM set_items AS a
 JOIN set_items AS b ON a.id = b.id AND a.item < b.item

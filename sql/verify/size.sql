@@ -2,5 +2,5 @@
 -- params: none
 -- returns: itemsets, occurrences
 -- grain: one row
--- How many frequent itemsets there are, and how often they occur in all.
+-- The number of frequent itemsets, and of their occurrences.
 SELECT count(*) AS itemsets, CAST(coalesce(sum(support), 0) AS BIGINT) AS occurrences FROM frequent

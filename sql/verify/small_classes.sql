@@ -2,5 +2,5 @@
 -- params: k
 -- returns: content, complete, support
 -- grain: content, complete
--- The classes of transactions that are published alike and have fewer than k members.
+-- The classes of equal published transactions with fewer than k members.
 SELECT content, complete, support FROM classes WHERE support < getvariable('k')

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: prefix, item
 -- grain: itemset
--- What the itemsets are made of, by number.
+-- The prefix and the last item of each itemset, by number.
 SELECT prefix, item FROM numbered ORDER BY itemset

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, prefix, item
 -- grain: tid, prefix, item
--- Every itemset of a transaction with one more item of it, behind the last.
+-- Every itemset of a transaction, extended by one of the later items of the transaction.
 SELECT occurrences.tid, occurrences.itemset AS prefix, public.item
 FROM occurrences
 JOIN public ON occurrences.tid = public.tid AND public.item > occurrences.last

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, itemset, last
 -- grain: tid, itemset
--- Where the itemsets of the next size occur.
+-- The occurrences of the itemsets of the next size.
 SELECT grown.tid, numbered.itemset, grown.item AS last
 FROM grown
 JOIN numbered ON grown.prefix = numbered.prefix AND grown.item = numbered.item

@@ -147,7 +147,7 @@ def test_bad_parameters(run: Run, owner: Path, options: list[str], words: str) -
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("DELETE FROM own WHERE item = 'a'", "1 items of the data are in none of the given columns"),
+        ("DELETE FROM own WHERE item = 'a'", "1 items of the data are in none of the columns"),
         ("INSERT INTO own VALUES (1, 'd')", "1 items are in more than one column"),
         ("INSERT INTO own VALUES (7, 'zz')", "1 of 3 columns hold no item that occurs"),
         ("UPDATE own SET column_id = 1", "at least 2 columns, not 1"),

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MultiAnatomyOptions:
-    """What steers Multi-Anatomy."""
+    """The options of Multi-Anatomy."""
 
     correlation: str = option(
-        "truncated", "How items are compared: as printed, or by all of phi squared.", choices=("truncated", "full")
+        "truncated", "Correlation of items: as printed, or the full phi squared.", choices=("truncated", "full")
     )
-    spread: bool = option(False, "Take transactions round-robin from the most frequent values: buckets get smaller.")
+    spread: bool = option(
+        False, "Take transactions round-robin by their most frequent values, which makes buckets smaller."
+    )
 
 
 def _multi_anatomy(engine: Engine, task: Task) -> Recoding:

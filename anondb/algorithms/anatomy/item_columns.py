@@ -1,4 +1,4 @@
-"""The columns of Multi-Anatomy: items that belong together, by their mean-square contingency and PAM.
+"""The columns of Multi-Anatomy: clusters of correlated items, by mean-square contingency and PAM.
 
 *Privacy Preservation in Transaction Databases based on Anatomy technique* (ICCSE 2010), section IV.A; PAM is that of
 Kaufman and Rousseeuw (1987); docs/algorithms/multi_anatomy.md.
@@ -21,18 +21,18 @@ Floats = npt.NDArray[np.float64]
 
 CORRELATIONS = ("truncated", "full")
 MAX_ITEMS = 6_000  # PAM keeps a few square matrices of 8-byte numbers: about 1 GB
-SCALE = 2**40  # distances are integers, so that sums are exact and equal costs are equal
+SCALE = 2**40  # distances are integers, so sums are exact and equal costs compare equal
 
 
 def item_columns(
     engine: Engine, dataset: Dataset, columns: Any, correlation: str = "truncated"
 ) -> tuple[Ints, tuple[str, ...]]:
-    """The column of each item, numbered from 1, and what the columns are called.
+    """Compute or read the column of each item, numbered from 1, and the names of the columns.
 
     Args:
         engine: the engine, inside a transaction.
         dataset: the data.
-        columns: how many columns PAM makes, or the owner's own (see ``data.columns.load_columns``).
+        columns: number of columns for PAM, or the owner's columns (see ``data.columns.load_columns``).
         correlation: ``truncated`` (the paper's equation 4) or ``full`` (equation 3).
 
     Raises:
@@ -57,9 +57,9 @@ def item_columns(
 def phi_squared(engine: Engine, dataset: Dataset, correlation: str = "truncated") -> Floats:
     """The squared mean-square contingency coefficient of every pair of items, as a symmetric matrix.
 
-    With the shares f of transactions that hold an item: (f_ab - f_a f_b)^2 / (f_a f_b), which keeps one cell of the
-    coefficient's four (equation 4); ``full`` divides by (1 - f_a)(1 - f_b) besides, and is NaN for an item that every
-    transaction holds.
+    With f the share of transactions that hold an item, it is (f_ab - f_a f_b)^2 / (f_a f_b), one of the four cells of the
+    coefficient (equation 4). ``full`` also divides by (1 - f_a)(1 - f_b), and is NaN for an item that every transaction
+    holds.
 
     Raises:
         BudgetExceeded: the matrix would need too much memory.
@@ -70,7 +70,7 @@ def phi_squared(engine: Engine, dataset: Dataset, correlation: str = "truncated"
     if m > MAX_ITEMS:
         raise BudgetExceeded(
             f"PAM compares all pairs of {m} items; the limit is {MAX_ITEMS} items.",
-            hint="Give the columns yourself with --columns FILE.",
+            hint="Define the columns with --columns FILE.",
         )
     pairs = engine.query("anatomy/pair_counts", {"transactions": dataset.transactions})
     surplus = -np.outer(dataset.supports, dataset.supports)
@@ -79,15 +79,15 @@ def phi_squared(engine: Engine, dataset: Dataset, correlation: str = "truncated"
     surplus[b, a] += n * together
     scale = dataset.supports * ((n - dataset.supports) if correlation == "full" else n)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = (surplus / scale[:, None]) * (surplus / scale[None, :])
-    found[:, scale == 0] = found[scale == 0, :] = np.nan
-    return found
+        phi: Floats = (surplus / scale[:, None]) * (surplus / scale[None, :])
+    phi[:, scale == 0] = phi[scale == 0, :] = np.nan
+    return phi
 
 
 def cluster_items(phi: Floats, columns: int) -> list[list[int]]:
-    """The items in ``columns`` clusters, each sorted, by PAM with the distance 1 - phi^2.
+    """Divide the items into ``columns`` sorted clusters by PAM with the distance 1 - phi^2.
 
-    Items without a coefficient go into the smallest cluster, one after the other.
+    Items without a coefficient are added one by one to the smallest cluster.
     """
     defined = np.flatnonzero(~np.isnan(phi).all(axis=1))
     distance = np.rint((1 - phi[np.ix_(defined, defined)].clip(0, 1)) * SCALE).astype(np.int64)
@@ -103,9 +103,10 @@ def cluster_items(phi: Floats, columns: int) -> list[list[int]]:
 
 
 def _build(distance: Ints, number: int) -> Ints:
-    """PAM's BUILD: the item with the least total distance, then always the one that lessens the cost most; ties by label.
+    """PAM's BUILD: take the item with the least total distance, then always the one that most reduces the cost.
 
-    Not the package's own, which never takes the first item after the first medoid, and leaves an item's own gain out.
+    Ties go by label. The package kmedoids is not used here: its BUILD never takes the first item after the first medoid,
+    and ignores the gain of the new medoid itself.
     """
     medoids = [int(distance.sum(axis=1).argmin())]
     nearest = distance[medoids[0]].copy()
@@ -118,20 +119,21 @@ def _build(distance: Ints, number: int) -> Ints:
 
 
 def _swap(distance: Ints, medoids: Ints) -> Ints:
-    """PAM's SWAP through the package kmedoids, one best swap a call.
+    """PAM's SWAP by the package kmedoids, with one best swap per call.
 
-    The package takes the first of equally good swaps: the first item in the order of the matrix, then the first medoid in
-    the order given. Sorting the medoids before each call makes both the order of the labels; integers make the costs exact.
+    Among equally good swaps the package takes the first item in the order of the matrix, then the first medoid in the
+    order of its argument. Since the medoids are sorted before each call, both orders are that of the labels. Integers make
+    the costs exact.
     """
     if len(medoids) in (1, len(distance)):
         return medoids
     kmedoids = _kmedoids()
     cost = int(distance[medoids].min(axis=0).sum())
     while True:
-        found = kmedoids.pam(distance, medoids.astype(np.uint64), max_iter=1)
-        if int(found.loss) >= cost:
+        result = kmedoids.pam(distance, medoids.astype(np.uint64), max_iter=1)
+        if int(result.loss) >= cost:
             return medoids
-        cost, medoids = int(found.loss), np.sort(np.asarray(found.medoids).astype(np.int64))
+        cost, medoids = int(result.loss), np.sort(np.asarray(result.medoids).astype(np.int64))
 
 
 def _assign(distance: Ints, medoids: Ints) -> Ints:
@@ -150,6 +152,6 @@ def _kmedoids() -> Any:
         raise InputError(
             "Clustering items needs the package kmedoids, which is not installed.",
             code="missing_package",
-            hint='Install it with pip install "anondb[anatomy]", or give the columns yourself with --columns FILE.',
+            hint='Install it with pip install "anondb[anatomy]", or define the columns with --columns FILE.',
         ) from None
     return kmedoids

@@ -2,9 +2,10 @@
 docs/algorithms/multi_anatomy.md, with the corrected residue step.
 
 1. item partition: the columns (``item_columns``);
-2. feasibility: some buckets are l-diverse if and only if the whole table as one bucket is, since counts and sizes add up;
+2. feasibility: a partition into l-diverse buckets exists if and only if the whole table is one, since counts and sizes add;
 3. record partition: one pass that closes the current bucket as soon as it is l-diverse (Figure 2, lines 1 to 9);
-4. what is left: placed into a closed bucket that stays l-diverse, else merged with buckets until that is.
+4. residue: each transaction is added to a closed bucket that stays l-diverse; the rest is merged with buckets until the
+   union is l-diverse.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from anondb.models.anatomy import Anatomy
 from anondb.recoding import BucketRecoding
 
 Ints = npt.NDArray[np.int64]
-CHUNK = 50_000  # transactions that are held as Python integers at a time
-TRIALS = 20  # closed buckets that are tried for what is left, per transaction of the data: this keeps the pass linear
+CHUNK = 50_000  # transactions converted to Python integers at a time
+TRIALS = 20  # closed buckets tried for the residue, per transaction of the data; keeps the pass linear
 
 
 def multi_anatomy(
@@ -45,15 +46,15 @@ def multi_anatomy(
     Args:
         engine: the engine, inside a transaction.
         dataset: the transactions.
-        model: l, the number of columns unless ``columns`` has them, and how empty values count.
-        columns: the owner's own columns (see ``data.columns.load_columns``); None lets PAM make ``model.columns``, 2 by
-            default.
-        correlation: what PAM compares items by, ``truncated`` (as printed) or ``full``.
-        spread: take transactions round-robin by their most frequent value instead of in input order; buckets get smaller.
+        model: l, the number of columns unless ``columns`` defines them, and how empty values count.
+        columns: the owner's columns (see ``data.columns.load_columns``); None lets PAM make ``model.columns``, 2 by default.
+        correlation: the correlation of items for PAM, ``truncated`` (as printed) or ``full``.
+        spread: whether to take transactions round-robin by their most frequent value instead of in input order, which makes
+            buckets smaller.
 
     Raises:
-        InputError: bad columns, or the package kmedoids is missing where it is needed.
-        InfeasibleError: no bucket partition is l-diverse; names the column and the largest l that is feasible.
+        InputError: bad columns, or the package kmedoids is needed and missing.
+        InfeasibleError: no bucket partition is l-diverse; the message has the column and the largest feasible l.
         BudgetExceeded: too many items to cluster.
     """
     column, names = item_columns(engine, dataset, (model.columns or 2) if columns is None else columns, correlation)
@@ -71,8 +72,9 @@ def multi_anatomy(
 
 @dataclass(frozen=True)
 class Records:
-    """Transactions as sets of numbered column values; the numbers differ between columns, so that one count of each number
-    says all that l-diversity asks.
+    """Transactions as sets of numbered column values.
+
+    Different columns have different numbers, so a count of each number is enough to check l-diversity.
 
     Attributes:
         start, value: transaction r has the values ``value[start[r] : start[r + 1]]``.
@@ -83,18 +85,18 @@ class Records:
 
     @property
     def number(self) -> int:
-        """How many transactions there are."""
+        """The number of transactions."""
         return len(self.start) - 1
 
     def take(self, order: Ints) -> Records:
-        """Some transactions, in a given order."""
+        """The transactions at these positions, in this order."""
         sizes = np.diff(self.start)[order]
         start = np.concatenate(([0], np.cumsum(sizes)))
         shift = np.repeat(self.start[:-1][order] - start[:-1], sizes)
         return Records(start, self.value[np.arange(start[-1]) + shift])
 
     def lists(self, first: int = 0) -> Iterator[list[int]]:
-        """The values of the transactions from ``first`` on, one after the other."""
+        """Iterate over the values of the transactions, starting with transaction ``first``."""
         for begin in range(first, self.number, CHUNK):
             bounds = self.start[begin : min(begin + CHUNK, self.number) + 1]
             values = self.value[bounds[0] : bounds[-1]].tolist()
@@ -103,9 +105,10 @@ class Records:
                 yield values[left:right]
 
     def round_robin(self) -> Ints:
-        """An order that spreads the transactions of each group evenly, a group having its most frequent value in common.
+        """An order that spreads the transactions of each group evenly; a group shares its most frequent value.
 
-        The i-th of the c transactions of a group (in input order) is put at (2i - 1) / 2c of the way; ties by value.
+        The i-th of the c transactions of a group (in input order) has the relative position (2i - 1) / 2c; ties go by
+        value.
         """
         if not len(self.value):
             return np.arange(self.number)
@@ -124,9 +127,9 @@ class Records:
 
 
 def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], model: Anatomy) -> Records:
-    """Number the column values in SQL, refuse what is infeasible, and fetch the numbers of each transaction.
+    """Number the column values in SQL, refuse infeasible data, and fetch the values of each transaction.
 
-    With ``count``, the empty value of column j gets the j-th number after those of the others.
+    With ``empty_values = "count"``, the empty value of column j gets the j-th number after those of the other values.
     """
     columns = engine.put(
         "anatomy_columns", {"item": ("INTEGER", np.arange(len(column))), "column_id": ("INTEGER", column)}
@@ -134,8 +137,8 @@ def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], 
     tables = {"transactions": dataset.transactions, "columns": columns}
     held = engine.create("anatomy_held", "anatomy/column_values", tables)
     numbers = engine.create("anatomy_numbers", "anatomy/value_numbers", {"held": held})
-    found = engine.query("anatomy/value_counts", {"numbers": numbers})
-    of_value, copies = found["column_id"].astype(np.int64), found["copies"].astype(np.int64)
+    counts = engine.query("anatomy/value_counts", {"numbers": numbers})
+    of_value, copies = counts["column_id"].astype(np.int64), counts["copies"].astype(np.int64)
     n = dataset.n_transactions
     tops = np.zeros(len(names) + 1, dtype=np.int64)
     np.maximum.at(tops, of_value, copies)
@@ -158,7 +161,7 @@ def _read(engine: Engine, dataset: Dataset, column: Ints, names: Sequence[str], 
 
 
 def _check_feasible(tops: Sequence[int], transactions: int, names: Sequence[str], l: Fraction) -> None:
-    """Refuse data whose whole table as one bucket is not l-diverse: then no buckets are."""
+    """Refuse data whose whole table is not l-diverse as one bucket, since then no partition is."""
     worst = max(range(len(tops)), key=lambda j: (tops[j], -j))
     if tops[worst] * l <= transactions:
         return
@@ -167,7 +170,7 @@ def _check_feasible(tops: Sequence[int], transactions: int, names: Sequence[str]
     raise InfeasibleError(
         f"No buckets are l-diverse with l = {l}: the most frequent value of column {names[worst]!r} is too frequent. The"
         f" largest l that is feasible with these columns is {shown}.",
-        hint="Lower --l, choose other --columns, or say --empty-values ignore where it is the empty value that is frequent.",
+        hint="Lower --l, choose other --columns, or use --empty-values ignore if the empty value is the frequent one.",
     )
 
 
@@ -175,14 +178,14 @@ def _check_feasible(tops: Sequence[int], transactions: int, names: Sequence[str]
 
 
 class _Bucket:
-    """A closed bucket that transactions are added to.
+    """A closed bucket to which transactions can be added.
 
     Attributes:
-        size: its transactions.
-        counts: how many of them have each value.
-        room: floor((size + 1) / l): how often a value may occur once one more transaction is in.
-        full: the values that occur so often already. One more transaction can bring ``room`` up by one and no value
-            beyond it, so no value is full after that.
+        size: number of transactions.
+        counts: number of transactions with each value.
+        room: floor((size + 1) / l), the largest allowed count of a value after one more transaction.
+        full: the values with that count. If another transaction increases ``room`` by one, no count exceeds the old
+            ``room``, so no value is full then.
     """
 
     def __init__(self, size: int, values: Iterable[int], l: Fraction) -> None:
@@ -191,11 +194,11 @@ class _Bucket:
         self.full = {value for value, count in self.counts.items() if count >= self.room}
 
     def blocking(self, values: list[int]) -> list[int]:
-        """Those of a transaction's values that keep it out; without room (a bucket of empty values only) all of them."""
+        """The values that prevent adding a transaction; without room (a bucket of empty values only) all of them."""
         return [v for v in values if v in self.full] if self.room else values
 
     def add(self, values: Sequence[int]) -> bool:
-        """Add a transaction that fits; whether there is more room now than before."""
+        """Add a transaction that fits, and return whether ``room`` increased."""
         self.size += 1
         for value in values:
             self.counts[value] += 1
@@ -211,20 +214,20 @@ class _Bucket:
 def bucketize(records: Records, l: Fraction) -> Ints:
     """The bucket of each transaction, numbered from 1; the whole table must be l-diverse.
 
-    It is linear: each value is counted a bounded number of times, and at most ``TRIALS`` closed buckets per transaction of
-    the data are tried for what is left.
+    The cost is linear: each value is counted a bounded number of times, and at most ``TRIALS`` closed buckets per
+    transaction of the data are tried for the residue.
     """
-    ends = _stream(records, l)
+    ends = _bucket_ends(records, l)
     bucket = np.repeat(np.arange(len(ends) + 1), np.diff([0, *ends, records.number]))
     left = np.arange(ends[-1] if ends else 0, records.number)
-    bucket[left] = _place(records, ends, int(left[0]), l) if len(left) else left
+    bucket[left] = _place_residue(records, ends, int(left[0]), l) if len(left) else left
     if (bucket == len(ends)).any():
-        bucket = _merge(records, bucket, len(ends), l)
+        bucket = _merge_residue(records, bucket, len(ends), l)
     return bucket + 1
 
 
-def _stream(records: Records, l: Fraction) -> list[int]:
-    """Where each bucket ends: as soon as its most frequent value, of all columns, is not too frequent (lines 3 to 9)."""
+def _bucket_ends(records: Records, l: Fraction) -> list[int]:
+    """The end of each bucket: the first at which no value of any column is too frequent (lines 3 to 9)."""
     over, under = l.numerator, l.denominator
     ends: list[int] = []
     counts: dict[int, int] = {}
@@ -243,25 +246,25 @@ def _stream(records: Records, l: Fraction) -> list[int]:
     return ends
 
 
-def _place(records: Records, ends: Sequence[int], first: int, l: Fraction) -> list[int]:
-    """Put what is left from transaction ``first`` on, in order, into the first closed bucket that stays l-diverse.
+def _place_residue(records: Records, ends: Sequence[int], first: int, l: Fraction) -> list[int]:
+    """Add each transaction from ``first`` on, in order, to the first closed bucket that stays l-diverse.
 
-    Until a bucket has more room, a value that is full there stays so: the search begins where not all buckets before are
-    full of the same value.
+    A full value of a bucket stays full until the bucket has more room. So the search for a transaction skips the buckets
+    at the front that are all full of one of its values.
 
     Returns:
-        The bucket of each, numbered from 0; ``len(ends)`` where none stays l-diverse, or none of those that were tried.
+        The bucket of each transaction, numbered from 0; ``len(ends)`` if no bucket that was tried stays l-diverse.
     """
     buckets: list[_Bucket] = []
     placed: list[int] = []
-    skip: dict[int, int] = {}  # for a value, how many buckets at the front are full of it
+    skip: dict[int, int] = {}  # for each value, the number of buckets at the front that are full of it
     trials = TRIALS * records.number
     for values in records.lists(first):
         number = max((skip.get(v, 0) for v in values), default=0)
         while number < len(ends) and trials:
             trials -= 1
             if number >= len(buckets):
-                buckets += (_closed(records, ends, n, l) for n in range(len(buckets), number + 1))
+                buckets += (_closed_bucket(records, ends, n, l) for n in range(len(buckets), number + 1))
             bucket = buckets[number]
             blocking = bucket.blocking(values)
             if not blocking:
@@ -279,15 +282,17 @@ def _place(records: Records, ends: Sequence[int], first: int, l: Fraction) -> li
     return placed
 
 
-def _closed(records: Records, ends: Sequence[int], number: int, l: Fraction) -> _Bucket:
-    """A bucket as the pass has closed it."""
+def _closed_bucket(records: Records, ends: Sequence[int], number: int, l: Fraction) -> _Bucket:
+    """The bucket that the pass closed."""
     first, last = (ends[number - 1] if number else 0), ends[number]
     return _Bucket(last - first, records.value[records.start[first] : records.start[last]].tolist(), l)
 
 
-def _merge(records: Records, bucket: Ints, closed: int, l: Fraction) -> Ints:
-    """Pool what is in no closed bucket, then the smallest buckets (ties by number), until the pool is l-diverse: at the
-    latest when it is the whole table. The other buckets keep their order, the pool comes last."""
+def _merge_residue(records: Records, bucket: Ints, closed: int, l: Fraction) -> Ints:
+    """Pool the transactions in no closed bucket with the smallest buckets (ties by number) until the pool is l-diverse.
+
+    At the latest the whole table is. The other buckets keep their order; the pool is the last bucket.
+    """
     sizes = np.bincount(bucket, minlength=closed + 1)
     members = np.split(np.argsort(bucket, kind="stable"), np.cumsum(sizes)[:-1])
     counts: Counter[int] = Counter()

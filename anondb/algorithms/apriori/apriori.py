@@ -1,12 +1,12 @@
 """AA, Apriori anonymization, with DA inside (Terrovitis, Mamoulis and Kalnis, VLDB 2008; docs/algorithms/apriori.md).
 
-A cut of the taxonomy that makes the data k^m-anonymous without suppression. From the cut of all leaves on, sizes i = 1..m
-are made safe one after the other: while there are threats of size i, the first of them by label is raised (DA: each of its
-nodes to an ancestor or itself) in the cheapest way that makes its image frequent, and the highest nodes replace everything
-below them. Cost is the total NCP of the cut; ties go to the cut whose sorted labels come first.
+The algorithm finds a cut of the taxonomy that makes the data k^m-anonymous without suppression. It starts from the cut of
+all leaves and removes the threats of sizes 1 to m in order. While threats of a size are left, DA raises the first of them
+by label (each node to an ancestor or itself) in the cheapest way that makes its image frequent, and the raised nodes
+replace all nodes below them. The cost is the total NCP of the cut; ties go to the cut whose sorted labels come first.
 
-The paper builds a count-tree of all itemsets for each size. Here supports come from posting lists: generalizing never makes
-a new threat among nodes that have none, so that each node is looked at once, and again only when it was part of one.
+The paper builds a count-tree of all itemsets for each size. Here supports come from posting lists. Generalizing creates no
+threat among nodes without one, so each node is checked once, and again only after it was part of a threat.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Nodes = tuple[int, ...]  # an antichain, ascending
 
 @dataclass
 class Apriori:
-    """AA on the part of the data below one node, from a cut of that node's subtree on.
+    """AA on the part of the data below one node, starting from a cut of that node's subtree.
 
     Attributes:
         postings: the transactions.
-        k: the support from which an itemset is no threat.
+        k: the least support of an itemset that is not a threat.
         order: position of each node by label.
-        top: the node whose subtree is recoded; the root for all of the data.
-        cut: the nodes of the cut, at first where to start from.
+        top: the node whose subtree is recoded; the root for all data.
+        cut: the nodes of the cut; initially the cut to start from.
         decisions: the raises, in order.
     """
 
@@ -70,12 +70,12 @@ class Apriori:
         self._cut_cost[node] = self._cost[node]
 
     def image(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The node of the cut above or equal to each of some nodes."""
+        """The node of the cut above or equal to each of ``nodes``."""
         return self._image[nodes].astype(np.int64)
 
     @property
     def feasible(self) -> bool:
-        """Whether raising everything to ``top`` leaves no threat (then, and only then, AA succeeds)."""
+        """Whether raising all nodes to ``top`` leaves no threat; AA succeeds if and only if this holds."""
         return not 0 < self.postings.support((self.top,)) < self.k
 
     @property
@@ -84,53 +84,53 @@ class Apriori:
         return Fraction(int(self._cut_cost.sum()), self.postings.taxonomy.n_leaves)
 
     def run(self, m: int | float) -> None:
-        """Sizes 1 to m, as long as a transaction shows so many nodes. The part must be ``feasible``."""
+        """Remove threats of sizes 1 to m, up to the most nodes of a transaction. The part must be ``feasible``."""
         size = 1
         while size <= m and self.k > 1 and size <= self._longest():
             self._level(size)
             size += 1
 
     def _longest(self) -> int:
-        """The most nodes that a transaction shows."""
+        """The largest number of nodes of a transaction under the cut."""
         owner, _ = self._shown(self.postings.tids(self.top))
         return int(np.bincount(owner).max(initial=0))
 
     def _shown(self, tids: Rows) -> tuple[npt.NDArray[np.int64], Rows]:
-        """What transactions show below ``top``, by label order."""
+        """The nodes of transactions under the cut, below ``top``, as positions by label."""
         owner, node = self.postings.shown(tids, self._image)
         inside = node >= 0
         return owner[inside], self._rank[node[inside]]
 
     def _level(self, size: int) -> None:
-        """DA: raise threats of this size, the first by label each time, until there is none."""
+        """DA: raise the first threat of this size by label until none is left."""
         waiting = [self.order[node] for node in self.cut]
         heapq.heapify(waiting)
         while waiting:
             node = self._by_label[heapq.heappop(waiting)]
             if node not in self.cut:
                 continue
-            found = self._first_threat(node, size)
-            if found is None:
+            result = self._first_threat(node, size)
+            if result is None:
                 continue
-            threat, support = found
+            threat, support = result
             raised = self._cheapest(threat)
             self._raise(raised, support, size)
             for changed in {node, *raised} & self.cut:
                 heapq.heappush(waiting, self.order[changed])
 
     def _first_threat(self, node: int, size: int) -> tuple[Nodes, int] | None:
-        """The first threat, by label, whose first node is this one; smaller threats there are none."""
+        """The first threat by label whose first node is ``node``, and its support; no smaller threats may be left."""
         tids = self.postings.tids(node)
         if size == 1:
             return ((node,), len(tids)) if 0 < len(tids) < self.k else None
         owner, rank = self._shown(tids)
-        found = self._extend(owner, rank, self.order[node], size - 1)
-        return None if found is None else (tuple(sorted((node, *found[0]))), found[1])
+        rest = self._extend(owner, rank, self.order[node], size - 1)
+        return None if rest is None else (tuple(sorted((node, *rest[0]))), rest[1])
 
     def _extend(
         self, owner: npt.NDArray[np.int64], rank: Rows, last: int, missing: int
     ) -> tuple[list[int], int] | None:
-        """The first ``missing`` nodes behind ``last`` that fewer than k of these transactions show, and how many do."""
+        """The first ``missing`` nodes after ``last`` that fewer than k of these transactions hold, and their support."""
         behind = rank > last
         owner, rank = owner[behind], rank[behind]
         counts = np.bincount(rank)
@@ -141,15 +141,16 @@ class Apriori:
             holds = np.zeros(int(owner[-1]) + 1, dtype=np.bool_)
             holds[owner[rank == following]] = True
             kept = holds[owner]
-            found = self._extend(owner[kept], rank[kept], following, missing - 1)
-            if found is not None:
-                return [self._by_label[following], *found[0]], found[1]
+            rest = self._extend(owner[kept], rank[kept], following, missing - 1)
+            if rest is not None:
+                return [self._by_label[following], *rest[0]], rest[1]
         return None
 
     def _cheapest(self, threat: Nodes) -> Nodes:
-        """The cheapest image of a threat, under a coarser cut, that is frequent.
+        """The cheapest frequent image of a threat under a coarser cut.
 
-        Images are visited by cost, each from one where a single node was one step lower: no raise makes the cut cheaper.
+        Images are visited in order of cost, each reached by raising a single node by one step. A raise never makes the cut
+        cheaper.
         """
         taxonomy, visited, best = self.postings.taxonomy, {threat}, []
         waiting: list[tuple[int, Nodes]] = [(0, threat)]
@@ -177,14 +178,14 @@ class Apriori:
         return chosen
 
     def _cost_of(self, image: Nodes) -> int:
-        """What raising the cut to these nodes adds to NCP x M."""
+        """The increase of NCP x M when the cut is raised to these nodes."""
         last = self.postings.taxonomy.last
         return sum(self._cost[v] - int(self._cut_cost[v : int(last[v]) + 1].sum()) for v in image)
 
     def _comes_first(self, one: Nodes, other: Nodes) -> bool:
         """Whether the sorted labels of the cut raised to ``one`` come before those of the cut raised to ``other``.
 
-        Two sorted lists differ first at the smallest label that only one of them has, and neither cut holds the other.
+        Two sorted lists first differ at the smallest label that only one of them has, and neither cut contains the other.
         """
         (added, removed), (others_added, others_removed) = self._change(one), self._change(other)
         ours, theirs = (
@@ -220,7 +221,7 @@ def label_order(taxonomy: Taxonomy) -> list[int]:
 
 
 def too_few(non_empty: int, k: int) -> InfeasibleError:
-    """What to say where no generalization helps: fewer than k transactions hold anything at all."""
+    """The error for data in which some, but fewer than k, transactions hold an item."""
     return InfeasibleError(
         f"Only {non_empty} transactions hold an item, fewer than k = {k}: no generalization hides them.",
         hint="Lower k, or use mhghs or coat, which suppress items.",
@@ -228,22 +229,22 @@ def too_few(non_empty: int, k: int) -> InfeasibleError:
 
 
 def apriori(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
-    """k^m-anonymity by generalization alone, with one cut for all transactions.
+    """Achieve k^m-anonymity by generalization only, with one cut for all transactions.
 
     Args:
         engine: inside a transaction.
         dataset: the coded transactions.
-        taxonomy: every item of the data is one of its leaves.
+        taxonomy: a taxonomy with every item of the data as a leaf.
         model: k and m; m above the longest transaction (or infinity) means the longest.
 
     Returns:
-        A recoding that suppresses nothing. A decision's cost is the total NCP of the cut after the step, its round the
-        size of the threat.
+        A recoding that suppresses nothing. The cost of a decision is the total NCP of the cut after the step, its round
+        the size of the threat.
 
     Raises:
-        InputError: items that are no leaves of the taxonomy.
+        InputError: items that are not leaves of the taxonomy.
         InfeasibleError: some, but fewer than k, transactions are not empty.
-        BudgetExceeded: more occurrences than the controller holds.
+        BudgetExceeded: more occurrences than fit in memory.
     """
     postings, _ = load_postings(engine, dataset, taxonomy)
     search = Apriori(postings, model.k, label_order(taxonomy), 0, set(np.flatnonzero(taxonomy.is_leaf).tolist()))

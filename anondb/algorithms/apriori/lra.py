@@ -1,8 +1,9 @@
 """LRA, local recoding anonymization (Terrovitis, Mamoulis and Kalnis, VLDB Journal 2011; docs/algorithms/lra.md).
 
-Transactions are sorted by the rank of their bit vectors in the Gray code, so that neighbours are alike; the first leaf of
-the taxonomy, breadth first, is the highest bit. They are cut into equal chunks of at least k, and AA recodes each chunk
-with a cut of its own. A chunk in which some, but fewer than k, transactions hold an item joins its neighbour.
+The algorithm sorts transactions by the rank of their bit vectors in the Gray code, which makes neighbours similar; the first
+leaf of the taxonomy, breadth first, is the highest bit. It divides them into equal chunks of at least k transactions, and
+AA finds a separate cut for each chunk. A chunk in which some, but fewer than k, transactions hold an item joins its
+neighbour.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from anondb.recoding import Decision, LocalRecoding
 
 Ints = npt.NDArray[np.int64]
 
-PARTS = 2  # the fewest that make the recoding local: supports, and with them accuracy, fall with every further one
+PARTS = 2  # the fewest chunks of a local recoding: supports, and with them accuracy, fall with every further chunk
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,10 @@ class Chunk:
     """Transactions that share a cut.
 
     Attributes:
-        members: their positions in the postings, in Gray order; those without items are not among them.
-        size: how many they are, those without items included.
-        cut: the nodes of their cut.
-        decisions: the raises that led there.
+        members: the positions in the postings of those with items, in Gray order.
+        size: number of transactions, those without items included.
+        cut: the nodes of the cut.
+        decisions: the raises, in order.
     """
 
     members: Ints
@@ -45,10 +46,10 @@ class Chunk:
 
 
 def gray_order(postings: Postings) -> Ints:
-    """The transactions by the rank of their bit vectors in the Gray code; equal ones stay in their order.
+    """Sort the transactions by the rank of their bit vectors in the Gray code; equal ones keep their order.
 
-    The rank's bit at a position is the parity of the bits up to there. So of two vectors that first differ at some
-    position, the one with the bit comes later if the number of bits before is even, and earlier if it is odd: the positions
+    The bit of the rank at a position is the parity of the bits up to that position. So of two vectors that first differ at
+    some position, the one with the bit comes later if the number of bits before is even, else earlier. Hence the positions
     of the bits, with alternating signs, sort like the ranks.
     """
     taxonomy = postings.taxonomy
@@ -60,20 +61,21 @@ def gray_order(postings: Postings) -> Ints:
     bits = bits[np.lexsort((bits, owner))]
     within = np.arange(len(bits)) - np.repeat(postings.start[:-1], np.diff(postings.start))
     signed = np.where(within % 2, bits, -bits).tolist()
-    end = len(leaves) + 1  # where a vector has no bit left: as if its next one came last
+    end = len(leaves) + 1  # after the last bit of a vector: as if its next bit came last
     starts = postings.start.tolist()
     keys = [(*signed[a:b], end if (b - a) % 2 else -end) for a, b in pairwise(starts)]
     return np.asarray(sorted(range(postings.n), key=keys.__getitem__), dtype=np.int64)
 
 
 def split(order: Ints, empty: int, k: int, parts: int) -> list[tuple[Ints, int]]:
-    """Equal chunks of at least k transactions, with the size of each; the last one takes in what would be too small, and
-    one that AA cannot recode joins the next (the last one the one before).
+    """Divide transactions into equal chunks of at least k, each with its size.
+
+    The last chunk includes a remainder below k. A chunk that AA cannot recode joins the next, the last one the previous.
 
     Args:
         order: the transactions with items, in Gray order.
-        empty: how many have none; these come first.
-        k, parts: the least size, and how many chunks are wanted.
+        empty: number of transactions without items; these come first.
+        k, parts: the least size, and the intended number of chunks.
 
     Raises:
         InfeasibleError: fewer than k transactions hold an item, but some do.
@@ -88,7 +90,7 @@ def split(order: Ints, empty: int, k: int, parts: int) -> list[tuple[Ints, int]]
     for end in ends:
         members = order[max(begin - empty, 0) : max(end - empty, 0)]
         if 0 < len(members) < k and end < n:
-            continue  # it joins the next one
+            continue  # it joins the next chunk
         while 0 < len(members) < k and chunks:
             before, count = chunks.pop()
             members, begin = np.concatenate((before, members)), begin - count
@@ -100,7 +102,7 @@ def split(order: Ints, empty: int, k: int, parts: int) -> list[tuple[Ints, int]]
 
 
 def recode_chunks(postings: Postings, empty: int, model: KmAnonymity, parts: int) -> Iterator[Chunk]:
-    """AA on each chunk by itself."""
+    """Run AA on each chunk separately."""
     taxonomy = postings.taxonomy
     order = label_order(taxonomy)
     leaves = set(np.flatnonzero(taxonomy.is_leaf).tolist())
@@ -113,23 +115,23 @@ def recode_chunks(postings: Postings, empty: int, model: KmAnonymity, parts: int
 def lra(
     engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, *, parts: int = PARTS
 ) -> LocalRecoding:
-    """k^m-anonymity by generalization alone, with one cut for each chunk of similar transactions.
+    """Achieve k^m-anonymity by generalization only, with one cut for each chunk of similar transactions.
 
     Args:
         engine: inside a transaction.
         dataset: the coded transactions.
-        taxonomy: every item of the data is one of its leaves.
+        taxonomy: a taxonomy with every item of the data as a leaf.
         model: k and m; m above the longest transaction (or infinity) means the longest.
-        parts: how many chunks are wanted; each has at least k transactions. One chunk is AA.
+        parts: the intended number of chunks of at least k transactions; 1 is AA.
 
     Returns:
-        A recoding that suppresses nothing. A decision's cost is the total NCP of its chunk after the step, its round the
-        size of the threat.
+        A recoding that suppresses nothing. The cost of a decision is the total NCP of its chunk after the step, its round
+        the size of the threat.
 
     Raises:
-        InputError: items that are no leaves of the taxonomy.
+        InputError: items that are not leaves of the taxonomy.
         InfeasibleError: some, but fewer than k, transactions are not empty.
-        BudgetExceeded: more occurrences than the controller holds.
+        BudgetExceeded: more occurrences than fit in memory.
     """
     postings, tids = load_postings(engine, dataset, taxonomy)
     owners, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
@@ -153,5 +155,5 @@ def lra(
         member_of=member_of,
         member_labels=member_labels,
         decisions=tuple(decisions),
-        remarks=(f"The transactions were recoded in {len(chunks)} chunks, each with a cut of its own.",),
+        remarks=(f"The transactions were recoded in {len(chunks)} chunks, each with a separate cut.",),
     )

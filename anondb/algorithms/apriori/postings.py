@@ -1,4 +1,4 @@
-"""Transactions as arrays of taxonomy leaves: which transactions hold a node, and which nodes a transaction shows."""
+"""Transactions as arrays of taxonomy leaves: the transactions below a node, and the nodes of a transaction under a cut."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from anondb.errors import BudgetExceeded
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 
-MAX_OCCURRENCES = 100_000_000  # 16 bytes each, and as much again for the nodes that were asked for
+MAX_OCCURRENCES = 100_000_000  # 16 bytes each, and as much again for the nodes that are looked up
 
 
 @dataclass
 class Postings:
-    """Non-empty transactions, numbered from 0, as taxonomy leaves; and the transactions below each node.
+    """Non-empty transactions, numbered from 0, as taxonomy leaves, with the transactions below each node.
 
     Attributes:
         taxonomy: the taxonomy.
@@ -45,7 +45,7 @@ class Postings:
 
     @property
     def n(self) -> int:
-        """How many transactions there are."""
+        """The number of transactions."""
         return len(self.start) - 1
 
     def tids(self, node: int) -> Rows:
@@ -57,7 +57,7 @@ class Postings:
         return known
 
     def support(self, nodes: tuple[int, ...]) -> int:
-        """How many transactions have leaves below all of ``nodes``."""
+        """The number of transactions with leaves below all of ``nodes``."""
         shared, *others = sorted((self.tids(node) for node in nodes), key=len)
         for tids in others:
             if not len(shared):
@@ -68,7 +68,7 @@ class Postings:
         return len(shared)
 
     def shown(self, tids: Rows, image: Rows) -> tuple[Ints, Rows]:
-        """What transactions show under a cut: pairs (position in ``tids``, node), each once.
+        """The nodes of transactions under a cut: pairs (position in ``tids``, node), each once.
 
         Args:
             tids: the transactions.
@@ -84,7 +84,7 @@ class Postings:
         return owner[fresh], node[fresh]
 
     def part(self, tids: Ints) -> Postings:
-        """Some of the transactions, renumbered in the given order."""
+        """Some of the transactions, renumbered in the order of ``tids``."""
         length = self.start[tids + 1] - self.start[tids]
         start = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
         at = np.arange(int(start[-1])) + np.repeat(self.start[tids] - start[:-1], length)
@@ -92,11 +92,11 @@ class Postings:
 
 
 def load_postings(engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> tuple[Postings, Ints]:
-    """The non-empty transactions of a dataset, and the tid of each.
+    """Load the non-empty transactions of a dataset, and the tid of each.
 
     Raises:
-        InputError: items that are no leaves of the taxonomy.
-        BudgetExceeded: more occurrences than the controller holds.
+        InputError: items that are not leaves of the taxonomy.
+        BudgetExceeded: more occurrences than fit in memory.
     """
     if dataset.n_occurrences > MAX_OCCURRENCES:
         raise BudgetExceeded(
@@ -106,9 +106,9 @@ def load_postings(engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> tuple
         )
     nodes = taxonomy.leaf_nodes(dataset)
     leaves = engine.put("leaves", {"item": ("INTEGER", np.arange(len(nodes))), "node": ("INTEGER", nodes)})
-    found = engine.query("itemsets/occurrences", {"transactions": dataset.transactions, "leaves": leaves})
+    rows = engine.query("itemsets/occurrences", {"transactions": dataset.transactions, "leaves": leaves})
     engine.drop(leaves)
-    tid = found["tid"].astype(np.int64)
+    tid = rows["tid"].astype(np.int64)
     begins = np.flatnonzero(np.diff(tid, prepend=-1))
     start = np.append(begins, len(tid)).astype(np.int64)
-    return Postings(taxonomy, found["node"].astype(np.int32), start), tid[begins]
+    return Postings(taxonomy, rows["node"].astype(np.int32), start), tid[begins]

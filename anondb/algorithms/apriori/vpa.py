@@ -1,7 +1,7 @@
 """VPA, vertical partitioning anonymization (Terrovitis, Mamoulis and Kalnis, VLDB Journal 2011; docs/algorithms/vpa.md).
 
-The domain is split by a cut of the taxonomy. AA recodes the projection of the data on each part alone, and then all of the
-data from the union of the parts' cuts on, which only itemsets across parts can still threaten.
+A cut of the taxonomy divides the domain into parts. AA recodes the projection of the data on each part, and then all data,
+starting from the union of the cuts of the parts; all threats left are itemsets across parts.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from anondb.recoding import Decision, GlobalRecoding
 def parts(
     postings: Postings, model: KmAnonymity, order: list[int], tops: Sequence[int]
 ) -> tuple[set[int], list[Decision]]:
-    """The union of the cuts of all parts, and the raises within them. A part that fewer than k transactions hold, but
-    some do, becomes its top node."""
+    """Recode each part and return the union of the cuts and the raises.
+
+    A part that some, but fewer than k, transactions hold becomes its top node.
+    """
     taxonomy = postings.taxonomy
     cut: set[int] = set()
     decisions: list[Decision] = []
@@ -39,22 +41,22 @@ def parts(
 
 
 def vpa(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
-    """k^m-anonymity by generalization alone: each child of the root by itself, then all of the data.
+    """Achieve k^m-anonymity by generalization only: first below each child of the root, then on all data.
 
     Args:
         engine: inside a transaction.
         dataset: the coded transactions.
-        taxonomy: every item of the data is one of its leaves.
+        taxonomy: a taxonomy with every item of the data as a leaf.
         model: k and m; m above the longest transaction (or infinity) means the longest.
 
     Returns:
-        A recoding that suppresses nothing. A decision's cost is the NCP, summed over all occurrences, of the part that
-        it belongs to, and in the end of all of the data; its round is the size of the threat.
+        A recoding that suppresses nothing. The cost of a decision is the total NCP of its part after the step, and in the
+        last phase that of all data; its round is the size of the threat.
 
     Raises:
-        InputError: items that are no leaves of the taxonomy.
+        InputError: items that are not leaves of the taxonomy.
         InfeasibleError: some, but fewer than k, transactions are not empty.
-        BudgetExceeded: more occurrences than the controller holds.
+        BudgetExceeded: more occurrences than fit in memory.
     """
     postings, _ = load_postings(engine, dataset, taxonomy)
     order = label_order(taxonomy)

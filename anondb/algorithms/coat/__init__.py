@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CoatOptions:
-    """What steers COAT."""
+    """The options of COAT."""
 
-    literal: bool = option(False, "Follow the algorithm as it is printed.")
+    literal: bool = option(False, "Follow the printed algorithm, with its faults.")
 
 
 def _coat(engine: Engine, task: Task) -> Recoding:
     from anondb.algorithms.coat.coat import coat
 
-    required = task.requirements
+    requirements = task.requirements
     return coat(
         engine,
         task.dataset,
         task.model,
-        privacy=required.privacy,
-        utility=required.utility,
-        weights=required.weights,
+        privacy=requirements.privacy,
+        utility=requirements.utility,
+        weights=requirements.weights,
         max_suppression=task.max_suppression,
         literal=task.options.literal,
     )
@@ -38,8 +38,8 @@ def _coat(engine: Engine, task: Task) -> Recoding:
 def _pcta(engine: Engine, task: Task) -> Recoding:
     from anondb.algorithms.coat.pcta import pcta
 
-    required = task.requirements
-    return pcta(engine, task.dataset, task.model, privacy=required.privacy, weights=required.weights)
+    requirements = task.requirements
+    return pcta(engine, task.dataset, task.model, privacy=requirements.privacy, weights=requirements.weights)
 
 
 COAT = Method(

@@ -1,8 +1,8 @@
-"""The state of COAT: generalized items ("blocks"), which transactions hold them, and what merging two would cost.
+"""The state of COAT: generalized items ("blocks"), the transactions that hold them, and the cost of merging two.
 
-Items are numbered 0..n-1 in code-point order of their labels, over everything that the data and the constraints name. A
-block has the number of one of its items. Occurrences lie in one array, transaction by transaction, so that a row of
-co-occurrence counts is one gather and one ``bincount`` over the transactions that hold a block.
+The items of the data and of the constraints are numbered 0..n-1 in code-point order of their labels. A block has the number
+of one of its items. Occurrences lie in one array, transaction by transaction. So a row of co-occurrence counts takes one
+gather and one ``bincount`` over the transactions that hold a block.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 Slots = npt.NDArray[np.int32]
 
-NEVER = 2**62  # when a dead block was born: after everything
-_DENSE = 64  # a block that at least one in so many transactions holds gets a bitmap
-_FEW = 128  # so few transactions are looked at as a whole
-_FAR = 2**61  # a loss that no block reaches
+NEVER = 2**62  # ``born`` of a dead block: later than any clock
+_DENSE = 64  # a block held by at least one in this many transactions gets a bitmap
+_FEW = 128  # up to this many transactions are checked item by item
+_FAR = 2**61  # above the loss of any block
 _NEAR = 1e-6  # logarithms closer than this are compared exactly
 
 
 class Weights(Protocol):
-    """w of generalized items (Definition 3.14): a number of each union of two blocks, and what the number is worth."""
+    """w of generalized items (Definition 3.14): a key for each union of two blocks, and the weight of each key."""
 
     def keys(self, block: int, others: Ints) -> Ints:
         """A key for the union of ``block`` with each of the others (or, where equal, for the block itself)."""
 
     def merge(self, kept: int, gone: int) -> None:
-        """``kept`` now stands for both blocks."""
+        """Record that ``kept`` now stands for both blocks."""
 
     def values(self, keys: Ints) -> npt.NDArray[np.float64]:
-        """The weights of keys, about."""
+        """The weights of keys as floats."""
 
     def exact(self, key: int) -> Fraction:
-        """The weight of a key."""
+        """The exact weight of a key."""
 
 
 class Blocks:
@@ -46,11 +46,11 @@ class Blocks:
     Attributes:
         n: number of items; block numbers are below it.
         n_transactions: N.
-        support: transactions that hold each block.
-        size: original items of each block.
+        support: number of transactions that hold each block.
+        size: number of original items of each block.
         least: smallest item of each block, which orders blocks by their labels.
-        born: the clock when each block came to be what it is, 0 for untouched items, ``NEVER`` for dead ones.
-        clock: how many merges and suppressions there were.
+        born: the clock of the last change of each block, 0 for unchanged items, ``NEVER`` for dead blocks.
+        clock: number of merges and suppressions so far.
         block_of: block of each item, -1 if suppressed.
         members: items of each block, in no order.
         suppressed: items suppressed so far, in order.
@@ -59,7 +59,8 @@ class Blocks:
     def __init__(
         self, n: int, n_transactions: int, tid: Slots, item: Slots, group: Ints, weights: Weights | None
     ) -> None:
-        """
+        """Make one block of each item.
+
         Args:
             n, n_transactions: number of items; N.
             tid, item: the occurrences, sorted by transaction; transactions are numbered from 0.
@@ -89,7 +90,7 @@ class Blocks:
         self._alive: list[int] = np.bincount(group, minlength=groups).tolist() if groups else []
         self._merged: list[set[int]] = [set() for _ in range(groups)]
         self._weights = weights
-        self._single = self.support.copy()  # supports of untouched items, _FAR for all other blocks
+        self._single = self.support.copy()  # supports of unchanged items, _FAR for all other blocks
         sizes = np.arange(n + 1, dtype=np.float64)
         with np.errstate(divide="ignore"):
             self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
@@ -101,7 +102,7 @@ class Blocks:
     # ------------------------------------------------------------------ supports
 
     def slots_of(self, block: int) -> tuple[Slots, Ints]:
-        """All occurrences in the transactions that hold a block, and where each of these transactions begins."""
+        """The blocks in the transactions that hold ``block``, one transaction after the other, and the start of each."""
         return self._slots(self.tid[self.position[block]])
 
     def _slots(self, tids: Slots) -> tuple[Slots, Ints]:
@@ -114,14 +115,14 @@ class Blocks:
         return self.slot.take(index), begins
 
     def row(self, block: int) -> Ints:
-        """How many transactions hold both the block and each other one, by block."""
+        """The number of transactions that hold both ``block`` and each other block."""
         if self._cached[:2] != (block, self.clock):
             counts = np.bincount(self.slots_of(block)[0], minlength=self.n + 1)[: self.n]
             self._cached = (block, self.clock, counts)
         return self._cached[2]
 
     def support_of(self, blocks: Collection[int]) -> int:
-        """In how many transactions all of the blocks occur."""
+        """The number of transactions that hold all of the blocks."""
         if not blocks:
             return self.n_transactions
         rarest = min(blocks, key=self.support.item)
@@ -147,22 +148,24 @@ class Blocks:
         return int(np.count_nonzero(held == len(rest)))
 
     def _among(self, tids: Slots, block: int) -> Slots:
-        """Those of the transactions that hold a block."""
+        """The transactions among ``tids`` that hold a block."""
         if self._is_frequent(block):
             held = self._bitmap(block).view(np.uint8)[tids >> 3] >> (tids & 7).astype(np.uint8)
             return np.asarray(tids[(held & 1).view(np.bool_)])
         others = self.tid[self.position[block]]
         self._seen[tids] = True
-        found = others[self._seen[others]]
+        result = others[self._seen[others]]
         self._seen[tids] = False
-        return found
+        return result
 
     def _is_frequent(self, block: int) -> bool:
         return bool(self.support[block] * _DENSE >= self.n_transactions)
 
     def _bitmap(self, block: int) -> npt.NDArray[np.uint64]:
-        """The transactions that hold a block as bits; for frequent blocks, so that all bitmaps together are no larger than
-        the occurrences."""
+        """The transactions that hold a block as bits.
+
+        Only frequent blocks have bitmaps, so all of them together are no larger than the occurrences.
+        """
         bits = self._bitmaps.get(block)
         if bits is None:
             tids = self.tid[self.position[block]]
@@ -172,8 +175,8 @@ class Blocks:
         return bits
 
     def holds(self, blocks: Sequence[int], whole: int, k: int) -> bool:
-        """Whether every non-empty part of ``blocks``, whose support is ``whole``, is held by no transaction or by at
-        least k (docs/algorithms/models.md#constraints)."""
+        """Whether no transaction or at least k hold each non-empty part of ``blocks``, whose support is ``whole``
+        (docs/algorithms/models.md#constraints)."""
         if not blocks or whole:
             return not blocks or whole >= k
         supports = self.support[list(blocks)]
@@ -184,7 +187,7 @@ class Blocks:
         return self._parts_hold([b for b in blocks if self.support[b]], k)
 
     def _parts_hold(self, blocks: Sequence[int], k: int) -> bool:
-        """The check of ``holds`` on the parts themselves, as bit masks."""
+        """Check the parts of ``blocks`` for ``holds``, as bit masks."""
         tids = np.concatenate([self.tid[self.position[b]] for b in blocks] or [np.empty(0, dtype=np.int32)])
         touched = np.unique(tids)
         bits = np.zeros((len(touched), (len(blocks) + 7) // 8), dtype=np.uint8)
@@ -195,15 +198,15 @@ class Blocks:
         return all(int(copies[((parts & part) == part).all(axis=1)].sum()) >= k for part in few)
 
     def image(self, items: Ints) -> list[int]:
-        """The blocks that stand for items, without the suppressed ones, by their labels."""
+        """The blocks that stand for items, without suppressed ones, in the order of their labels."""
         blocks = self.block_of[items]
-        found = np.unique(blocks[blocks >= 0])
-        return sorted(found.tolist(), key=self.least.item)
+        image = np.unique(blocks[blocks >= 0])
+        return sorted(image.tolist(), key=self.least.item)
 
     # ------------------------------------------------------------------ the choice of what to merge
 
     def has_companion(self, block: int) -> bool:
-        """Whether the utility constraint of a block holds another one."""
+        """Whether the utility constraint of a block holds another block."""
         return self._alive[int(self.group[block])] > 1
 
     def companion(self, block: int) -> int:
@@ -213,7 +216,7 @@ class Blocks:
         merged = merged[merged != block]
         hidden = self._single[block]
         self._single[block] = _FAR
-        if self._weights is None:  # all untouched items have one size: the smallest union will do
+        if self._weights is None:  # unchanged items have equal sizes: the one with the smallest union is best
             if self._items:
                 inside = self._items[group]
                 together = self._single[inside] - row[inside]
@@ -223,20 +226,20 @@ class Blocks:
                 together = self._single - row
                 single = int(together.argmin())
                 least = int(together[single])
-            found = np.concatenate(([single], merged)) if least < _FAR // 2 else merged
+            candidates = np.concatenate(([single], merged)) if least < _FAR // 2 else merged
         else:
             inside = self._items[group] if self._items else np.arange(self.n)
-            found = np.concatenate((inside[self._single[inside] < _FAR], merged))
+            candidates = np.concatenate((inside[self._single[inside] < _FAR], merged))
         self._single[block] = hidden
-        if len(found) == 1:
-            return int(found[0])
-        sizes = self.size[found] + self.size[block]
-        supports = self.support[found] + self.support[block] - row[found]
-        return int(found[self._cheapest(block, found, sizes, supports)])
+        if len(candidates) == 1:
+            return int(candidates[0])
+        sizes = self.size[candidates] + self.size[block]
+        supports = self.support[candidates] + self.support[block] - row[candidates]
+        return int(candidates[self._cheapest(block, candidates, sizes, supports)])
 
-    def _cheapest(self, block: int, found: Ints, sizes: Ints, supports: Ints) -> int:
-        """The position of the least (2^size - 1) x w x support: by logarithms, and exactly where these are close."""
-        keys = None if self._weights is None else self._weights.keys(block, found)
+    def _cheapest(self, block: int, candidates: Ints, sizes: Ints, supports: Ints) -> int:
+        """The position of the least (2^size - 1) x w x support: by logarithms, and exactly if these are close."""
+        keys = None if self._weights is None else self._weights.keys(block, candidates)
         with np.errstate(divide="ignore"):
             losses = self._subsets_log2[sizes] + np.log2(supports)
             if self._weights is not None and keys is not None:
@@ -245,13 +248,13 @@ class Blocks:
         if len(near) == 1:
             return int(near[0])
         best: dict[tuple[int, int, int], int] = {}
-        for i in near[np.argsort(self.least[found[near]])].tolist():
+        for i in near[np.argsort(self.least[candidates[near]])].tolist():
             best.setdefault((int(sizes[i]), int(supports[i]), -1 if keys is None else int(keys[i])), i)
 
         def exact(entry: tuple[tuple[int, int, int], int]) -> tuple[Fraction | int, int]:
             (size, support, key), i = entry
             loss = ((1 << size) - 1) * support
-            return (loss if self._weights is None else loss * self._weights.exact(key)), int(self.least[found[i]])
+            return (loss if self._weights is None else loss * self._weights.exact(key)), int(self.least[candidates[i]])
 
         return min(best.items(), key=exact)[1]
 
@@ -265,7 +268,7 @@ class Blocks:
     # ------------------------------------------------------------------ the two operations
 
     def merge(self, a: int, b: int) -> int:
-        """Generalize two blocks together (Algorithm 2); returns the number of the union."""
+        """Generalize two blocks together (Algorithm 2) and return the number of the union."""
         if len(self.position[a]) < len(self.position[b]):
             a, b = b, a
         ours, theirs = self.position[a], self.position[b]

@@ -1,14 +1,15 @@
 """COAT: constraint-based anonymization of transactions (Loukides, Gkoulalas-Divanis and Malin, Algorithm 1;
 docs/algorithms/coat.md).
 
-While a privacy constraint is unsatisfied, take the one with the largest support and generalize its rarest item with the
-item of the same utility constraint that makes the least utility loss UL, or suppress it where it has no such companion.
+While a privacy constraint is unsatisfied, the algorithm takes the one with the largest support. It generalizes its rarest
+item with the item of the same utility constraint that makes the least utility loss UL, or suppresses it if no such
+companion exists.
 
-The printed algorithm has three faults (docs/algorithms/coat.md#r1). It suppresses what is left of a constraint that has
-shrunk to one generalized item, although that could be generalized further; it never ends when the rarest item can neither
-be generalized nor suppressed; and its step 14 reads a variable of another branch. Here a constraint of one item is
-generalized as well, the next item is tried, and the rarest is suppressed if none can move. ``literal=True`` keeps the
-print.
+The printed algorithm has three faults (docs/algorithms/coat.md#r1). It suppresses the rest of a constraint that has shrunk
+to one generalized item, although that could be generalized further; it never ends when the rarest item can neither be
+generalized nor suppressed; and its step 14 reads a variable of another branch. Here a constraint of one item is generalized
+as well, the next item is tried, and the rarest is suppressed if no item can be generalized. ``literal=True`` keeps the
+printed steps.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ _PART_LENGTH = 60
 
 
 class UtilityViolated(InfeasibleError):
-    """More items would have to be suppressed than the limit allows.
+    """The algorithm would have to suppress more items than the limit allows.
 
     Attributes:
-        suppressed: the labels of the items suppressed so far, for the owner; they are data and not in the message.
+        suppressed: the labels of the items suppressed so far, for the owner; as data they are not in the message.
     """
 
     default_code = "utility_violated"
@@ -61,7 +62,7 @@ class UtilityViolated(InfeasibleError):
 
 
 class _Constraints(Protocol):
-    """Where the next unsatisfied privacy constraint comes from."""
+    """The privacy constraints of a run, which are told of merges and suppressions and return the next unsatisfied one."""
 
     def choose(self) -> tuple[Ints, int] | None: ...
     def support(self, blocks: list[int]) -> int: ...
@@ -72,14 +73,14 @@ class _Constraints(Protocol):
 
 @dataclass
 class Step:
-    """One step of a run: a ``constraint`` was taken up, or a block was made by ``merge`` or removed by ``suppress``.
+    """One step of a run: the choice of a ``constraint``, a ``merge`` or a ``suppress``.
 
     Attributes:
-        action: which of the three.
+        action: one of the three.
         items: the constraint's items, or the block's, ascending.
         before, after: the support of the constraint's image before and after the step.
-        loss_log2: base-2 logarithm of UL(D) x N x (2^M - 1) after the step; the exact number has as many binary digits
-            as the largest group has items.
+        loss_log2: base-2 logarithm of UL(D) x N x (2^M - 1) after the step. The exact number would have as many binary
+            digits as the largest group has items.
     """
 
     action: str
@@ -94,12 +95,12 @@ class Run:
     """Algorithm 1 on prepared arrays.
 
     Attributes:
-        labels: label of each item, sorted by code point; items of the data, of the privacy and of the utility constraints.
+        labels: label of each item of the data and of the constraints, sorted by code point.
         blocks: the generalized items.
         constraints: the privacy constraints.
         groups: names of the utility constraints.
-        limit: how many percent of the items may be suppressed.
-        steps: what was done.
+        limit: maximal percentage of suppressed items.
+        steps: the steps so far.
     """
 
     labels: tuple[str, ...]
@@ -113,11 +114,11 @@ class Run:
     loss: Fraction | int = 0
 
     def run(self) -> None:
-        """Satisfy one constraint after the other (steps 2 to 15)."""
+        """Satisfy all constraints in turn (steps 2 to 15)."""
         blocks, step = self.blocks, self._printed_step if self.literal else self._step
         self.loss = sum((blocks.loss(b) for b in range(blocks.n)), start=0)
-        while (found := self.constraints.choose()) is not None:
-            items, support = found
+        while (choice := self.constraints.choose()) is not None:
+            items, support = choice
             self._note("constraint", items.tolist(), support)
             image = blocks.image(items)
             while True:
@@ -128,7 +129,7 @@ class Run:
                     break
 
     def _step(self, image: list[int], items: Ints, support: int) -> None:
-        """Generalize the rarest item that can be, or suppress it if it is infrequent (docs/algorithms/coat.md#r2)."""
+        """Generalize the rarest item with a companion, or suppress a rarer infrequent one (docs/algorithms/coat.md#r2)."""
         blocks = self.blocks
         by_support = sorted(image, key=lambda b: (blocks.support[b], blocks.least[b]))
         for block in by_support:
@@ -139,7 +140,7 @@ class Run:
         self._suppress(by_support[0], items, support)
 
     def _printed_step(self, image: list[int], items: Ints, support: int) -> None:
-        """Steps 5 to 10 while there are several items, 13 and 14 for the last one."""
+        """Perform steps 5 to 10 if several items are left, steps 13 and 14 for the last one."""
         blocks = self.blocks
         rarest = min(image, key=lambda b: (blocks.support[b], blocks.least[b]))
         if len(image) > 1 and blocks.has_companion(rarest):
@@ -172,13 +173,13 @@ class Run:
         blocks.suppress(block)
         self.constraints.suppressed(block)
         self._note("suppress", members, support)
-        gone = len(blocks.suppressed)
-        if 100 * gone > self.limit * blocks.n:
+        n_suppressed = len(blocks.suppressed)
+        if 100 * n_suppressed > self.limit * blocks.n:
             groups = dict.fromkeys(self.groups[int(blocks.group[i])] for i in blocks.suppressed)
             within = f" within utility constraint {quote_list(list(groups))}" if groups != {"": None} else ""
             raise UtilityViolated(
-                f"{gone} of {blocks.n} items would be suppressed, more than the limit of {_percent(self.limit)} percent: "
-                f"{self.constraints.name(items)} has support {support}, below k = {self.k}, and cannot be met by"
+                f"{n_suppressed} of {blocks.n} items would be suppressed, more than the limit of {_percent(self.limit)}"
+                f" percent: {self.constraints.name(items)} has support {support}, below k = {self.k}, and cannot be met by"
                 f" generalization{within}.",
                 tuple(self.labels[i] for i in sorted(blocks.suppressed)),
                 hint="Raise --max-suppression, lower k, or let more items be generalized together.",
@@ -200,27 +201,27 @@ def coat(
     max_suppression: int | str | float | Fraction | None = None,
     literal: bool = False,
 ) -> GlobalRecoding:
-    """Meet privacy constraints by set-based generalization within utility constraints, and by suppression.
+    """Satisfy privacy constraints by set-based generalization within utility constraints, and by suppression.
 
     Args:
         engine: inside a transaction.
         dataset: the coded transactions.
         model: k, and for k^m-anonymity m: all m-itemsets are protected unless ``privacy`` says otherwise.
-        privacy: ``PrivacyConstraints``, whatever ``load_privacy_constraints`` reads, or ``"pgen"``.
-        utility: ``UtilityConstraints`` or what ``load_utility_constraints`` reads; without them, any items may be
+        privacy: ``PrivacyConstraints``, a source of ``load_privacy_constraints``, or ``"pgen"``.
+        utility: ``UtilityConstraints`` or a source of ``load_utility_constraints``; without them, any items may be
             generalized together.
         weights: w of generalized items: a taxonomy, a mapping or table of weights of items; 1 by default.
-        max_suppression: the paper's s, how many percent of the items may be suppressed; no limit by default.
-        literal: follow the printed algorithm.
+        max_suppression: the paper's s, the maximal percentage of suppressed items; no limit by default.
+        literal: whether to follow the printed algorithm.
 
     Returns:
-        A recoding whose released items are sets of items. A decision's cost is the base-2 logarithm of UL(D) x N x
-        (2^M - 1) after the step, to six decimals.
+        A recoding whose released items are sets of items. The cost of a decision is the base-2 logarithm of
+        UL(D) x N x (2^M - 1) after the step, to six decimals.
 
     Raises:
-        UtilityViolated: more would be suppressed than allowed; names the constraints, not the items.
-        InfeasibleError: ``no_progress``, where the printed algorithm would never end.
-        BudgetExceeded: m is too large for the longest transactions, or the data too large for the controller.
+        UtilityViolated: too many items would be suppressed; the message names the constraints, not the items.
+        InfeasibleError: ``no_progress``, if the printed algorithm would never end.
+        BudgetExceeded: m is too large for the longest transactions, or the data are too large for memory.
         InputError: a bad constraint, weight or limit; no privacy constraints for a model that needs them.
     """
     run = prepare(
@@ -248,13 +249,13 @@ def prepare(
     max_suppression: int | str | float | Fraction | None = None,
     literal: bool = False,
 ) -> Run:
-    """Everything that ``coat`` does before the first choice; for the arguments see there."""
+    """Prepare a run of ``coat`` up to the first choice; the arguments are those of ``coat``."""
     limit = _limit(max_suppression)
-    stated: PrivacyConstraints | None = None
+    constraint_sets: PrivacyConstraints | None = None
     if isinstance(privacy, str) and privacy == "pgen":
-        stated = pgen(engine, dataset, model.k)
+        constraint_sets = pgen(engine, dataset, model.k)
     elif privacy is not None:
-        stated = load_privacy_constraints(engine, privacy, dataset)
+        constraint_sets = load_privacy_constraints(engine, privacy, dataset)
     elif not isinstance(model, KmAnonymity):
         raise InputError(
             "The model constraints needs privacy constraints.",
@@ -262,7 +263,7 @@ def prepare(
             hint="Give --privacy-constraints TABLE, FILE or pgen.",
         )
     groups: UtilityConstraints | None = None if utility is None else load_utility_constraints(engine, utility, dataset)
-    named = {label for sets in (stated, groups) if sets is not None for label in sets.labels}
+    named = {label for sets in (constraint_sets, groups) if sets is not None for label in sets.labels}
     labels = tuple(sorted({*dataset.labels, *named})) if named else dataset.labels
     number = {label: i for i, label in enumerate(labels)}
     of_item = np.array([number[label] for label in dataset.labels], dtype=np.int32)
@@ -271,13 +272,13 @@ def prepare(
     tid, item = occurrences(engine, dataset, of_item)
     blocks = Blocks(len(labels), dataset.n_transactions, tid, item, group, _weights(engine, weights, labels))
     constraints: _Constraints
-    if stated is not None:
-        members = np.array([number[label] for label in stated.labels], dtype=np.int64)[stated.member]
-        constraints = Explicit(blocks, model.k, stated.start, members, stated.ids)
+    if constraint_sets is not None:
+        members = np.array([number[label] for label in constraint_sets.labels], dtype=np.int64)[constraint_sets.member]
+        constraints = Explicit(blocks, model.k, constraint_sets.start, members, constraint_sets.ids)
     else:
         assert isinstance(model, KmAnonymity)
         m = int(min(model.m, max(dataset.longest, 1))) if model.m == math.inf else int(model.m)
-        if m > len(labels):  # too few items for one m-itemset: one of all of them (docs/algorithms/coat.md#r7)
+        if m > len(labels):  # too few items for an m-itemset: one constraint of all items (docs/algorithms/coat.md#r7)
             n_constraints = min(len(labels), 1)
             start = np.array([0, len(labels)][: n_constraints + 1], dtype=np.int64)
             constraints = Explicit(blocks, model.k, start, np.arange(len(labels)), ["of all items"] * n_constraints)
@@ -287,7 +288,7 @@ def prepare(
 
 
 def recode(run: Run, dataset: Dataset) -> GlobalRecoding:
-    """The recoding of the blocks as they are, in the order of their smallest items."""
+    """The recoding of the current blocks, in the order of their smallest items."""
     blocks = run.blocks
     alive = sorted(np.unique(blocks.block_of[blocks.block_of >= 0]).tolist(), key=blocks.least.item)
     released = np.full(blocks.n + 1, -1, dtype=np.int64)
@@ -318,7 +319,7 @@ def recode(run: Run, dataset: Dataset) -> GlobalRecoding:
 
 
 def group_label(labels: list[str]) -> str:
-    """A readable label for a group of sorted items: all of them, or the first few and how many there are."""
+    """A readable label for a group of sorted items: all of them, or the first few and their number."""
     if len(labels) <= LABEL_LENGTH and sum(map(len, labels)) + len(labels) < LABEL_LENGTH:
         return f"({','.join(labels)})"
     first: list[str] = []
@@ -328,12 +329,12 @@ def group_label(labels: list[str]) -> str:
 
 
 def _labels(labels: tuple[str, ...], members: list[list[int]]) -> tuple[str, ...]:
-    """Labels of the blocks: that of the item itself, or the group's, numbered where it would equal any other."""
+    """Labels of the blocks: that of a single item, or a group label, numbered if it would equal another label."""
     taken = set(labels)
-    found = []
+    names = []
     for items in members:
         if len(items) == 1:
-            found.append(labels[items[0]])
+            names.append(labels[items[0]])
             continue
         text = label = group_label([labels[i] for i in items])
         number = 1
@@ -341,8 +342,8 @@ def _labels(labels: tuple[str, ...], members: list[list[int]]) -> tuple[str, ...
             number += 1
             label = f"{text} #{number}"
         taken.add(label)
-        found.append(label)
-    return tuple(found)
+        names.append(label)
+    return tuple(names)
 
 
 # ---------------------------------------------------------------------- preparations
@@ -363,10 +364,10 @@ def _percent(limit: Fraction) -> str:
     return str(limit) if limit.denominator == 1 else f"{float(limit):g}"
 
 
-def _weights(engine: Engine, given: Any, labels: tuple[str, ...]) -> Weights | None:
-    if given is None:
+def _weights(engine: Engine, weights: Any, labels: tuple[str, ...]) -> Weights | None:
+    if weights is None:
         return None
-    if isinstance(given, Taxonomy):
-        return TaxonomyWeights(labels, given)
-    table: Mapping[str, Fraction] = load_weights(engine, given)
+    if isinstance(weights, Taxonomy):
+        return TaxonomyWeights(labels, weights)
+    table: Mapping[str, Fraction] = load_weights(engine, weights)
     return ItemWeights(labels, table)

@@ -1,9 +1,9 @@
-"""The privacy constraints of COAT as the owner states them, or as Pgen finds them.
+"""Listed privacy constraints of COAT, from the owner or from Pgen.
 
 The support of a constraint's image never falls: merging and suppressing only add transactions. A constraint with support k
-is settled for good. For the others an upper bound of the support is kept, and the support itself is computed only when the
-bound comes first in the order of choice. A constraint of support 0 that holds can stop to hold: an item that is merged with
-one from outside brings that one's transactions in.
+stays satisfied. For the others an upper bound of the support is kept, and the support is computed only when the bound comes
+first in the order of choice. A satisfied constraint of support 0 can become unsatisfied: an item that is merged with one
+outside the constraint gains the transactions of that item.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import numpy.typing as npt
 
 from anondb.algorithms.coat.blocks import Blocks, Ints
 
-_MANY = 64  # so many constraints are looked at together
-_DONE = -1  # satisfied: by support k for good, or by support 0 until an item of it changes
+_MANY = 64  # more constraints than this are evaluated together
+_DONE = -1  # satisfied: permanently by support k, or by support 0 until an item of it changes
 
 
 class Explicit:
-    """Stated privacy constraints.
+    """Listed privacy constraints.
 
     Args:
         blocks: the state, before the first merge.
-        k: the support from which a constraint is satisfied.
+        k: the least support of a satisfied constraint.
         start, item: the items of constraint i are ``item[start[i] : start[i + 1]]``, each once; none is empty.
-        ids: what each constraint is called.
+        ids: the id of each constraint.
     """
 
     def __init__(self, blocks: Blocks, k: int, start: Ints, item: Ints, ids: Sequence[str]) -> None:
@@ -41,7 +41,7 @@ class Explicit:
         owner = np.repeat(np.arange(n, dtype=np.int32), np.diff(start))
         order = np.argsort(item, kind="stable")
         bounds = np.cumsum(np.bincount(item, minlength=blocks.n))[:-1] if blocks.n else np.empty(0, dtype=np.int64)
-        self._of: list[npt.NDArray[np.int32]] = np.split(owner[order], bounds)
+        self._constraints_of: list[npt.NDArray[np.int32]] = np.split(owner[order], bounds)
         self._both = np.zeros(n, dtype=np.bool_)
         self.chosen = -1
 
@@ -57,18 +57,20 @@ class Explicit:
             if known.any():
                 first = first[: int(known.argmax()) + 1]
             if len(first) > _MANY:
-                self._look_at_pairs(first[~exact[first]], top)
+                self._evaluate_pairs(first[~exact[first]], top)
             for i in first.tolist():
                 if not exact[i] and level[i] == top:
-                    self._look(i, top)
+                    self._evaluate(i, top)
                 if exact[i] and level[i] == top:
                     self.chosen = i
                     return self._item[self._start[i] : self._start[i + 1]], top
         return None
 
-    def _look_at_pairs(self, constraints: Ints, bound: int) -> None:
-        """The same as ``_look`` for all constraints of two items that are in two blocks, by one row of co-occurrences for
-        each block: of a pair, the block that changed last."""
+    def _evaluate_pairs(self, constraints: Ints, bound: int) -> None:
+        """Do the same as ``_evaluate`` for all constraints of two items in two blocks.
+
+        One row of co-occurrences per block is enough: for each pair, that of the block that changed last.
+        """
         blocks = self._blocks
         constraints = constraints[self._start[constraints + 1] - self._start[constraints] == 2]
         a = blocks.block_of[self._item[self._start[constraints]]]
@@ -93,8 +95,8 @@ class Explicit:
         self._level[constraints] = np.where(done, _DONE, supports)
         self._exact[constraints] = (supports > 0) & ~done
 
-    def _look(self, i: int, bound: int) -> None:
-        """Compute the support of a constraint; with a bound of 0, whether its parts hold."""
+    def _evaluate(self, i: int, bound: int) -> None:
+        """Compute the support of a constraint or, with a bound of 0, whether its parts hold."""
         blocks = self._blocks.image(self._item[self._start[i] : self._start[i + 1]])
         support = self._blocks.support_of(blocks) if bound and blocks else 0
         if not blocks or support >= self._k:
@@ -111,31 +113,31 @@ class Explicit:
         return self._blocks.support_of(blocks) if blocks else 0
 
     def merged(self, kept: int, gone: int, support_kept: int, support_gone: int) -> None:
-        """Two blocks became one, which has the number ``kept``."""
-        ours, theirs = self._of[kept], self._of[gone]
+        """Record that two blocks became one, which has the number ``kept``."""
+        with_kept, with_gone = self._constraints_of[kept], self._constraints_of[gone]
         support = int(self._blocks.support[kept])
-        self._both[ours] = True
-        double = self._both[theirs]
-        self._both[ours] = False
-        shared, fresh = theirs[double], theirs[~double]
-        self._raise(ours, support - support_kept)
+        self._both[with_kept] = True
+        double = self._both[with_gone]
+        self._both[with_kept] = False
+        shared, fresh = with_gone[double], with_gone[~double]
+        self._raise(with_kept, support - support_kept)
         self._raise(fresh, support - support_gone)
-        self._raise(shared, support - support_gone)  # comes on top: either block may have been what was missing
-        self._of[kept] = np.concatenate((ours, fresh))
-        self._of[gone] = np.empty(0, dtype=np.int32)
+        self._raise(shared, support - support_gone)  # in addition: a transaction may have lacked either block
+        self._constraints_of[kept] = np.concatenate((with_kept, fresh))
+        self._constraints_of[gone] = np.empty(0, dtype=np.int32)
 
     def suppressed(self, block: int) -> None:
-        """A block was suppressed: the constraints that held it have one condition less."""
-        self._raise(self._of[block], self._k)
-        self._of[block] = np.empty(0, dtype=np.int32)
+        """Record that a block was suppressed, which leaves its constraints one condition less."""
+        self._raise(self._constraints_of[block], self._k)
+        self._constraints_of[block] = np.empty(0, dtype=np.int32)
 
     def _raise(self, constraints: npt.NDArray[np.int32], gain: int) -> None:
-        """So many transactions may be new to the support of these constraints."""
+        """Raise the bounds of these constraints, whose supports may gain ``gain`` transactions."""
         open_ = constraints[~self._settled[constraints]]
         before = np.maximum(self._level[open_], 0)
         self._level[open_] = np.minimum(before + gain, self._k - 1)
         self._exact[open_] &= (before > 0) & (gain == 0)
 
     def name(self, items: Ints) -> str:
-        """How a message calls the chosen constraint: by the id that its owner gave."""
+        """The name of the chosen constraint in messages, with its id."""
         return f"privacy constraint {self._ids[self.chosen]!r}"

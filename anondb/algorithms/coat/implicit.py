@@ -1,13 +1,13 @@
-"""The privacy constraints "all m-itemsets" of COAT, never materialized: only what is violated is held.
+"""The privacy constraints "all m-itemsets" of COAT, of which only the violated ones are kept.
 
-The image of an m-itemset is a set of at most m blocks. It is unsatisfied if and only if it holds a *threat*, a set of
-blocks that at least one and fewer than k transactions hold. A threat is the image of some m-itemset itself if its blocks
-and the suppressed items together count m items or more; then the constraint with the largest support (tie: smallest
-sorted labels, docs/algorithms/conventions.md#ties) is looked for among these. Only when there is none left do m-itemsets of
-support 0 come, which hold a smaller threat.
+The image of an m-itemset is a set of at most m blocks. The constraint is unsatisfied if and only if its image contains a
+*threat*, a set of blocks that at least one and fewer than k transactions hold. A threat is the image of some m-itemset if
+its blocks and the suppressed items together have m items or more. The constraint with the largest support (tie: smallest
+sorted labels, docs/algorithms/conventions.md#ties) is one of these. Only if none is left, m-itemsets of support 0 that
+contain a smaller threat are chosen.
 
-The support of a set of blocks changes only when one of them is merged or suppressed. So the threats among untouched items
-are mined once by SQL and walked in order, and each merge adds one part: the threats that hold the new block.
+The support of a set of blocks changes only when one of them is merged or suppressed. So SQL mines the threats among
+unchanged items once, and they are walked in order; each merge adds one batch, the threats that hold the new block.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Key = tuple[int, ...]
 Items = npt.NDArray[Any]  # of int32 or int64
 Sets = npt.NDArray[np.int32]
 Mined = dict[int, tuple[Sequence[Items], Items]]
-"""For each size: one column for each of the items, ascending, and the supports."""
+"""For each size: one column per item of the set, ascending, and the supports."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class _Order:
 
 
 def _least(words: list[Ints], among: Ints) -> int:
-    """Of the positions ``among``, the one with the smallest words."""
+    """The position in ``among`` with the smallest words."""
     for word in words:
         values = word[among]
         among = among[values == values.min()]
@@ -64,26 +64,26 @@ def _least(words: list[Ints], among: Ints) -> int:
 
 
 @dataclass
-class _Part:
-    """Threats of one size, all found at one time.
+class _Batch:
+    """Threats of one size, mined at the same clock.
 
     Attributes:
         sets: the blocks of each threat, one row each.
         support: their supports.
-        found: the clock when they were found; a threat is still one if all its blocks are older.
-        words: the packed order of those that are images, None while the part has not been asked.
-        image: which threats are images of m-itemsets.
+        clock: the clock when they were mined; a threat is still valid if none of its blocks changed later.
+        words: the packed order of the threats; None until it is needed.
+        image: marks of the threats that are images of m-itemsets.
     """
 
     sets: Sets
     support: Ints
-    found: int
+    clock: int
     words: list[Ints] | None = None
     image: npt.NDArray[np.bool_] | None = None
 
     def drop_dead(self, born: Ints) -> None:
-        """Forget threats with a block that changed since."""
-        valid = (born[self.sets] <= self.found).all(axis=1)
+        """Remove threats with a block that changed later."""
+        valid = (born[self.sets] <= self.clock).all(axis=1)
         if not valid.all():
             self.sets, self.support = self.sets[valid], self.support[valid]
             if self.words is not None and self.image is not None:
@@ -95,18 +95,18 @@ class Implicit:
 
     Args:
         blocks: the state, before the first merge.
-        k, m: a threat has support below k; the constraints have m items (at most as many as there are).
-        mined: for each size from 1 to m, the threats among the untouched items.
+        k, m: a threat has a support below k; the constraints have m items, at most all of them.
+        mined: for each size from 1 to m, the threats among the unchanged items.
     """
 
     def __init__(self, blocks: Blocks, k: int, m: int, mined: Mined) -> None:
         self._blocks, self._k, self._m = blocks, k, m
         self._ceiling = min(k - 1, blocks.n_transactions)
         self._order = _Order([self._ceiling + 1] + [blocks.n + 1] * m)
-        self._heap: list[tuple[Key, int, int, tuple[int, ...], _Part]] = []
+        self._heap: list[tuple[Key, int, int, tuple[int, ...], _Batch]] = []
         self._count = 0
-        self._version = 0  # of the suppressed items, on which the images of fewer than m blocks depend
-        self._small: list[_Part] = []
+        self._version = 0  # counts suppressions, on which the images of fewer than m blocks depend
+        self._small: list[_Batch] = []
         self._fresh: dict[int, None] = {}
         self._limit = 64
         nothing = np.empty(0, dtype=np.int32)
@@ -114,18 +114,18 @@ class Implicit:
         for size in range(1, m):
             columns, supports = mined.get(size, ([], nothing))
             if len(supports):
-                self._small.append(_Part(np.column_stack(columns), supports.astype(np.int64), found=0))
+                self._small.append(_Batch(np.column_stack(columns), supports.astype(np.int64), clock=0))
 
-    # ------------------------------------------------------------------ what the main loop asks and tells
+    # ------------------------------------------------------------------ the interface for the main loop
 
     def choose(self) -> tuple[Ints, int] | None:
         """The items of the unsatisfied constraint with the largest support, and that support; None if all hold."""
         for block in self._fresh:
             if self._blocks.born[block] <= self._blocks.clock:
-                self._discover(block)
+                self._add_threats(block)
         self._fresh = {}
-        self._tidy()
-        walked, listed = self._walked(), self._listed()
+        self._drop_dead_batches()
+        walked, listed = self._first_unchanged(), self._first_of_batches()
         if walked is not None and (listed is None or walked[0] < listed[0]):
             return walked[1], walked[2]
         if listed is not None:
@@ -133,33 +133,33 @@ class Implicit:
         return self._unsupported()
 
     def support(self, blocks: list[int]) -> int:
-        """The support of the chosen constraint's image; the row of a new block is needed later on as well."""
+        """The support of the chosen constraint's image; caches the row of a new block, which is needed later."""
         if len(blocks) == 2:
             self._blocks.row(max(blocks, key=self._blocks.born.item))
         return self._blocks.support_of(blocks) if blocks else 0
 
     def merged(self, kept: int, gone: int, support_kept: int, support_gone: int) -> None:
-        """Two blocks became one, which has the number ``kept``."""
+        """Record that two blocks became one, which has the number ``kept``."""
         self._fresh[kept] = None
 
     def suppressed(self, block: int) -> None:
-        """A block was suppressed: the images of fewer than m blocks stand for more itemsets."""
+        """Record that a block was suppressed: sets of fewer than m blocks are then the images of more itemsets."""
         self._version += 1
-        self._small = [part for part in self._small if len(self._live(part).support)]
-        for part in self._small:
-            part.words = None
-            self._push(part)
+        self._small = [batch for batch in self._small if len(self._without_dead(batch).support)]
+        for batch in self._small:
+            batch.words = None
+            self._push(batch)
 
     def name(self, items: Ints) -> str:
-        """How a message calls a constraint: an itemset is data."""
+        """The name of a constraint in messages, without its items, which are data."""
         return f"a constraint of all itemsets of {len(items)} items"
 
-    # ------------------------------------------------------------------ threats among untouched items, in order
+    # ------------------------------------------------------------------ threats among unchanged items, in order
 
     def _walk(self, columns: Sequence[Items], supports: Items) -> None:
         words = self._order.words([self._ceiling - supports, *columns])
         self._at = 0
-        if len(words) == 1:  # the packed numbers say all
+        if len(words) == 1:  # the packed numbers contain the sets
             self._walk_keys, self._walk_sets = np.sort(words[0]), None
         else:
             order = np.lexsort(words[::-1])
@@ -176,8 +176,8 @@ class Implicit:
             columns.append(column)
         return np.column_stack(columns[::-1]), self._ceiling - keys
 
-    def _walked(self) -> tuple[Key, Ints, int] | None:
-        """The first threat of m untouched items that is left: its order, its items and its support."""
+    def _first_unchanged(self) -> tuple[Key, Ints, int] | None:
+        """The first remaining threat of m unchanged items: its key, its items and its support."""
         born, step = self._blocks.born, 16
         while self._at < len(self._walk_keys):
             sets, supports = self._next_sets(step)
@@ -191,66 +191,70 @@ class Implicit:
             step = min(step * 2, 2**16)
         return None
 
-    # ------------------------------------------------------------------ threats that merges brought
+    # ------------------------------------------------------------------ threats of merged blocks
 
-    def _listed(self) -> tuple[Key, Sets, int] | None:
-        """The first threat of a part: its order, its blocks and its support."""
+    def _first_of_batches(self) -> tuple[Key, Sets, int] | None:
+        """The first threat of all batches: its key, its blocks and its support."""
         while self._heap:
-            key, _, version, chosen, part = self._heap[0]
-            alive = (self._blocks.born[list(chosen)] <= part.found).all()
+            key, _, version, chosen, batch = self._heap[0]
+            alive = (self._blocks.born[list(chosen)] <= batch.clock).all()
             if alive and (version == self._version or len(chosen) == self._m):
                 return key, np.array(chosen, dtype=np.int32), self._ceiling - key[0]
             heapq.heappop(self._heap)
             if version == self._version or len(chosen) == self._m:
-                self._push(self._live(part))
+                self._push(self._without_dead(batch))
         return None
 
-    def _tidy(self) -> None:
-        """Let go of the parts of merged blocks that are no more."""
+    def _drop_dead_batches(self) -> None:
+        """Remove the batches of merged blocks that no longer exist."""
         if len(self._heap) + len(self._small) > self._limit:
             born = self._blocks.born
-            self._small = [p for p in self._small if not p.found or born[p.sets[:1, 0]].max(initial=0) <= p.found]
+            self._small = [p for p in self._small if not p.clock or born[p.sets[:1, 0]].max(initial=0) <= p.clock]
             self._heap = [
-                e for e in self._heap if not e[4].found or born[e[4].sets[:1, 0]].max(initial=0) <= e[4].found
+                e for e in self._heap if not e[4].clock or born[e[4].sets[:1, 0]].max(initial=0) <= e[4].clock
             ]
             heapq.heapify(self._heap)
             self._limit = 2 * (len(self._heap) + len(self._small)) + 64
 
-    def _live(self, part: _Part) -> _Part:
-        part.drop_dead(self._blocks.born)
-        return part
+    def _without_dead(self, batch: _Batch) -> _Batch:
+        batch.drop_dead(self._blocks.born)
+        return batch
 
-    def _push(self, part: _Part) -> None:
-        """Put the first threat of a part on the heap."""
-        if not len(part.support):
+    def _push(self, batch: _Batch) -> None:
+        """Put the first threat of a batch on the heap."""
+        if not len(batch.support):
             return
-        if part.words is None:
-            self._arrange(part)
-        assert part.words is not None and part.image is not None
-        images = np.flatnonzero(part.image)
+        if batch.words is None:
+            self._pack_order(batch)
+        assert batch.words is not None and batch.image is not None
+        images = np.flatnonzero(batch.image)
         if not len(images):
             return
-        best = _least(part.words, images)
-        chosen = part.sets[best]
+        best = _least(batch.words, images)
+        chosen = batch.sets[best]
         if len(chosen) == self._m:
             whole = sorted(map(self._blocks.least.item, chosen.tolist()))
         else:
             whole = self._representatives(chosen.reshape(1, -1))[0].tolist()
-        key = (self._ceiling - int(part.support[best]), *whole)
+        key = (self._ceiling - int(batch.support[best]), *whole)
         self._count += 1
-        heapq.heappush(self._heap, (key, self._count, self._version, tuple(chosen.tolist()), part))
+        heapq.heappush(self._heap, (key, self._count, self._version, tuple(chosen.tolist()), batch))
 
-    def _arrange(self, part: _Part) -> None:
-        """Find out which threats of a part are images of m-itemsets, and pack their order."""
-        size = part.sets.shape[1]
-        items = self._blocks.size[part.sets].sum(axis=1) + len(self._blocks.suppressed)
-        part.image = np.asarray(items >= self._m) if size < self._m else np.ones(len(part.support), dtype=np.bool_)
-        whole = self._representatives(part.sets) if part.image.any() else np.zeros((len(part.sets), self._m), np.int64)
-        part.words = self._order.words([self._ceiling - part.support, *(whole[:, i] for i in range(self._m))])
+    def _pack_order(self, batch: _Batch) -> None:
+        """Mark the threats of a batch that are images of m-itemsets, and pack their order."""
+        size = batch.sets.shape[1]
+        items = self._blocks.size[batch.sets].sum(axis=1) + len(self._blocks.suppressed)
+        batch.image = np.asarray(items >= self._m) if size < self._m else np.ones(len(batch.support), dtype=np.bool_)
+        whole = (
+            self._representatives(batch.sets) if batch.image.any() else np.zeros((len(batch.sets), self._m), np.int64)
+        )
+        batch.words = self._order.words([self._ceiling - batch.support, *(whole[:, i] for i in range(self._m))])
 
     def _representatives(self, sets: Sets) -> Ints:
-        """The smallest m-itemset whose image is a set of blocks: the least item of each block, and then the smallest
-        others of these blocks and of the suppressed items."""
+        """The smallest m-itemset whose image is a set of blocks, for each set.
+
+        It has the least item of each block, and then the smallest other items of these blocks and of the suppressed items.
+        """
         blocks, m = self._blocks, self._m
         least = blocks.least[sets]
         missing = m - sets.shape[1]
@@ -269,11 +273,11 @@ class Implicit:
         return np.asarray(np.sort(least, axis=1))
 
     def _unsupported(self) -> tuple[Ints, int] | None:
-        """The smallest m-itemset of all that hold a threat, when no threat is the image of an m-itemset."""
+        """The smallest m-itemset whose image contains a threat, if no threat is the image of an m-itemset."""
         best: Ints | None = None
-        self._small = [part for part in self._small if len(self._live(part).support)]
-        for part in self._small:
-            least = self._blocks.least[part.sets]
+        self._small = [batch for batch in self._small if len(self._without_dead(batch).support)]
+        for batch in self._small:
+            least = self._blocks.least[batch.sets]
             fill = np.tile(np.arange(self._m, dtype=np.int64), (len(least), 1))
             taken = (fill[:, :, None] == least[:, None, :]).any(axis=2)
             fill = np.sort(np.where(taken, self._blocks.n, fill), axis=1)[:, : self._m - least.shape[1]]
@@ -284,29 +288,29 @@ class Implicit:
 
     # ------------------------------------------------------------------ one row for each merge
 
-    def _discover(self, block: int) -> None:
-        """The threats of up to m blocks that hold ``block``."""
+    def _add_threats(self, block: int) -> None:
+        """Add the threats of up to m blocks that hold ``block``."""
         blocks, k = self._blocks, self._k
-        own = int(blocks.support[block])
-        found: list[tuple[Ints, Ints]] = []
-        if 0 < own < k:
-            found.append((np.empty((1, 0), dtype=np.int64), np.array([own], dtype=np.int64)))
+        support_of_block = int(blocks.support[block])
+        threats: list[tuple[Ints, Ints]] = []
+        if 0 < support_of_block < k:
+            threats.append((np.empty((1, 0), dtype=np.int64), np.array([support_of_block], dtype=np.int64)))
         if self._m > 1:
             row = blocks.row(block)
             others = np.flatnonzero((row > 0) & (row < k))
             others = others[others != block]
-            found.append((others.reshape(-1, 1), row[others]))
+            threats.append((others.reshape(-1, 1), row[others]))
         if self._m > 2:
-            found += self._larger(block)
-        for others, support in found:
+            threats += self._larger_threats(block)
+        for others, support in threats:
             if len(support):
                 sets = np.hstack((np.full((len(others), 1), block, dtype=np.int64), others)).astype(np.int32)
-                part = _Part(sets, support, blocks.clock)
+                batch = _Batch(sets, support, blocks.clock)
                 if sets.shape[1] < self._m:
-                    self._small.append(part)
-                self._push(part)
+                    self._small.append(batch)
+                self._push(batch)
 
-    def _larger(self, block: int) -> list[tuple[Ints, Ints]]:
+    def _larger_threats(self, block: int) -> list[tuple[Ints, Ints]]:
         """Sets of 2 to m-1 other blocks with ``block``, by extending each set by later blocks of its transaction."""
         blocks, k, n = self._blocks, self._k, self._blocks.n
         slots, begins = blocks.slots_of(block)
@@ -318,7 +322,7 @@ class Implicit:
         ends = np.cumsum(np.bincount(owner, minlength=len(begins)))[owner] if len(owner) else owner
         at = np.arange(len(last))
         code, coded = last, np.arange(n).reshape(-1, 1)
-        found: list[tuple[Ints, Ints]] = []
+        threats: list[tuple[Ints, Ints]] = []
         for size in range(2, self._m):
             later = ends[at] - at - 1
             total = int(later.sum())
@@ -326,15 +330,14 @@ class Implicit:
             first = np.repeat(np.arange(len(at)), later)
             at = np.arange(total) - np.repeat(np.cumsum(later) - later, later) + at[first] + 1
             last_size = size == self._m - 1
-            code, coded, counts = _coded(code[first] * n + last[at], len(coded) * n, coded, n, number=not last_size)
+            code, coded, counts = _numbered(code[first] * n + last[at], len(coded) * n, coded, n, number=not last_size)
             few = np.flatnonzero(counts < k)
-            found.append((coded[few], counts[few]))
-        return found
+            threats.append((coded[few], counts[few]))
+        return threats
 
 
-def _coded(code: Ints, top: int, prefixes: Ints, n: int, *, number: bool) -> tuple[Ints, Ints, Ints]:
-    """Number the codes densely; returns the numbers (if wanted), the sets that they stand for, and how often each
-    occurs."""
+def _numbered(code: Ints, top: int, prefixes: Ints, n: int, *, number: bool) -> tuple[Ints, Ints, Ints]:
+    """Number the codes densely, if ``number``; return the numbers, the sets that they stand for, and their counts."""
     if top <= _DENSE:
         counts = np.bincount(code, minlength=1)
         present = np.flatnonzero(counts)
@@ -354,7 +357,7 @@ def check_sets(total: int, size: int) -> None:
     """Refuse to enumerate too many sets.
 
     Raises:
-        BudgetExceeded: with how many there are.
+        BudgetExceeded: with their number.
     """
     if total > MAX_SETS:
         raise BudgetExceeded(
@@ -364,6 +367,6 @@ def check_sets(total: int, size: int) -> None:
 
 
 def set_mass(length: Ints, m: int) -> int:
-    """How many sets of m items the transactions hold in all, counted once for each transaction."""
+    """The number of sets of m items in all transactions, counted once for each transaction."""
     sizes, times = np.unique(length, return_counts=True)
     return sum(comb(int(size), m) * int(count) for size, count in zip(sizes, times, strict=True))

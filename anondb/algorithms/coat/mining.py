@@ -1,4 +1,4 @@
-"""What COAT takes out of DuckDB before its first choice: the occurrences, and the itemsets that are too rare."""
+"""Reads what COAT needs from DuckDB before its first choice: the occurrences, and the itemsets that are too rare."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from anondb.engine import Engine
 from anondb.errors import BudgetExceeded
 
 CHUNK_SETS = 25_000_000  # sets of items that one SQL statement counts: about 1 GB
-MAX_OCCURRENCES = 100_000_000  # occurrences that the controller holds: 16 bytes each, and as much again for a moment
+MAX_OCCURRENCES = 100_000_000  # occurrences in memory: 16 bytes each, and temporarily as much again
 
 
 def occurrences(engine: Engine, dataset: Dataset, of_item: Slots) -> tuple[Slots, Slots]:
-    """Transactions numbered from 0 and their items, sorted."""
+    """The occurrences as (transaction numbered from 0, item), sorted."""
     if dataset.n_occurrences > MAX_OCCURRENCES:
         raise BudgetExceeded(
             f"COAT holds all {dataset.n_occurrences:,} occurrences in memory; the limit is {MAX_OCCURRENCES:,}.",
             hint="Use an algorithm with a taxonomy.",
         )
-    found = engine.query("coat/occurrences", {"transactions": dataset.transactions})
-    tid, item = found["tid"].astype(np.int32) - np.int32(1), found["item"]
+    rows = engine.query("coat/occurrences", {"transactions": dataset.transactions})
+    tid, item = rows["tid"].astype(np.int32) - np.int32(1), rows["item"]
     packed = tid.astype(np.int64) * max(dataset.n_items, 1) + item
     if (np.diff(packed) <= 0).any():
         order = np.argsort(packed)
@@ -34,9 +34,9 @@ def occurrences(engine: Engine, dataset: Dataset, of_item: Slots) -> tuple[Slots
 
 
 def mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Slots, k: int, m: int) -> Mined:
-    """The itemsets of up to m items that at least one and fewer than k transactions hold, by size, counted by SQL."""
+    """The itemsets of up to m items that at least one and fewer than k transactions hold, by size, counted in SQL."""
     rare = np.flatnonzero((blocks.support > 0) & (blocks.support < k))
-    same = len(of_item) == blocks.n  # no constraint names other items
+    same = len(of_item) == blocks.n  # all items of the constraints are in the data
     mined: Mined = {1: ([rare], blocks.support[rare])}
     last = np.repeat(blocks.start + blocks.length, blocks.length)
     later = (last - np.arange(len(last)) - 1).astype(np.float64)  # occurrences behind each one in its transaction
@@ -49,11 +49,11 @@ def mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Slots, k: in
         for low, high in _ranges(np.bincount(blocks.slot, weights=behind, minlength=blocks.n)[of_item]):
             if size == 2:
                 tables = {"transactions": dataset.transactions}
-                found = engine.query("coat/rare_pairs", tables, k=k, first_from=low, first_to=high)
+                rows = engine.query("coat/rare_pairs", tables, k=k, first_from=low, first_to=high)
             else:
-                found = engine.select(_rare_sets(dataset, size, k, low, high))
-            columns = [found[f"n{i}"] for i in range(1, size + 1)]
-            parts.append(([c if same else of_item[c] for c in columns], found["support"]))
+                rows = engine.select(_rare_sets(dataset, size, k, low, high))
+            columns = [rows[f"n{i}"] for i in range(1, size + 1)]
+            parts.append(([c if same else of_item[c] for c in columns], rows["support"]))
         if parts:
             columns = [np.concatenate([p[0][i] for p in parts]) for i in range(size)]
             mined[size] = columns, np.concatenate([p[1] for p in parts])
@@ -72,7 +72,7 @@ def _ranges(mass: Any) -> list[tuple[int, int]]:
 
 
 def _rare_sets(dataset: Dataset, size: int, k: int, low: int, high: int) -> exp.Select:
-    """As ``coat/rare_pairs`` for more items; the number of joins depends on the size."""
+    """The query ``coat/rare_pairs`` for more items; the number of joins depends on the size."""
     items = [exp.column("item", table=f"t{i}") for i in range(1, size + 1)]
     query = exp.select(*(exp.alias_(item, f"n{i}") for i, item in enumerate(items, 1)))
     query = query.select(exp.cast(exp.func("count", exp.Star()), "INTEGER").as_("support"))

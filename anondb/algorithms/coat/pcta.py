@@ -1,10 +1,10 @@
 """PCTA, privacy-constrained clustering-based transaction anonymization (Gkoulalas-Divanis and Loukides 2011;
 docs/algorithms/pcta.md).
 
-Every item is a cluster at first. While a privacy constraint is unsatisfied, take the one with the largest support, and
-merge its rarest cluster with that cluster of the whole domain that makes the least utility loss; suppress only when one
-cluster is left and the constraint still unsatisfied. This is COAT where all items form one utility constraint: its rarest
-generalized item then always has a companion, until a single one is left.
+Initially every item is a cluster. While a privacy constraint is unsatisfied, the algorithm takes the one with the largest
+support and merges its rarest cluster with the cluster of the whole domain that makes the least utility loss. It suppresses
+only if one cluster is left and the constraint is still unsatisfied. This is COAT with all items in one utility constraint:
+the rarest generalized item always has a companion until a single one is left.
 """
 
 from __future__ import annotations
@@ -27,5 +27,5 @@ def pcta(
     privacy: Any = None,
     weights: Any = None,
 ) -> GlobalRecoding:
-    """Meet privacy constraints by merging items; for the arguments, the result and the errors see ``coat``."""
+    """Satisfy privacy constraints by merging items; arguments, result and errors are those of ``coat``."""
     return coat(engine, dataset, model, privacy=privacy, weights=weights)

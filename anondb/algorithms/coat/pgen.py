@@ -1,10 +1,10 @@
-"""Pgen: privacy constraints for an attacker who may know any part of any transaction (Loukides, Gkoulalas-Divanis and
+"""Pgen: privacy constraints against an attacker who may know any part of any transaction (Loukides, Gkoulalas-Divanis and
 Malin, Algorithm 4; docs/algorithms/coat.md#pgen).
 
-The constraints are the maximal infrequent itemsets of Definition 5.1: supported by at least one and fewer than k
-transactions, and no proper superset supported at all. These are the distinct transactions that are part of no other and
-have fewer than k copies. The paper compares all pairs of transactions; here SQL compares each with those that hold its two
-rarest items.
+The constraints are the maximal infrequent itemsets of Definition 5.1: at least one and fewer than k transactions
+hold them, and none holds a proper superset. These are the distinct transactions that no other contains and that have fewer
+than k copies. The paper compares all pairs of transactions; here SQL compares each with those that hold its two rarest
+items.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from anondb.engine import Engine
 
 
 def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
-    """The constraints that make COAT's result k^inf-anonymous: the longest first, then by the first transaction that is
-    one; numbered from 1. There may be none, if every maximal transaction has k copies.
+    """Compute the constraints that make COAT's result k^inf-anonymous, numbered from 1, the longest first.
+
+    Constraints of equal length are in the order of their first transactions. If every maximal transaction has k copies,
+    the result is empty.
 
     Args:
         engine: inside a transaction; work tables are dropped before the return.
         dataset: the coded transactions.
-        k: the support from which a transaction needs no protection.
+        k: the least number of copies of a transaction that needs no protection.
     """
     sets = engine.create("pgen_sets", "coat/distinct_sets", {"transactions": dataset.transactions})
     items = engine.create("pgen_items", "coat/set_items", {"sets": sets})
@@ -31,9 +33,9 @@ def pgen(engine: Engine, dataset: Dataset, k: int) -> PrivacyConstraints:
     rows = {"sets": sets, "set_items": items}
     candidates = engine.create("pgen_candidates", "coat/candidates", {**rows, "anchors": anchors}, k=k)
     covered = engine.create("pgen_covered", "coat/covered", {**rows, "candidates": candidates})
-    found = engine.query("coat/maximal_rare", {**rows, "covered": covered}, k=k)
+    maximal = engine.query("coat/maximal_rare", {**rows, "covered": covered}, k=k)
     engine.drop(sets, items, anchors, candidates, covered)
-    ids, member = found["id"].astype(np.int64), found["item"].astype(np.int64)
+    ids, member = maximal["id"].astype(np.int64), maximal["item"].astype(np.int64)
     begins = np.flatnonzero(np.diff(ids, prepend=-1))
     start = np.append(begins, len(ids)).astype(np.int64)
     return PrivacyConstraints(tuple(str(i) for i in range(1, len(begins) + 1)), dataset.labels, start, member)

@@ -14,7 +14,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class ItemWeights:
-    """w of a generalized item is the largest weight of its items; items without one weigh 1.
+    """w of a generalized item is the largest weight of its items; the default weight is 1.
 
     Args:
         labels: label of each item, by number.
@@ -23,35 +23,37 @@ class ItemWeights:
 
     def __init__(self, labels: Sequence[str], weights: Mapping[str, Fraction]) -> None:
         of_item = [weights.get(label, Fraction(1)) for label in labels]
-        self._worth = sorted(set(of_item))
-        rank = {weight: i for i, weight in enumerate(self._worth)}
+        self._weights = sorted(set(of_item))
+        rank = {weight: i for i, weight in enumerate(self._weights)}
         self._rank: Ints = np.array([rank[weight] for weight in of_item], dtype=np.int64)
-        self._about = np.array([float(weight) for weight in self._worth], dtype=np.float64)
+        self._floats = np.array([float(weight) for weight in self._weights], dtype=np.float64)
 
     def keys(self, block: int, others: Ints) -> Ints:
         """The rank of the larger weight."""
         return np.asarray(np.maximum(self._rank[others], self._rank[block]))
 
     def merge(self, kept: int, gone: int) -> None:
-        """The larger weight stays."""
+        """Keep the larger weight."""
         self._rank[kept] = max(self._rank[kept], self._rank[gone])
 
     def values(self, keys: Ints) -> npt.NDArray[np.float64]:
         """The weights of ranks."""
-        return np.asarray(self._about[keys])
+        return np.asarray(self._floats[keys])
 
     def exact(self, key: int) -> Fraction:
         """The weight of a rank."""
-        return self._worth[key]
+        return self._weights[key]
 
 
 class TaxonomyWeights:
-    """w of a generalized item is the share of all leaves that lie below the lowest common ancestor of its items (the
-    normalized distance of Xu et al., KDD 2006, that the paper's section 6.1 cites); 1 where an item is in no leaf.
+    """w of a generalized item is the share of all leaves below the lowest common ancestor of its items.
+
+    This is the normalized distance of Xu et al., KDD 2006, which the paper cites in section 6.1. It is 1 if an item is not
+    a leaf.
 
     Args:
         labels: label of each item, by number.
-        taxonomy: the tree that says which items are close.
+        taxonomy: the taxonomy of the items.
     """
 
     def __init__(self, labels: Sequence[str], taxonomy: Taxonomy) -> None:
@@ -62,8 +64,10 @@ class TaxonomyWeights:
         self._taxonomy = taxonomy
 
     def keys(self, block: int, others: Ints) -> Ints:
-        """The number of leaves below the lowest common ancestor: in preorder, the lowest node above the first leaf whose
-        subtree reaches the last."""
+        """The number of leaves below the lowest common ancestor.
+
+        In preorder that is the lowest node above the first leaf whose subtree includes the last leaf.
+        """
         tree = self._taxonomy
         first = np.minimum(self._first[others], self._first[block])
         last = np.maximum(self._last[others], self._last[block])
@@ -73,12 +77,12 @@ class TaxonomyWeights:
         return np.asarray(np.where(first < 0, tree.n_leaves, tree.leaf_count[node]))
 
     def merge(self, kept: int, gone: int) -> None:
-        """The span of leaves grows."""
+        """Extend the span of leaves."""
         self._first[kept] = min(self._first[kept], self._first[gone])
         self._last[kept] = max(self._last[kept], self._last[gone])
 
     def values(self, keys: Ints) -> npt.NDArray[np.float64]:
-        """The shares of numbers of leaves."""
+        """The shares of these numbers of leaves as floats."""
         return np.asarray(keys / self._taxonomy.n_leaves)
 
     def exact(self, key: int) -> Fraction:

@@ -1,8 +1,8 @@
 """MM, greedy total suppression for (h,k,p)-coherence (Xu, Wang, Fu and Yu, KDD 2008; docs/algorithms/mm.md).
 
-Public items that are moles by themselves are deleted from all transactions. Then, while there are minimal moles, the public
-item that is in the most of them for each transaction that loses it. Deleting an item changes no other itemset's support:
-the minimal moles are mined once, and those that hold the deleted item are gone.
+The algorithm deletes public items that are moles by themselves from all transactions. Then, while minimal moles are left, it
+deletes the public item with the largest ratio of the number of minimal moles that hold it to its support. Deleting an item
+changes no other itemset's support, so the minimal moles are mined once, and a deletion removes those that hold the item.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ Ints = npt.NDArray[np.int64]
 def mm(
     engine: Engine, dataset: Dataset, model: HkpCoherence | KmAnonymity, *, private: Collection[str] = ()
 ) -> GlobalRecoding:
-    """(h,k,p)-coherence by deleting public items from all transactions; for k^m-anonymity all items are public.
+    """Achieve (h,k,p)-coherence by deleting public items from all transactions; for k^m-anonymity all items are public.
 
     Args:
         engine: inside a transaction.
         dataset: the coded transactions.
         model: h, k and p, or k and m.
-        private: the private items' labels, which are published as they are; those that do not occur do not matter.
+        private: labels of the private items, which are published unchanged; those that do not occur are ignored.
 
     Returns:
-        A recoding in which every item stands for itself or is suppressed. A decision's support is that of the rarest
-        minimal mole with the item, its cost the number of occurrences deleted so far.
+        A recoding in which every item is unchanged or suppressed. The support of a decision is that of the rarest
+        minimal mole with the item; its cost is the number of occurrences deleted so far.
 
     Raises:
-        InputError: ``all_sensitive``: every item is private.
+        InputError: ``all_sensitive``, if every item is private.
         BudgetExceeded: mining the minimal moles would need too much memory or time.
     """
     if isinstance(model, KmAnonymity):
@@ -48,10 +48,10 @@ def mm(
     hidden = set(private)
     if dataset.labels and set(dataset.labels) <= hidden:
         raise InputError(
-            f"All {dataset.n_items} items of {dataset.source} are private: there is none that an attacker is taken to know,"
-            " so that nothing is protected.",
+            f"All {dataset.n_items} items of {dataset.source} are private: no item is left that an attacker may know,"
+            " so nothing is protected.",
             code="all_sensitive",
-            hint="Name only the items that are to stay unknown with --sensitive.",
+            hint="Name only the items to keep secret with --sensitive.",
         )
     is_private = np.array([label in hidden for label in dataset.labels], dtype=np.bool_)
     moles = MoleMiner(engine, dataset, is_private, model).mine()
@@ -70,7 +70,7 @@ def mm(
 
 
 def _deletions(moles: Moles, supports: Ints) -> Iterator[tuple[int, int]]:
-    """The deleted items in order, each with the support of the rarest mole that it takes away."""
+    """The deleted items in order, each with the support of the rarest mole that the deletion removes."""
     for item in moles.single.tolist():
         yield item, int(supports[item])
     n = len(supports)
@@ -85,17 +85,17 @@ def _deletions(moles: Moles, supports: Ints) -> Iterator[tuple[int, int]]:
     alive = np.ones(len(size_of), dtype=np.bool_)
     while counts.any():
         item = _largest_score(counts, supports)
-        gone = owner[begin[item] : begin[item + 1]]
-        gone = gone[alive[gone]]
-        alive[gone] = False
-        length = size_of[gone]
-        at = np.arange(int(length.sum())) + np.repeat(start[gone] - (np.cumsum(length) - length), length)
+        removed = owner[begin[item] : begin[item + 1]]
+        removed = removed[alive[removed]]
+        alive[removed] = False
+        length = size_of[removed]
+        at = np.arange(int(length.sum())) + np.repeat(start[removed] - (np.cumsum(length) - length), length)
         counts -= np.bincount(members[at], minlength=n)
-        yield item, int(support_of[gone].min())
+        yield item, int(support_of[removed].min())
 
 
 def _largest_score(counts: Ints, supports: Ints) -> int:
-    """The item with the largest (number of minimal moles / support), exactly; of equals the first by label."""
+    """The item with the largest exact ratio of minimal moles to support; ties go by label."""
     score = counts / np.maximum(supports, 1)
     close = np.flatnonzero(score >= score.max() * (1 - 1e-12)).tolist()
     return int(max(close, key=lambda item: (Fraction(int(counts[item]), int(supports[item])), -item)))

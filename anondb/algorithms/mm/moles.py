@@ -1,8 +1,9 @@
 """The minimal moles of (h,k,p)-coherence, mined size by size (Xu, Wang, Fu and Yu, KDD 2008; docs/algorithms/mm.md).
 
 A mole is a set of at most p public items that fewer than k transactions hold, or among whose transactions a private item
-has a share above h. It is minimal if no proper subset is a mole. Every subset of a set that is neither a mole nor holds one
-is such a set as well, so that candidates of the next size are joined from these, although the bound h is not monotone.
+has a share above h. It is minimal if no proper subset is a mole. The sets that
+neither are nor contain a mole are closed under subsets, although the bound h is not monotone. So candidates of the next
+size are joined from these sets.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ class Moles:
 
 @dataclass
 class _Level:
-    """The sets of one size that hold no mole; set i is made of set ``prefix[i]`` of the size before and ``member[i]``.
+    """The sets of one size without a mole; set i consists of set ``prefix[i]`` of the previous size and ``member[i]``.
 
     Attributes:
         key: ``prefix * n_items + member``, ascending.
         items: the items of each set.
-        without: for each position j, the number of the set without its item j among those one smaller.
+        without: for each position j, the number of the set without its item j, among the sets of the previous size.
     """
 
     key: Ints
@@ -52,7 +53,7 @@ class _Level:
     without: Ints
 
     def find(self, key: Ints) -> Ints:
-        """The numbers of the sets with these keys; -1 where there is none."""
+        """The numbers of the sets with these keys; -1 for a key without a set."""
         if not len(self.key):
             return np.full(len(key), -1, dtype=np.int64)
         at = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
@@ -60,12 +61,12 @@ class _Level:
 
 
 class MoleMiner:
-    """Minimal moles of one dataset.
+    """Mines the minimal moles of a dataset.
 
     Args:
         engine: inside a transaction.
         dataset: the coded transactions.
-        private: which items are private, by number.
+        private: marks of the private items, by number.
         model: h, k and p.
     """
 
@@ -80,18 +81,18 @@ class MoleMiner:
             engine.drop(items)
 
     def mine(self) -> Moles:
-        """All minimal moles of up to p items.
+        """Mine all minimal moles of up to p items.
 
         Raises:
-            BudgetExceeded: a size would join or keep more rows than memory and time allow; says how many.
+            BudgetExceeded: a size would join or keep too many rows; the message has their number.
         """
         engine, n = self._engine, self._dataset.n_items
         supports = self._dataset.supports
         most = np.zeros(n, dtype=np.int64)
         if self._private is not None:
             tables = {"transactions": self._dataset.transactions, "private": self._private}
-            found = engine.query("itemsets/private_shares", tables)
-            most[found["item"]] = found["most"]
+            shares = engine.query("itemsets/private_shares", tables)
+            most[shares["item"]] = shares["most"]
         mole = self._are_moles(supports, most)
         kept = np.flatnonzero(self._public & ~mole)
         moles = Moles(np.flatnonzero(self._public & mole), {}, {})
@@ -111,7 +112,7 @@ class MoleMiner:
         return np.asarray((support < self._model.k) | shares)
 
     def _grow(self, kept: Ints, moles: Moles) -> None:
-        """Sizes 2 to p, as long as there are candidates."""
+        """Mine the sizes from 2 to p while candidates are left."""
         engine, n = self._engine, self._dataset.n_items
         items = engine.put("kept_items", {"item": ("INTEGER", kept)})
         occurrences = engine.create(
@@ -126,19 +127,22 @@ class MoleMiner:
             total = int(mass["mass"].sum())
             if not total:
                 break
-            _check(total, MAX_ROWS, f"Itemsets of {size} public items would need a join", ROW_BYTES)
+            _check_rows(total, MAX_ROWS, f"Itemsets of {size} public items would need a join", ROW_BYTES)
             parts = [self._size(occurrences, level, low, high) for low, high in chunks(mass["itemset"], mass["mass"])]
-            found, fine = ([np.concatenate(x) for x in zip(*some, strict=True)] for some in zip(*parts, strict=True))
-            if len(found[0]):
-                moles.rows[size], moles.supports[size] = found[0], found[1]
-            held = sum(len(rows) for rows in moles.rows.values())
-            _check(held, MAX_THREATS, "The minimal moles are a table", 16 * size)
+            minimal, fine = ([np.concatenate(x) for x in zip(*some, strict=True)] for some in zip(*parts, strict=True))
+            if len(minimal[0]):
+                moles.rows[size], moles.supports[size] = minimal[0], minimal[1]
+            n_moles = sum(len(rows) for rows in moles.rows.values())
+            _check_rows(n_moles, MAX_THREATS, "The minimal moles are a table", 16 * size)
             size += 1
             if size > self._model.p or not len(fine[0]):
                 break
             first, second, without, support = fine
-            _check(
-                int(support.sum()), MAX_KEPT, f"Itemsets of {size - 1} public items that are no moles occur", ROW_BYTES
+            _check_rows(
+                int(support.sum()),
+                MAX_KEPT,
+                f"Itemsets of {size - 1} public items that are not moles have occurrences",
+                ROW_BYTES,
             )
             occurrences = self._next(occurrences, first, second, size - 1)
             member = level.items[second, -1]
@@ -150,32 +154,32 @@ class MoleMiner:
     def _size(
         self, occurrences: Table, level: _Level, low: int, high: int
     ) -> tuple[tuple[Rows, Rows], tuple[Ints, Ints, Ints, Ints]]:
-        """The minimal moles of the next size, and the sets that hold none, whose first set lies in a range."""
+        """The minimal moles of the next size and the sets without a mole, for a range of first joined sets."""
         engine = self._engine
         joined = engine.create("joined", "itemsets/joined", {"occurrences": occurrences}, first_from=low, first_to=high)
-        found = engine.query("itemsets/candidates", {"joined": joined})
-        first, second = found["first_set"].astype(np.int64), found["second_set"].astype(np.int64)
-        support = found["support"].astype(np.int64)
+        candidates = engine.query("itemsets/candidates", {"joined": joined})
+        first, second = candidates["first_set"].astype(np.int64), candidates["second_set"].astype(np.int64)
+        support = candidates["support"].astype(np.int64)
         most = np.zeros(len(support), dtype=np.int64)
         if self._private is not None:
             together = engine.query("itemsets/candidate_shares", {"joined": joined, "private": self._private})
-            keys, wanted = (
-                x["first_set"].astype(np.int64) * len(level.key) + x["second_set"] for x in (found, together)
+            keys, with_share = (
+                x["first_set"].astype(np.int64) * len(level.key) + x["second_set"] for x in (candidates, together)
             )
-            most[np.searchsorted(keys, wanted)] = together["most"]
+            most[np.searchsorted(keys, with_share)] = together["most"]
         engine.drop(joined)
         without = self._subsets(level, first, second)
-        whole = (without >= 0).all(axis=1)  # all sets one smaller hold no mole
+        whole = (without >= 0).all(axis=1)  # no subset one item smaller contains a mole
         mole = self._are_moles(support, most)
         minimal, fine = whole & mole, whole & ~mole
         rows = np.hstack((level.items[first[minimal]], level.items[second[minimal], -1:])).astype(np.int32)
-        return (rows, found["support"][minimal]), (first[fine], second[fine], without[fine], support[fine])
+        return (rows, candidates["support"][minimal]), (first[fine], second[fine], without[fine], support[fine])
 
     def _subsets(self, level: _Level, first: Ints, second: Ints) -> Ints:
-        """For each candidate and position j, the number of the set without its item j; -1 where that holds a mole.
+        """For each candidate and position j, the number of the set without its item j; -1 if that contains a mole.
 
-        Without the last item it is the first of the two joined sets, without the one before it the second. For the others,
-        take that item out of the first set and add the candidate's last one.
+        The candidate without its last item is the first of the two joined sets, without the last but one the second. For
+        any other item, remove it from the first set and add the last item of the candidate.
         """
         columns = []
         last = level.items[second, -1]
@@ -192,7 +196,7 @@ class MoleMiner:
         return grown
 
 
-def _check(rows: int, limit: int, what: str, row_bytes: int) -> None:
+def _check_rows(rows: int, limit: int, what: str, row_bytes: int) -> None:
     if rows > limit:
         raise BudgetExceeded(
             f"{what} of {rows:,} rows, about {rows * row_bytes / 2**30:.1f} GiB; the limit is {limit:,}.",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RelationalOptions:
-    """What steers the algorithms for relational and transaction data."""
+    """The options of the algorithms for relational and transaction data."""
 
     infeasible: str = option(
         "suppress",

@@ -1,8 +1,8 @@
-"""T by a taxonomy: AA, Apriori anonymization, on the nonsensitive items of one cluster
+"""T with a taxonomy: AA, Apriori anonymization, on the nonsensitive items of one cluster
 (docs/algorithms/rum_tum_bound.md#t).
 
-A cluster gets a cut of its own, the one that ``apriori`` would find for its records alone. Whole subtrees are generalized,
-so where some child of the root, or two of them, are held by fewer than k records of the cluster, only the root is left.
+Each cluster has a separate cut, the one that ``apriori`` finds for its records. Whole subtrees are generalized. So if fewer
+than k records of the cluster hold some child of the root, or two children together, only the root is left.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from anondb.data.taxonomy import Taxonomy
 
 
 def taxonomy_recoder(items: ItemSets, k: int, m: int | float, taxonomy: Taxonomy, leaf: Ints) -> Recoder:
-    """k^m-anonymity of a cluster by full-subtree generalization; ``leaf`` is the node of each item.
+    """Make T for k^m-anonymity by full-subtree generalization; ``leaf`` is the node of each item.
 
-    Items of a cluster with fewer than k records that hold any are all suppressed (docs/algorithms/rum_tum_bound.md#r2).
+    If fewer than k records of a cluster hold items, all of its items are suppressed (docs/algorithms/rum_tum_bound.md#r2).
     """
     order = label_order(taxonomy)
     leaves = np.flatnonzero(taxonomy.is_leaf).tolist()
 
     def recode(records: Ints) -> ClusterRecoding:
-        found, marks = items.marks(records)
+        held, marks = items.marks(records)
         if int(marks.any(axis=0).sum()) < k:
-            return partition(found, marks, np.full(len(found), -1))
-        node = leaf[found]
+            return partition(held, marks, np.full(len(held), -1))
+        node = leaf[held]
         in_order = np.argsort(node)
         record, item = np.nonzero(marks[in_order].T)
         start = np.append(np.flatnonzero(np.diff(record, prepend=-1)), len(record)).astype(np.int64)
@@ -38,6 +38,6 @@ def taxonomy_recoder(items: ItemSets, k: int, m: int | float, taxonomy: Taxonomy
         nodes, block = np.unique(taxonomy.rank[above], return_inverse=True)  # numbered in the order of ties
         chosen = np.empty(len(nodes), dtype=np.int64)
         chosen[block] = above
-        return recoding(found, marks, block, tuple(chosen.tolist()), taxonomy.leaf_count[chosen])
+        return recoding(held, marks, block, tuple(chosen.tolist()), taxonomy.leaf_count[chosen])
 
     return recode

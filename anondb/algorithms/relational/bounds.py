@@ -1,12 +1,12 @@
 """Rum-BOUND and Tum-BOUND with three merges each (Poulis et al., ECML/PKDD 2013, section 4;
 docs/algorithms/rum_tum_bound.md).
 
-Both start from the clusters of CLUSTER and unite the cluster C of least Rum with another one, X: the one that makes the
-least NCP (``r``), by the transactions (``t``), or by the sum of the ranks in both orders (``rt``). Rum-BOUND does so while
-Rum(D) <= delta, Tum-BOUND until Tum(T(D)) <= delta. What the print has wrong (docs/algorithms/rum_tum_bound.md#r3) is read
-as meant: the merge that is tested is the one that is made; all candidates are considered; Tum is taken of the recoded
-items; and Tum-BOUND keeps its merges. A union may turn out with the relational values of another cluster; the two then are
-one class of the release, which keeps both promises, since supports add up.
+Both start from the clusters of CLUSTER and repeatedly unite the cluster C of least Rum with another cluster X: the one with
+the least NCP of the union (``r``), the first by transactions (``t``), or the first by the sum of both ranks (``rt``).
+Rum-BOUND does so while Rum(D) <= delta, Tum-BOUND until Tum(T(D)) <= delta. The printed algorithms are corrected
+(docs/algorithms/rum_tum_bound.md#r3): the merge that is tested is the one that is made; all candidates are considered; Tum
+is that of the recoded items; and Tum-BOUND keeps its merges. If a union has the relational values of another cluster, the
+two are one class of the release, which keeps both promises, since supports add up.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from anondb.data.generalization import Costs, Generalization
 from anondb.errors import InfeasibleError
 
 VARIANTS = ("r", "t", "rt")
-_UNSURE = 1e-9  # sums of UL are doubles good to 1e-12; closer to delta than this they are compared exactly
+_UNSURE = 1e-9  # sums of UL are doubles with errors below 1e-12; closer to delta than this they are compared exactly
 Progress = Callable[[str], None]
 
 
@@ -34,7 +34,7 @@ class BoundViolated(InfeasibleError):
     """No clustering that the algorithm reaches is within delta.
 
     Attributes:
-        smallest: the least delta that it would reach, exact for Rum.
+        smallest: the least delta that the algorithm reaches, exact for Rum.
     """
 
     default_code = "bound_violated"
@@ -49,12 +49,12 @@ class BoundViolated(InfeasibleError):
 
 
 class Merging:
-    """Clusters while they are merged. A union has the smaller of the two numbers.
+    """The current clusters during merging. A union has the smaller of the two numbers.
 
     Attributes:
         members: the records of each cluster.
-        alive: which numbers are clusters.
-        total: sum of the NCP numerators over all records, so that ``total / (denominator * n)`` is Rum(D).
+        alive: marks of the current clusters.
+        total: sum of the NCP numerators over all records; ``total / (denominator * n)`` is Rum(D).
     """
 
     def __init__(self, measure: Generalization, clusters: Sequence[Ints]) -> None:
@@ -80,13 +80,13 @@ class Merging:
         return [np.sort(self.members[c]) for c in np.flatnonzero(self.alive).tolist()]
 
     def seed(self) -> tuple[int, Ints]:
-        """The cluster of least NCP, of equal ones the first; and all the others."""
+        """The cluster of least NCP (ties go to the first), and all other clusters."""
         here = np.flatnonzero(self.alive)
         seed = int(here[np.argmin(self._costs[here])])
         return seed, here[here != seed]
 
     def united(self, seed: int, others: Ints) -> tuple[Costs, Costs]:
-        """NCP of the seed united with each of the others, and what ``total`` would be (incremental Rum,
+        """NCP of the union of the seed with each other cluster, and ``total`` after that merge (incremental Rum,
         docs/algorithms/rum_tum_bound.md#rum)."""
         size, costs = self._groups.size, self._costs
         union = self.measure.costs(self._groups.take(others).union(self._groups.take([seed])))
@@ -94,7 +94,7 @@ class Merging:
         return union, added + self.total
 
     def merge(self, seed: int, other: int) -> int:
-        """Unite two clusters; returns the number of the union."""
+        """Unite two clusters and return the number of the union."""
         kept, gone = min(seed, other), max(seed, other)
         (total,) = self.united(seed, np.array([other]))[1].tolist()
         self._groups.put(kept, self._groups.take([kept]).union(self._groups.take([gone])))
@@ -106,7 +106,7 @@ class Merging:
 
 
 def _preferred(by: str, union: Costs, order: Order | None, seed: int, others: Ints) -> Ints:
-    """The positions of the candidates in the order in which a variant tries them; ``r`` tries one only."""
+    """The positions of the candidates in the order in which a variant tries them; ``r`` tries only one."""
     if by == "r":
         return np.array([int(np.argmin(union))])
     assert order is not None
@@ -126,18 +126,18 @@ def rum_bound(
     order: Order | None = None,
     progress: Progress = lambda words: None,
 ) -> list[Ints]:
-    """RMERGE: merge clusters as long as Rum(D) <= delta.
+    """RMERGE: merge clusters while Rum(D) <= delta.
 
     Args:
-        measure: NCP.
-        clusters: what CLUSTER made.
-        delta: the threshold for Rum, 0 to 1.
+        measure: the records and their NCP.
+        clusters: the clusters of CLUSTER.
+        delta: the threshold for Rum, from 0 to 1.
         by: ``r``, ``t`` or ``rt``.
         order: the order by transactions for ``t`` and ``rt``.
-        progress: told now and then how many clusters are left.
+        progress: receives the number of remaining clusters from time to time.
 
     Raises:
-        BoundViolated: the given clusters exceed delta already.
+        BoundViolated: the initial clusters exceed delta.
     """
     state = Merging(measure, clusters)
     limit = state.limit(delta)
@@ -166,14 +166,14 @@ def _unite(state: Merging, order: Order | None, seed: int, other: int) -> int:
 
 @dataclass
 class _Losses:
-    """Tum(T(D)) as clusters are recoded."""
+    """The recodings of the current clusters, and their Tum(T(D))."""
 
     n: int
     recoded: dict[int, ClusterRecoding]
     sums: dict[int, float]
 
-    def add(self, number: int, found: ClusterRecoding) -> None:
-        self.recoded[number], self.sums[number] = found, ul(found.profile)
+    def add(self, number: int, recoding: ClusterRecoding) -> None:
+        self.recoded[number], self.sums[number] = recoding, ul(recoding.profile)
 
     def remove(self, number: int) -> None:
         self.recoded.pop(number)
@@ -184,12 +184,12 @@ class _Losses:
         return fsum(self.sums.values()) / self.n
 
     def within(self, delta: Fraction) -> bool:
-        about = self.tum
-        if abs(about - float(delta)) > _UNSURE:
-            return about < float(delta)
+        tum = self.tum
+        if abs(tum - float(delta)) > _UNSURE:
+            return tum < float(delta)
         whole: Profile = Counter()
-        for found in self.recoded.values():
-            whole.update(found.profile)
+        for recoding in self.recoded.values():
+            whole.update(recoding.profile)
         return ul_exact(whole) <= delta * self.n
 
 
@@ -202,10 +202,10 @@ def tum_bound(
     order: Order | None = None,
     progress: Progress = lambda words: None,
 ) -> list[Ints]:
-    """TMERGE: merge clusters until Tum(T(D)) <= delta; arguments as in ``rum_bound``, delta for Tum.
+    """TMERGE: merge clusters until Tum(T(D)) <= delta; arguments as in ``rum_bound``, with delta for Tum.
 
     Raises:
-        BoundViolated: not even one cluster of all records is within delta.
+        BoundViolated: even a single cluster of all records exceeds delta.
     """
     state = Merging(measure, clusters)
     losses = _Losses(state.n, {}, {})
@@ -228,7 +228,7 @@ def tum_bound(
 
 
 def nearest(measure: Generalization, clusters: list[Ints], at: int, delta: Fraction | None) -> int | None:
-    """The cluster whose union with the one at ``at`` has the least NCP, of those that keep Rum(D) <= delta."""
+    """The cluster whose union with the one at ``at`` has the least NCP among those with Rum(D) <= delta, or None."""
     state = Merging(measure, clusters)
     others = np.array([i for i in range(len(clusters)) if i != at], dtype=np.int64)
     if not len(others):

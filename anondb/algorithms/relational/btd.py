@@ -1,9 +1,9 @@
-"""BTD, the distance of clusters by their transactions (Poulis et al., section 5; docs/algorithms/rum_tum_bound.md#btd), and
-what it stands in for.
+"""BTD, the distance of clusters by their transactions (Poulis et al., section 5;
+docs/algorithms/rum_tum_bound.md#btd), which approximates the order by Tum.
 
-BTD(r1, r2) = (ones(b1 XOR b2) + 1) / (ones(b1 AND b2) + 1), and BTD(C) is the largest of two records in C. It orders the
-candidates of a merge instead of Tum(T(C u X)), which is far more work. Ratios of numbers below 2^26 are
-distinct and ordered alike as doubles, so they are compared exactly.
+BTD(r1, r2) = (ones(b1 XOR b2) + 1) / (ones(b1 AND b2) + 1), and BTD(C) is the largest BTD of two records in C. It
+orders the candidates of a merge instead of Tum(T(C u X)), which takes far more work. Different ratios of integers
+below 2^26 are different doubles in the same order, so the comparison is exact.
 """
 
 from __future__ import annotations
@@ -20,22 +20,24 @@ Floats = npt.NDArray[np.float64]
 
 
 class Order(Protocol):
-    """How close clusters are by their items."""
+    """An order of candidates for a merge, by their items."""
 
     def __call__(self, seed: int, others: Ints) -> Ints:
         """Position of each of the other clusters, from 0, in the order of preference for a merge with the seed."""
 
     def merge(self, kept: int, gone: int) -> None:
-        """Two clusters became one, which has the number ``kept``."""
+        """Record that two clusters became one, which has the number ``kept``."""
 
 
 class BtdOrder:
-    """By BTD(C u X), kept up to date: the largest distance between two clusters is computed once for each pair of first
-    clusters, and the largest of several is their maximum.
+    """The order by BTD(C u X), updated incrementally.
+
+    The largest distance between records of two initial clusters is computed once for each pair; that of merged clusters is
+    the maximum over their initial clusters.
 
     Args:
         items: the item sets.
-        clusters: the first clusters.
+        clusters: the initial clusters.
     """
 
     def __init__(self, items: ItemSets, clusters: Sequence[Ints]) -> None:
@@ -51,12 +53,12 @@ class BtdOrder:
         self._held_by = place[owner[inside]][order]  # positions in ``flat`` of the records that hold each item
         self._held_from = np.append(0, np.cumsum(np.bincount(items.item[inside], minlength=items.n_items)))
         self._length = np.diff(items.start)[self._flat]
-        self._parts: dict[int, list[int]] = {c: [c] for c in range(len(clusters))}
+        self._initial: dict[int, list[int]] = {c: [c] for c in range(len(clusters))}
         self._rows: dict[int, Floats] = {}
         self._inner = np.full(len(clusters), np.nan)
 
     def _row(self, first: int) -> Floats:
-        """The largest distance of a record in a first cluster to one in each of them."""
+        """The largest distance of a record in an initial cluster to a record in each initial cluster."""
         if first not in self._rows:
             begin = int(self._begin[first])
             end = int(self._begin[first + 1]) if first + 1 < len(self._begin) else len(self._flat)
@@ -75,9 +77,9 @@ class BtdOrder:
         return self._rows[first]
 
     def _within(self, cluster: int) -> float:
-        """The largest distance inside a cluster; a record's to itself never exceeds that to another."""
+        """The largest distance within a cluster; that of a record to itself never exceeds that to another record."""
         if np.isnan(self._inner[cluster]):
-            (first,) = self._parts[cluster]
+            (first,) = self._initial[cluster]
             self._inner[cluster] = self._within_first(first)
         return float(self._inner[cluster])
 
@@ -93,24 +95,24 @@ class BtdOrder:
 
     def distances(self, seed: int, others: Ints) -> Floats:
         """BTD(C u X) for each of the others."""
-        across = np.maximum.reduce([self._row(first) for first in self._parts[seed]])
-        parts = [self._parts[x] for x in others.tolist()]
+        across = np.maximum.reduce([self._row(first) for first in self._initial[seed]])
+        parts = [self._initial[x] for x in others.tolist()]
         sizes = np.array([len(p) for p in parts])
         farthest = np.maximum.reduceat(across[[i for p in parts for i in p]], np.cumsum(sizes) - sizes)
         inside = np.array([self._within(x) for x in others.tolist()])
         return np.asarray(np.maximum(np.maximum(farthest, inside), self._within(seed)), dtype=np.float64)
 
     def __call__(self, seed: int, others: Ints) -> Ints:
-        """Positions by BTD, of equal ones the first."""
+        """Positions by BTD; ties go to the first cluster."""
         return _positions(self.distances(seed, others))
 
     def merge(self, kept: int, gone: int) -> None:
-        """Two clusters became one."""
+        """Record that two clusters became one, which has the number ``kept``."""
         self._inner[kept] = self.distances(kept, np.array([gone]))[0]
-        self._parts[kept] = self._parts[kept] + self._parts.pop(gone)
+        self._initial[kept] = self._initial[kept] + self._initial.pop(gone)
 
 
 def _positions(values: Floats) -> Ints:
-    found = np.empty(len(values), dtype=np.int64)
-    found[np.argsort(values, kind="stable")] = np.arange(len(values))
-    return found
+    positions = np.empty(len(values), dtype=np.int64)
+    positions[np.argsort(values, kind="stable")] = np.arange(len(values))
+    return positions

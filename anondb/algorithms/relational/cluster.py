@@ -1,9 +1,9 @@
-"""CLUSTER: k-anonymous groups of records of low NCP (Poulis et al., ECML/PKDD 2013, section 5;
+"""CLUSTER: k-anonymous groups of records with low NCP (Poulis et al., ECML/PKDD 2013, section 5;
 docs/algorithms/rum_tum_bound.md#cluster).
 
 The printed loop adds records to clusters while it iterates over them, and its last step lets a cluster be extended with
-itself; here both are read as meant. The seed is the lowest remaining record instead of a random one, so that the result is
-determined.
+itself; here both steps do what the authors intend. The seed is the first remaining record instead of a random one, which
+makes the result deterministic.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def cluster(measure: Generalization, k: int) -> list[Ints]:
-    """Partition records into groups of at least k that cost little NCP.
+    """Partition records into groups of at least k with low NCP.
 
     Args:
         measure: the records and their NCP.
@@ -28,7 +28,7 @@ def cluster(measure: Generalization, k: int) -> list[Ints]:
         The records of each cluster, ascending; clusters in the order of their first records.
 
     Raises:
-        InfeasibleError: there are fewer than k records.
+        InfeasibleError: fewer than k records.
     """
     n = measure.records.n
     if n < k:
@@ -51,7 +51,7 @@ def cluster(measure: Generalization, k: int) -> list[Ints]:
 
 
 def _smallest(costs: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.bool_]:
-    """Marks the ``count`` smallest, the first ones of equal costs."""
+    """Mark the ``count`` smallest costs; ties go to the first."""
     chosen = np.zeros(len(costs), dtype=np.bool_)
     if count:
         limit = np.partition(costs, count - 1)[count - 1]
@@ -62,7 +62,7 @@ def _smallest(costs: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.bool_]
 
 
 def fused(measure: Generalization, clusters: list[Ints]) -> list[Ints]:
-    """Clusters with the same generalized values become one (steps 9 to 11)."""
+    """Unite clusters with the same generalized values (steps 9 to 11)."""
     same: dict[tuple[object, ...], list[Ints]] = {}
     for key, members in zip(measure.published(measure.groups(clusters)), clusters, strict=True):
         same.setdefault(key, []).append(members)

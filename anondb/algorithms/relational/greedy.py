@@ -1,14 +1,15 @@
-"""T for l^m-diversity: raise what violates, one step at a time (docs/algorithms/rum_tum_bound.md#t).
+"""T for l^m-diversity: generalize violating itemsets step by step (docs/algorithms/rum_tum_bound.md#t).
 
-This is the l^m-diversity version of Apriori anonymization that the paper names (Terrovitis et al., VLDB J. 2011), inside
-a cluster: while a set of at most m generalized items is held by fewer than k records, or by records of which more than one
-in l holds a sensitive item, the cheapest of its items gives way to its parent (full-subtree). The smallest violating set
-goes first, of equal sizes that of the first nodes. Without a taxonomy the rarest of its items is united with the companion
-of least UL instead, as in PCTA.
+This is the l^m-diversity version of Apriori anonymization that the paper names (Terrovitis et al., VLDB J. 2011), within a
+cluster. A set of at most m generalized items is a violation if fewer than k records hold it, or if more than one in l of
+the records that hold it hold the same sensitive item. While there is one, the parent of the cheapest of its items replaces
+that item (full-subtree). The smallest violation is taken first; ties go by the order of the nodes. Without a taxonomy the
+rarest of its items is united with the companion of least UL instead, as in PCTA.
 
-Unlike k^m-anonymity, l^m-diversity is not monotone: the loop may end at the root although a finer recoding was valid. Then
-all recodings of a small cluster are tried, the one of least UL is taken, and failing that the sensitive items that violate
-are suppressed in the cluster, as are those that more than one in l of all its records hold, which no recoding can help.
+Unlike k^m-anonymity, l^m-diversity is not monotone: the loop may end at the root although a finer recoding is valid. Then
+all recodings of a small cluster are tried, and the valid one of least UL is taken. If none is valid, the violating
+sensitive items are suppressed in the cluster. Sensitive items that more than one in l of all its records hold are suppressed
+at once, since no recoding can help them.
 """
 
 from __future__ import annotations
@@ -26,30 +27,30 @@ from anondb.algorithms.relational.sets import partition
 from anondb.data.taxonomy import Taxonomy
 from anondb.errors import BudgetExceeded
 
-MAX_SETS = 20_000_000  # itemsets of one cluster that are counted one by one
-MAX_TRIED = 250  # recodings of a cluster that are tried when raising failed
+MAX_SETS = 20_000_000  # itemsets of one cluster that are counted individually
+MAX_TRIED = 250  # recodings of a cluster that are tried after raising failed
 
 
 def diversity_recoder(
     items: ItemSets, k: int, ell: int, m: int | float, taxonomy: Taxonomy | None = None, leaf: Ints | None = None
 ) -> Recoder:
-    """l^m-diversity and k^m-anonymity of a cluster, by a taxonomy where there is one, else by sets."""
+    """Make T for l^m-diversity and k^m-anonymity, by nodes of the taxonomy or, without one, by sets of items."""
 
     def recode(records: Ints) -> ClusterRecoding:
-        found, marks = items.marks(records)
+        held, marks = items.marks(records)
         sensitive, holding = items.sensitive_marks(records)
         often = holding.sum(axis=1) * ell > len(records)
         lost = set(sensitive[often].tolist())
         kept = np.flatnonzero(~often)
         if int(marks.any(axis=0).sum()) < k:
-            return _without(partition(found, marks, np.full(len(found), -1)), lost)
+            return _without(partition(held, marks, np.full(len(held), -1)), lost)
         while True:
             groups = [np.flatnonzero(holding[z]) for z in kept.tolist()]
-            state = _state(marks, groups, k, ell, m, taxonomy, None if leaf is None else leaf[found])
+            state = _state(marks, groups, k, ell, m, taxonomy, None if leaf is None else leaf[held])
             failing = state.run()
             if not failing:
-                return state.recoding(found, marks, lost)
-            finer = [s.recoding(found, marks, lost) for s in state.all_recodings() if s.violation()[1] is None]
+                return state.recoding(held, marks, lost)
+            finer = [s.recoding(held, marks, lost) for s in state.all_recodings() if s.violation()[1] is None]
             if finer:
                 return min(finer, key=lambda r: (ul_exact(r.profile), r.block.tolist()))
             lost |= set(sensitive[kept[failing]].tolist())
@@ -58,8 +59,8 @@ def diversity_recoder(
     return recode
 
 
-def _without(found: ClusterRecoding, lost: set[int]) -> ClusterRecoding:
-    return ClusterRecoding(found.items, found.block, found.keys, found.sizes, found.profile, frozenset(lost))
+def _without(result: ClusterRecoding, lost: set[int]) -> ClusterRecoding:
+    return ClusterRecoding(result.items, result.block, result.keys, result.sizes, result.profile, frozenset(lost))
 
 
 def _state(
@@ -81,7 +82,7 @@ class _Blocks:
 
     Attributes:
         block_of: block of each item.
-        rows: which records hold each block.
+        rows: marks of the records that hold each block.
         groups: the records that hold each sensitive item.
     """
 
@@ -97,31 +98,31 @@ class _Blocks:
         self.pairs_with = [self._together(self.rows, g) for g in groups]
 
     def _together(self, rows: npt.NDArray[np.float32], group: Ints | None = None) -> Ints:
-        """How many records (of a group) hold both a given row's block and each block."""
+        """The number of records (of a group) that hold both a block of ``rows`` and each block."""
         if group is None:
             return (rows @ self.rows.T).astype(np.int64)
         return (rows[:, group] @ self.rows[:, group].T).astype(np.int64)
 
-    # ------------------------------------------------------------------ what violates
+    # ------------------------------------------------------------------ violations
 
     def _order(self) -> Ints:
-        """The blocks in the order of ties."""
+        """The blocks in the order that decides ties."""
         return np.flatnonzero(self.alive)
 
     def violation(self) -> tuple[list[int], list[int] | None]:
-        """The first violating set of blocks, and the sensitive items that violate there; None where nothing violates.
+        """The first violating set of blocks, and the violating sensitive items; None for these without a violation.
 
-        The list of sensitive items is empty where the set is held by too few records.
+        The list of sensitive items is empty if the violation is that too few records hold the set.
         """
         here = self._order()
         top = self.m if self.groups else min(self.m, 2)
         for size in range(1, min(int(min(top, self.n)), 2) + 1):
             pairs = self.pairs[np.ix_(here, here)]
-            asked = np.eye(len(here), dtype=np.bool_) if size == 1 else np.triu(pairs > 0, 1)
+            candidates = np.eye(len(here), dtype=np.bool_) if size == 1 else np.triu(pairs > 0, 1)
             bad = [pairs < self.k] + [w[np.ix_(here, here)] * self.ell > pairs for w in self.pairs_with]
-            found = np.flatnonzero((np.logical_or.reduce(bad) & asked & (pairs > 0)).ravel())
-            if len(found):
-                a, b = divmod(int(found[0]), len(here))
+            positions = np.flatnonzero((np.logical_or.reduce(bad) & candidates & (pairs > 0)).ravel())
+            if len(positions):
+                a, b = divmod(int(positions[0]), len(here))
                 return sorted({int(here[a]), int(here[b])}), [z for z, w in enumerate(bad[1:]) if w[a, b]]
         if self.m > 2:
             return self._larger(here)
@@ -150,7 +151,7 @@ class _Blocks:
         return [], None
 
     def _few_supersets(self, here: Ints, held: Sequence[tuple[int, ...]]) -> tuple[list[int], list[int] | None]:
-        """For m of at least the longest transaction: the first one with fewer than k supersets
+        """The first transaction with fewer than k supersets, for an m of at least the longest transaction
         (docs/algorithms/models.md#km)."""
         rows = self.rows[here] > 0
         for h in sorted(set(held), key=lambda h: (len(h), h)):
@@ -158,10 +159,10 @@ class _Blocks:
                 return [int(here[i]) for i in h], []
         return [], None
 
-    # ------------------------------------------------------------------ what is done about it
+    # ------------------------------------------------------------------ generalization
 
     def run(self) -> list[int]:
-        """Raise until nothing violates; otherwise the numbers of the sensitive items that still do at the end."""
+        """Raise until no violation is left; return the numbers of the sensitive items that still violate at the end."""
         while True:
             blocks, failing = self.violation()
             if failing is None:
@@ -170,7 +171,7 @@ class _Blocks:
                 return failing or list(range(len(self.groups)))
 
     def raise_one(self, blocks: list[int]) -> bool:
-        """Unite the rarest block with the companion of least UL (version A); False if there is none."""
+        """Unite the rarest block with the companion of least UL (version A); return False if no companion is left."""
         if int(self.alive.sum()) < 2:
             return False
         rarest = min(blocks, key=lambda b: (self.pairs[b, b], b))
@@ -184,7 +185,7 @@ class _Blocks:
         return True
 
     def unite(self, blocks: Sequence[int]) -> int:
-        """Make one block of several; returns its number."""
+        """Unite blocks and return the number of the union."""
         kept, gone = min(blocks), [b for b in blocks if b != min(blocks)]
         if gone:
             self.size[kept] += self.size[gone].sum()
@@ -199,7 +200,7 @@ class _Blocks:
         return kept
 
     def all_recodings(self) -> Iterator[_Blocks]:
-        """All partitions of the items, where they are few enough to be tried."""
+        """All partitions of the items; nothing if they are too many to try."""
         if _bell(self.n) > MAX_TRIED:
             return
         for block_of in _partitions(self.n):
@@ -209,7 +210,7 @@ class _Blocks:
             yield state
 
     def recoding(self, items: Ints, marks: Bools, lost: Sequence[int] | set[int]) -> ClusterRecoding:
-        """The recoding as it is."""
+        """The current recoding."""
         return _without(partition(items, marks, self.block_of), set(lost))
 
 
@@ -240,7 +241,7 @@ class _Nodes(_Blocks):
         return np.flatnonzero(inside).tolist()
 
     def raise_one(self, blocks: list[int]) -> bool:
-        """Replace the cheapest of the nodes by its parent, by NCP; False if all are the root."""
+        """Replace the cheapest of the nodes by its parent, by NCP; return False if all are the root."""
         tree = self.taxonomy
 
         def cost(parent: int) -> tuple[int, int]:
@@ -262,7 +263,7 @@ class _Nodes(_Blocks):
         return True
 
     def all_recodings(self) -> Iterator[_Blocks]:
-        """All cuts of the taxonomy above the items that occur, where they are few enough to be tried."""
+        """All cuts of the taxonomy above the occurring items; nothing if they are too many to try."""
         cuts = self._cuts(0)
         for cut in cuts or ():
             state = _Nodes(self._marks, self.groups, self.k, self.ell, self.m, self.taxonomy, self.leaf)
@@ -272,23 +273,23 @@ class _Nodes(_Blocks):
             yield state
 
     def _cuts(self, node: int) -> list[tuple[int, ...]] | None:
-        """The cuts below a node, as far as items of the cluster lie below; None if there are too many."""
+        """The cuts of a subtree, restricted to the items of the cluster; None if they are too many."""
         inside = self.leaf[(self.leaf >= node) & (self.leaf <= self.taxonomy.last[node])]
         if not len(inside):
             return [()]
-        found: list[tuple[int, ...]] = [(node,)]
+        whole: list[tuple[int, ...]] = [(node,)]
         if self.taxonomy.is_leaf[node]:
-            return found
+            return whole
         parts: list[tuple[int, ...]] = [()]
         for child in self.taxonomy.children(node):
             below = self._cuts(child)
             if below is None or len(parts) * len(below) > MAX_TRIED:
                 return None
             parts = [p + b for p in parts for b in below]
-        return found + parts
+        return whole + parts
 
     def recoding(self, items: Ints, marks: Bools, lost: Sequence[int] | set[int]) -> ClusterRecoding:
-        """The recoding as it is; a node stands for all of its leaves."""
+        """The current recoding; a node stands for all of its leaves."""
         here = self._order()
         number = np.full(self.n, -1, dtype=np.int64)
         number[here] = np.arange(len(here))
@@ -299,12 +300,12 @@ class _Nodes(_Blocks):
 
 
 def _spread(tree: Taxonomy, node: int) -> int:
-    """Leaves that a node stands for, 0 where it is untouched (NCP)."""
+    """The number of leaves of a node, 0 for a leaf, as in NCP."""
     return 0 if tree.is_leaf[node] else int(tree.leaf_count[node])
 
 
 def _bell(n: int) -> int:
-    """How many partitions n items have, as far as it matters."""
+    """The number of partitions of n items; ``MAX_TRIED + 1`` for n > 8."""
     if n > 8:
         return MAX_TRIED + 1
     row = [1]
@@ -317,7 +318,7 @@ def _bell(n: int) -> int:
 
 
 def _partitions(n: int) -> Iterator[list[int]]:
-    """The partitions of n items, as the block of each; blocks are numbered as they come up."""
+    """The partitions of n items, as the block of each item; blocks are numbered by their first items."""
     block_of = [0] * n
 
     def rest(at: int, blocks: int) -> Iterator[list[int]]:

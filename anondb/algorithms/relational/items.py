@@ -1,9 +1,9 @@
-"""Item sets of records for the (k,k^m) algorithms: a cluster's transactions, how they are recoded, and what that loses.
+"""Item sets of records for the (k,k^m) algorithms: the transactions of a cluster, their recoding, and its loss.
 
-UL is version B (Poulis et al., section 5; docs/algorithms/metrics.md#ul-b): a generalized item of a items loses 2^a - 1, an
-untouched one nothing, and a record the sum over 2^s - 1, s being the sizes of its generalized items together. So a record's
-loss depends on pairs (s, a) alone, and a profile that counts them gives the loss of any number of records, as a float or
-exactly.
+UL is version B (Poulis et al., section 5; docs/algorithms/metrics.md#ul-b): a generalized item of a items costs 2^a - 1, an
+unchanged item nothing, and a record the sum of these costs divided by 2^s - 1, with s the total size of its generalized
+items. So the loss of a record depends only on pairs (s, a). A profile that counts these pairs gives the loss of any number
+of records, as a float or exactly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from anondb.engine import Engine
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Profile = Counter[tuple[int, int]]
-ALL_LOST = (0, 0)  # counts records that lost all their items: their UL is 1, the largest there is
+ALL_LOST = (0, 0)  # counts records that lost all their items; their UL is 1, the maximum
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class ItemSets:
     """The items of every record, split into nonsensitive and sensitive ones.
 
     Attributes:
-        n: records, numbered from 0 in the order of the transactions.
-        n_items: items, numbered in code-point order of their labels.
+        n: number of records, which are numbered from 0 in the order of the transactions.
+        n_items: number of items, which are numbered in code-point order of their labels.
         start, item: nonsensitive items of record r are ``item[start[r]:start[r + 1]]``, ascending.
         sensitive_start, sensitive: the sensitive ones likewise.
     """
@@ -45,31 +45,31 @@ class ItemSets:
 
     @classmethod
     def of(cls, n: int, n_items: int, record: Ints, item: Ints, is_sensitive: Bools) -> ItemSets:
-        """From the occurrences, sorted by record and item."""
+        """Make item sets from occurrences that are sorted by record and item."""
         parts = []
-        for wanted in (~is_sensitive[item], is_sensitive[item]):
-            counts = np.bincount(record[wanted], minlength=n)
-            parts += [np.append(0, np.cumsum(counts)), item[wanted]]
+        for selected in (~is_sensitive[item], is_sensitive[item]):
+            counts = np.bincount(record[selected], minlength=n)
+            parts += [np.append(0, np.cumsum(counts)), item[selected]]
         return cls(n, n_items, *parts)
 
     @classmethod
     def load(cls, engine: Engine, dataset: Dataset, is_sensitive: Bools) -> ItemSets:
-        """The occurrences of a dataset, in one query."""
-        found = engine.query("transactions/occurrences", {"transactions": dataset.transactions})
-        record, item = (found[c].astype(np.int64) for c in ("record", "item"))
+        """Read the item sets of a dataset, in one query."""
+        rows = engine.query("transactions/occurrences", {"transactions": dataset.transactions})
+        record, item = (rows[c].astype(np.int64) for c in ("record", "item"))
         return cls.of(dataset.n_transactions, dataset.n_items, record, item, is_sensitive)
 
     def marks(self, records: Ints) -> tuple[Ints, Bools]:
-        """The nonsensitive items of some records, and a row of marks for each item: which of the records hold it."""
+        """The nonsensitive items of some records, and for each item a row of marks of the records that hold it."""
         return _marks(self.start, self.item, records)
 
     def sensitive_marks(self, records: Ints) -> tuple[Ints, Bools]:
-        """The same for sensitive items."""
+        """The sensitive items of some records, and for each item a row of marks of the records that hold it."""
         return _marks(self.sensitive_start, self.sensitive, records)
 
 
 def slices(start: Ints, records: Ints) -> tuple[Ints, Ints]:
-    """Where the occurrences of some records lie, and to which of the records each belongs."""
+    """The positions of the occurrences of some records, and the position in ``records`` of the record of each."""
     length = start[records + 1] - start[records]
     ends = np.cumsum(length)
     place = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start[records] - (ends - length), length)
@@ -86,13 +86,13 @@ def _marks(start: Ints, item: Ints, records: Ints) -> tuple[Ints, Bools]:
 
 @dataclass(frozen=True)
 class ClusterRecoding:
-    """How the items of one cluster are published.
+    """The recoding of the items of one cluster.
 
     Attributes:
         items: its nonsensitive items, ascending.
         block: for each of them, the number of its generalized item in ``keys``; -1 if suppressed.
         keys: the generalized items: tuples of item numbers, or nodes of a taxonomy.
-        sizes: how many items each stands for.
+        sizes: number of items that each stands for.
         profile: the UL of its records.
         lost: sensitive items that are suppressed in this cluster.
     """
@@ -106,12 +106,12 @@ class ClusterRecoding:
 
     @property
     def suppresses(self) -> bool:
-        """Whether generalization alone did not do."""
+        """Whether any item is suppressed."""
         return bool(self.lost) or bool((self.block < 0).any())
 
 
 Recoder = Callable[[Ints], ClusterRecoding]
-"""T: the records of a cluster (ascending) to how their items are published."""
+"""T: maps the records of a cluster (ascending) to the recoding of their items."""
 
 
 def recoding(
@@ -122,7 +122,7 @@ def recoding(
     sizes: Ints,
     lost: Iterable[int] = (),
 ) -> ClusterRecoding:
-    """A cluster's recoding with its UL; ``marks`` are the rows of the items."""
+    """Make a cluster's recoding with its UL; ``marks`` has a row for each item."""
     held = np.zeros((len(keys), marks.shape[1]), dtype=np.bool_)
     kept = block >= 0
     np.logical_or.at(held, block[kept], marks[kept])
@@ -148,7 +148,7 @@ def ul(profile: Profile) -> float:
 
 
 def ul_exact(profile: Profile) -> Fraction:
-    """The same, exact."""
+    """The exact sum of UL over the records of a profile."""
     numerators: Counter[int] = Counter()
     for (s, a), count in profile.items():
         numerators[s] += count if (s, a) == ALL_LOST else count * ((1 << a) - 1)

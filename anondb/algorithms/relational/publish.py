@@ -1,4 +1,4 @@
-"""From the recoded clusters of relational and transaction data to what is published: labels, rows, classes."""
+"""Converts recoded clusters of relational and transaction data to the recoding of a release: labels, rows, classes."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def publish(
     is_sensitive: Bools,
     tum: float,
 ) -> RelationalRecoding:
-    """The recoding of all clusters.
+    """Make the recoding of all clusters.
 
     Args:
         engine: inside a transaction.
         dataset, measure, items: the data.
         clusters: the records of each cluster.
-        recoded: what T made of each.
-        taxonomy: that of the nodes in ``recoded``, if they are nodes.
-        is_sensitive: which items are.
+        recoded: the recoding of each cluster by T.
+        taxonomy: the taxonomy of the nodes in ``recoded``; None for sets of items.
+        is_sensitive: marks of the sensitive items.
         tum: mean UL of the records.
     """
     groups = measure.groups(list(clusters))
@@ -48,10 +48,10 @@ def publish(
     class_of = np.empty(items.n, dtype=np.int64)
     first: dict[int, int] = {}
     incomplete: set[int] = set()
-    for i, (members, found, key) in enumerate(zip(clusters, recoded, same, strict=True)):
+    for i, (members, recoding, key) in enumerate(zip(clusters, recoded, same, strict=True)):
         class_of[members] = number[key]
         first.setdefault(number[key], i)
-        if found.suppresses:
+        if recoding.suppresses:
             incomplete.add(number[key])
     classes = engine.put("rt_classes", {"tid": ("INTEGER", np.arange(1, items.n + 1)), "class": ("INTEGER", class_of)})
     hidden = np.flatnonzero(np.isin(class_of, sorted(incomplete)))
@@ -66,7 +66,7 @@ def publish(
         tum=tum,
         largest=int(groups.size.max(initial=0)),
         clusters=len(clusters),
-        suppressed=sum(found.suppresses for found in recoded),
+        suppressed=sum(recoding.suppresses for recoding in recoded),
     )
 
 
@@ -79,24 +79,24 @@ def _items(
     taxonomy: Taxonomy | None,
     incomplete: Ints,
 ) -> LocalRecoding:
-    """The item sets as they are published. A generalized item that several clusters share has one label."""
+    """Make the recoding of the items. A generalized item that several clusters share has one label."""
     number: dict[Key, int] = {}
     records, released = [], []
-    for members, found in zip(clusters, recoded, strict=True):
-        of_key = np.array([number.setdefault(key, len(number)) for key in found.keys], dtype=np.int64)
+    for members, recoding in zip(clusters, recoded, strict=True):
+        of_key = np.array([number.setdefault(key, len(number)) for key in recoding.keys], dtype=np.int64)
         place, owner = slices(items.start, members)
-        block = found.block[np.searchsorted(found.items, items.item[place])]
+        block = recoding.block[np.searchsorted(recoding.items, items.item[place])]
         kept = block >= 0
         records.append(members[owner[kept]])
         released.append(of_key[block[kept]])
-    for members, found in zip(clusters, recoded, strict=True):
+    for members, recoding in zip(clusters, recoded, strict=True):
         place, owner = slices(items.sensitive_start, members)
         item = items.sensitive[place]
-        kept = ~np.isin(item, sorted(found.lost))
+        kept = ~np.isin(item, sorted(recoding.lost))
         if taxonomy is None:
             keys: list[Key] = [(i,) for i in item[kept].tolist()]
         else:
-            keys = [-1 - i for i in item[kept].tolist()]  # beside the nodes
+            keys = [-1 - i for i in item[kept].tolist()]  # negative, unlike nodes
         records.append(members[owner[kept]])
         released.append(np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64))
     pairs = np.unique(np.column_stack((np.concatenate(records), np.concatenate(released))), axis=0)
@@ -113,7 +113,7 @@ def _items(
     flat = sum(f.keys == (0,) and len(f.items) > 1 for f in recoded) if taxonomy is not None else 0
     remark = (
         f"In {flat} of {len(recoded)} clusters all items became the root of the taxonomy: whole subtrees are generalized, so"
-        " where fewer than k records hold a child of the root, or several of its children together, only the root is left."
+        " if fewer than k records hold a child of the root, or several of its children together, only the root is left."
         " Without a taxonomy items are generalized to sets, which loses less."
     )
     return LocalRecoding(
@@ -142,22 +142,22 @@ def _name(key: Key, members: list[str], labels: Sequence[str], taxonomy: Taxonom
     return members[0] if len(members) == 1 else group_label(members)
 
 
-def _distinct(names: Sequence[str], own: Sequence[bool], labels: Sequence[str]) -> tuple[str, ...]:
-    """The names, those that are not a label of the data (``own``) numbered where they would equal another."""
-    taken = {*labels, *(name for name, is_own in zip(names, own, strict=True) if is_own)}
-    found = []
-    for name, is_own in zip(names, own, strict=True):
+def _distinct(names: Sequence[str], fixed: Sequence[bool], labels: Sequence[str]) -> tuple[str, ...]:
+    """The names, numbered if they would equal another name, except for labels of the data (``fixed``)."""
+    taken = {*labels, *(name for name, is_fixed in zip(names, fixed, strict=True) if is_fixed)}
+    result = []
+    for name, is_fixed in zip(names, fixed, strict=True):
         shown, n = name, 1
-        while not is_own and shown in taken:
+        while not is_fixed and shown in taken:
             n += 1
             shown = f"{name} #{n}"
         taken.add(shown)
-        found.append(shown)
-    return tuple(found)
+        result.append(shown)
+    return tuple(result)
 
 
 def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Groups) -> PublishedAttribute:
-    """What the classes publish of one attribute."""
+    """The published values of one attribute, by class."""
     if attribute.is_range:
         return PublishedAttribute(
             attribute.name,
@@ -189,10 +189,10 @@ def _attribute(measure: Generalization, i: int, attribute: Attribute, groups: Gr
         if values != (None,):
             known.setdefault(values, str(values[0]) if len(values) == 1 else name)
     inner = [attribute.hierarchy is not None and None not in values for values in known]
-    own = [len(values) == 1 or of_tree for values, of_tree in zip(known, inner, strict=True)]
+    fixed = [len(values) == 1 or of_tree for values, of_tree in zip(known, inner, strict=True)]
     tree_labels: Sequence[Any] = () if attribute.hierarchy is None else attribute.hierarchy.labels
     taken = [*(v for v in attribute.values if v is not None), *tree_labels]
-    shown = dict(zip(known, _distinct(list(known.values()), own, taken), strict=True))
+    shown = dict(zip(known, _distinct(list(known.values()), fixed, taken), strict=True))
     return PublishedAttribute(
         attribute.name,
         has_null=attribute.has_null,

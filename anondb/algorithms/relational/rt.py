@@ -1,10 +1,9 @@
 """The algorithms for relational and transaction data (Poulis et al., ECML/PKDD 2013): from clusters to a recoding.
 
-``rum_bound`` and ``tum_bound`` bound the loss of one kind of data and keep that of the other low (section 4). RFIRST and
-TFIRST, with which the paper compares them, look at one kind only (section 3): RFIRST takes the clusters of CLUSTER as they
-are; TFIRST cuts the records, in the order of LRA (by the Gray code of their items, docs/algorithms/lra.md), into groups of
-at least k.
-Each then recodes the items of every cluster by T.
+``rum_bound`` and ``tum_bound`` bound the loss of one kind of data and keep that of the other low (section 4). The baselines
+of the paper, RFIRST and TFIRST, consider only one kind (section 3): RFIRST uses the clusters of CLUSTER unchanged; TFIRST
+divides the records, in the order of LRA (by the Gray code of their items, docs/algorithms/lra.md), into groups of at least
+k. Each algorithm then recodes the items of every cluster by T.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ from anondb.recoding import RelationalRecoding
 
 RT_ALGORITHMS = (*(f"{b}_bound_{v}" for b in ("rum", "tum") for v in ("r", "t", "rt")), "rfirst", "tfirst")
 POLICIES = ("suppress", "merge", "error")
-DEFAULT_DELTA = Fraction(65, 100)  # the paper's
+DEFAULT_DELTA = Fraction(65, 100)  # as in the paper
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What every step needs."""
+    """The inputs that all steps share."""
 
     engine: Engine
     measure: Generalization
@@ -62,7 +61,7 @@ def relational(
     sensitive: frozenset[str] = frozenset(),
     infeasible: str = "suppress",
 ) -> RelationalRecoding:
-    """(k,k^m)-anonymize or (k,l^m)-diversify relational and transaction data.
+    """Achieve (k,k^m)-anonymity or (k,l^m)-diversity of relational and transaction data.
 
     Args:
         engine: inside a transaction.
@@ -70,67 +69,67 @@ def relational(
         model: the promise.
         algorithm: one of ``RT_ALGORITHMS``.
         delta: the bound on Rum or Tum, from 0 to 1; 0.65 by default.
-        taxonomy: T generalizes to its nodes; by sets of items without one.
-        sensitive: items that attackers do not know; they are published as they are.
-        infeasible: what becomes of a cluster that no generalization of its items helps: ``suppress`` items,
-            ``merge`` it with the nearest cluster as long as that helps and delta allows, or ``error``.
+        taxonomy: T generalizes items to its nodes; None for sets of items.
+        sensitive: items that attackers do not know, which are published unchanged.
+        infeasible: what to do with a cluster that item generalization cannot fix: ``suppress`` items, ``merge`` it with
+            the nearest cluster while delta allows, or ``error``.
 
     Raises:
-        InfeasibleError: fewer records than k; delta cannot be met (``bound_violated``, with the smallest that can); a
-            cluster is beyond help (``infeasible_cluster``).
+        InfeasibleError: fewer records than k; delta cannot be met (``bound_violated``, with the smallest feasible delta);
+            item generalization cannot fix a cluster (``infeasible_cluster``).
         InputError: a bad delta; every item is sensitive; an item is not in the taxonomy.
     """
     bound = _delta(delta)
     is_sensitive = np.array([label in sensitive for label in dataset.labels], dtype=np.bool_)
     if dataset.n_items and is_sensitive.all():
         raise InputError(
-            "Every item is sensitive, so none is left to be protected or generalized.",
+            "Every item is sensitive, so no item is left to protect or generalize.",
             code="all_sensitive",
-            hint="Name the sensitive ones only.",
+            hint="Name only the sensitive ones.",
         )
     items = ItemSets.load(engine, dataset, is_sensitive)
     measure = Generalization(records)
     leaf = place = None
     if taxonomy is not None:
-        taxonomy = _without(taxonomy, sensitive)
+        taxonomy = _without_sensitive(taxonomy, sensitive)
         leaf = _leaves(taxonomy, dataset, is_sensitive)
         place = np.argsort(np.argsort(np.where(is_sensitive, taxonomy.size, taxonomy.rank[leaf]), kind="stable"))
     plan = _Plan(engine, measure, items, _recoder(items, model, taxonomy, leaf), model.k, place)
-    clusters, limit = _clusters(plan, algorithm, bound)
+    clusters, limit = _form_clusters(plan, algorithm, bound)
     if algorithm.startswith("rum") and limit is not None and Merging(measure, clusters).rum > limit:
         raise BoundViolated("The loss of the relational attributes", limit, Merging(measure, clusters).rum)
     engine.progress("recoding the clusters")
     before = len(clusters)
-    final, recoded = _settled(plan, clusters, limit if algorithm.startswith("rum") else None, infeasible)
+    final, recoded = _recode_clusters(plan, clusters, limit if algorithm.startswith("rum") else None, infeasible)
     whole: Profile = Counter()
-    for found in recoded:
-        whole.update(found.profile)
+    for recoding in recoded:
+        whole.update(recoding.profile)
     tum = ul(whole) / max(records.n, 1)
     if algorithm.startswith("tum") and infeasible == "merge" and tum > bound:
         raise BoundViolated("The loss of the items", bound, Fraction(tum))
-    made = publish(engine, dataset, measure, items, final, recoded, taxonomy, is_sensitive, tum)
-    return replace(made, merged=before - len(final))
+    result = publish(engine, dataset, measure, items, final, recoded, taxonomy, is_sensitive, tum)
+    return replace(result, merged=before - len(final))
 
 
-def _delta(given: Any) -> Fraction:
+def _delta(value: Any) -> Fraction:
     try:
-        delta = DEFAULT_DELTA if given is None else Fraction(str(given))
+        delta = DEFAULT_DELTA if value is None else Fraction(str(value))
     except (ValueError, ZeroDivisionError):
         delta = Fraction(-1)
-    if isinstance(given, bool) or not 0 <= delta <= 1:
-        raise InputError(f"delta must be a number from 0 to 1, not {str(given)[:40]}.", code="bad_parameter")
+    if isinstance(value, bool) or not 0 <= delta <= 1:
+        raise InputError(f"delta must be a number from 0 to 1, not {str(value)[:40]}.", code="bad_parameter")
     return delta
 
 
-def _without(taxonomy: Taxonomy, sensitive: frozenset[str]) -> Taxonomy:
-    """The taxonomy of the nonsensitive items: sensitive leaves, and nodes with no other leaves, are taken out."""
-    gone = [v for v in taxonomy.leaves(0).tolist() if taxonomy.labels[v] in sensitive]
+def _without_sensitive(taxonomy: Taxonomy, sensitive: frozenset[str]) -> Taxonomy:
+    """The taxonomy without sensitive leaves, and without nodes that have no other leaves."""
+    sensitive_leaves = [v for v in taxonomy.leaves(0).tolist() if taxonomy.labels[v] in sensitive]
     left = taxonomy.leaf_count.copy()
-    for node in gone:
+    for node in sensitive_leaves:
         while node >= 0:
             left[node] -= 1
             node = int(taxonomy.parent[node])
-    if not gone or not left[0]:
+    if not sensitive_leaves or not left[0]:
         return taxonomy
     labels, parent = taxonomy.labels, taxonomy.parent
     by_rank = np.argsort(taxonomy.rank)
@@ -157,7 +156,7 @@ def _leaves(taxonomy: Taxonomy, dataset: Dataset, is_sensitive: Bools) -> Ints:
         raise InputError(
             f"{inner} of {len(node)} items are inner nodes of the taxonomy, not leaves.",
             code="internal_item",
-            hint="Give each a leaf of its own below that node.",
+            hint="Give each a separate leaf below that node.",
         )
     return node
 
@@ -172,8 +171,8 @@ def _recoder(
     return taxonomy_recoder(items, model.k, model.m, taxonomy, leaf)
 
 
-def _clusters(plan: _Plan, algorithm: str, bound: Fraction) -> tuple[list[Ints], Fraction | None]:
-    """The clusters before T, and delta where it applies."""
+def _form_clusters(plan: _Plan, algorithm: str, bound: Fraction) -> tuple[list[Ints], Fraction | None]:
+    """Form the clusters before T; return them, and delta if the algorithm has one."""
     plan.engine.progress("clustering the records")
     if algorithm == "tfirst":
         return fused(plan.measure, gray_chunks(plan.items, plan.k, plan.place)), None
@@ -188,10 +187,11 @@ def _clusters(plan: _Plan, algorithm: str, bound: Fraction) -> tuple[list[Ints],
 
 
 def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints]:
-    """Groups of k records, the last one larger, in the order of the Gray code of their nonsensitive items
+    """Make groups of k records, the last one larger, in the order of the Gray code of their nonsensitive items
     (docs/algorithms/lra.md).
 
-    The rank of a Gray code word is the word of its prefix parities, so words compare by where the parity turns.
+    The rank of a Gray code word is the word of its prefix parities, so words compare by the positions at which the parity
+    changes.
 
     Args:
         items: the item sets.
@@ -199,7 +199,7 @@ def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints
         place: position of each item among the bits; by default its number.
 
     Raises:
-        InfeasibleError: there are fewer than k records.
+        InfeasibleError: fewer than k records.
     """
     if items.n < k:
         raise InfeasibleError(f"There are {items.n} records, fewer than k = {k}.", hint="Lower k.")
@@ -210,7 +210,7 @@ def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints
         held = place[items.item[items.start[record] : items.start[record + 1]]]
         held.sort()
         turns = np.append(held, items.n_items)
-        turns[::2] *= -1  # the sooner a parity turns to 1 the higher the word, the sooner it turns back the lower
+        turns[::2] *= -1  # the word is higher the sooner the parity becomes 1, and lower the sooner it becomes 0 again
         keys.append(turns.tolist())
     order = sorted(range(items.n), key=lambda r: (keys[r], r))
     ends = list(range(k, items.n + 1, k))
@@ -218,21 +218,21 @@ def gray_chunks(items: ItemSets, k: int, place: Ints | None = None) -> list[Ints
     return [np.sort(np.array(order[a:b], dtype=np.int64)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 
 
-def _settled(
+def _recode_clusters(
     plan: _Plan, clusters: list[Ints], limit: Fraction | None, infeasible: str
 ) -> tuple[list[Ints], list[ClusterRecoding]]:
-    """T of every cluster, and what the policy says of those where generalization does not do."""
+    """Recode every cluster by T, and apply the policy to those that generalization cannot fix."""
     if infeasible not in POLICIES:
         raise InputError(f"infeasible must be {', '.join(POLICIES)}, not {infeasible!r}.", code="bad_parameter")
     recoded = [plan.recode(members) for members in clusters]
     while infeasible != "suppress":
-        at = next((i for i, found in enumerate(recoded) if found.suppresses), None)
+        at = next((i for i, recoding in enumerate(recoded) if recoding.suppresses), None)
         if at is None:
             break
         other = nearest(plan.measure, clusters, at, limit) if infeasible == "merge" else None
         if other is None:
             raise InfeasibleError(
-                f"{sum(found.suppresses for found in recoded)} of {len(clusters)} clusters cannot keep the promise by"
+                f"{sum(recoding.suppresses for recoding in recoded)} of {len(clusters)} clusters cannot keep the promise by"
                 " generalizing their items.",
                 code="infeasible_cluster",
                 hint="Let them be suppressed or merged, raise --delta, or lower k.",

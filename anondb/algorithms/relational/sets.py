@@ -1,10 +1,10 @@
-"""T by sets: PCTA inside a cluster (Gkoulalas-Divanis and Loukides, Trans. Data Privacy 2012;
+"""T by sets: PCTA within a cluster (Gkoulalas-Divanis and Loukides, Trans. Data Privacy 2012;
 docs/algorithms/rum_tum_bound.md#t).
 
-The privacy constraints are all m-itemsets; the one of largest support that is unsatisfied is taken up, and the rarest of its
-generalized items is united with the one of the whole domain that makes the least UL (version A), until it is satisfied. This
-is COAT without utility constraints, so larger m use its controller; m <= 2, which clusters by the thousand need, is an array
-of pair supports here, where the order of the constraints is the order of the array.
+The privacy constraints are all m-itemsets. The algorithm takes the unsatisfied constraint of largest support, and unites the
+rarest of its generalized items with the item of the whole domain that makes the least UL (version A), until the constraint
+is satisfied. This is COAT without utility constraints, whose main loop is used for larger m. The case m <= 2 must be fast,
+since thousands of clusters need it; it uses an array of pair supports, whose order is that of the constraints.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ _COLUMNS = 4096  # records of one matrix product: single precision counts them e
 
 
 def set_recoder(items: ItemSets, k: int, m: int | float) -> Recoder:
-    """PCTA with all m-itemsets of a cluster as constraints.
+    """Make T by PCTA with all m-itemsets of a cluster as constraints.
 
-    Items of a cluster with fewer than k records that hold any are all suppressed (docs/algorithms/rum_tum_bound.md#r2).
+    If fewer than k records of a cluster hold items, all of its items are suppressed (docs/algorithms/rum_tum_bound.md#r2).
     """
 
     def recode(records: Ints) -> ClusterRecoding:
-        found, marks = items.marks(records)
+        held, marks = items.marks(records)
         if int(marks.any(axis=0).sum()) < k:
-            block = np.full(len(found), -1)
-        elif m <= 2 and marks.size <= MAX_DENSE and len(found) >= m:
+            block = np.full(len(held), -1)
+        elif m <= 2 and marks.size <= MAX_DENSE and len(held) >= m:
             pairs = _Pairs(marks, k, int(m))
             pairs.run()
             block = pairs.block_of
         else:
             block = _by_coat(marks, k, m)
-        return partition(found, marks, block)
+        return partition(held, marks, block)
 
     return recode
 
 
 def partition(items: Ints, marks: Bools, block: Ints) -> ClusterRecoding:
-    """The recoding of a partition of items, given as any number of the block of each; -1 = suppressed."""
+    """Make the recoding of a partition of items; ``block`` has a block number for each item, -1 if suppressed."""
     kept = np.flatnonzero(block >= 0)
     names, first, of_kept = np.unique(block[kept], return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")  # blocks by their first items
@@ -72,7 +72,7 @@ class _Pairs:
 
     ``_open[a, b]`` (a < b) is the support of the unsatisfied constraint {a, b}, where a and b are the smallest items of
     two blocks, or the two smallest of one; on the diagonal for m = 1. So the first maximum, row by row, is the constraint
-    of largest support and smallest items.
+    of largest support with the smallest items.
     """
 
     def __init__(self, marks: Bools, k: int, m: int) -> None:
@@ -93,7 +93,7 @@ class _Pairs:
             self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))
 
     def run(self) -> None:
-        """Satisfy one constraint after the other."""
+        """Satisfy all constraints in turn."""
         while (constraint := self._choose()) is not None:
             while (image := self._unsatisfied(constraint)) is not None:
                 rarest = min(image, key=lambda b: (self.support[b], b))
@@ -110,11 +110,11 @@ class _Pairs:
         rare = np.flatnonzero(self.alive & (self.support > 0) & (self.support < self.k))
         if not len(rare):
             return None
-        first = int(rare[0])  # it shares no record with another: the constraints that hold it have no support
+        first = int(rare[0])  # it shares no record with another block, so constraints with it have support 0
         return (0, first) if first else tuple(range(min(self.n, 2)))
 
     def _unsatisfied(self, constraint: tuple[int, ...]) -> list[int] | None:
-        """The blocks of a constraint if it is unsatisfied (docs/algorithms/models.md#constraints)."""
+        """The image of a constraint if it is unsatisfied, else None (docs/algorithms/models.md#constraints)."""
         image = sorted({int(self.block_of[i]) for i in constraint} - {-1})
         supports = [int(self.support[b]) for b in image]
         if not image:
@@ -124,7 +124,7 @@ class _Pairs:
         return None if holds else image
 
     def _companion(self, block: int) -> int:
-        """The block whose union with this one has the least (2^size - 1) x support; of equal ones the first."""
+        """The block whose union with ``block`` has the least (2^size - 1) x support; ties go to the first."""
         others = np.flatnonzero(self.alive)
         others = others[others != block]
         sizes = self.size[others] + self.size[block]
@@ -171,9 +171,9 @@ class _Pairs:
 
 
 def _by_coat(marks: Bools, k: int, m: int | float) -> Ints:
-    """The block of each item for any m, by COAT's controller; -1 = suppressed.
+    """The block of each item for any m, by the main loop of COAT; -1 if suppressed.
 
-    Constraints as long as the longest transaction are all those that some transaction holds (docs/algorithms/coat.md#pgen).
+    If m is at least the longest transaction, the constraints are those of Pgen (docs/algorithms/coat.md#pgen).
     """
     record, item = np.nonzero(marks.T)
     n, longest = len(marks), int(marks.sum(axis=0).max(initial=0))
@@ -194,14 +194,14 @@ def _by_coat(marks: Bools, k: int, m: int | float) -> Ints:
 
 
 def _maximal_rare(marks: Bools, k: int) -> list[list[int]]:
-    """The distinct transactions that no other contains, where they have fewer than k copies; by size, then items."""
+    """The distinct transactions that no other contains and that have fewer than k copies, by size, then items."""
     distinct, copies = np.unique(marks.T, axis=0, return_counts=True)
     order = np.argsort(-distinct.sum(axis=1), kind="stable")
-    found: list[Bools] = []
+    maximal: list[Bools] = []
     rare = []
     for row, number in zip(distinct[order], copies[order].tolist(), strict=True):
-        if row.any() and not any((row <= larger).all() for larger in found):
-            found.append(row)
+        if row.any() and not any((row <= larger).all() for larger in maximal):
+            maximal.append(row)
             if number < k:
                 rare.append(np.flatnonzero(row).tolist())
     return sorted(rare, key=lambda s: (-len(s), s))
@@ -227,9 +227,9 @@ def _mined(marks: Bools, k: int, m: int) -> Mined:
     return mined
 
 
-def _together(rows: npt.NDArray[np.float32], of: npt.NDArray[np.float32] | None = None) -> Ints:
-    """How many records hold both of two rows, for all rows or for those given."""
-    some = rows if of is None else of
+def _together(rows: npt.NDArray[np.float32], selected: npt.NDArray[np.float32] | None = None) -> Ints:
+    """The number of records that hold both items, for each pair of ``selected`` (by default all) rows and all rows."""
+    some = rows if selected is None else selected
     total = np.zeros((len(some), len(rows)), dtype=np.int64)
     for begin in range(0, rows.shape[1], _COLUMNS):
         part = slice(begin, begin + _COLUMNS)
