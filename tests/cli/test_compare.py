@@ -82,7 +82,7 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     assert state_of(shop) == after
     text = run(*words[:-1]).out
     assert "error where truth >= k" in text and "answer 0" in text and re.search(r" 2 \(\d+(\.\d)? %\)", text)
-    assert "asked different queries" not in text
+    assert "answered different queries" not in text
     more = run(*words, "--again")
     assert [r["lm_total"] for r in more.json["runs"]] == [r["lm_total"] for r in found.json["runs"]]
     with duckdb.connect(str(shop)) as connection:
@@ -94,7 +94,7 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
 
 def test_draws_of_generalized_items_differ_between_runs(run: Run, shop: Path) -> None:
     words = ("--algorithms", "apriori,mm", "--draw", "generalized", "--size", "1")
-    assert "asked different queries" in run("compare", shop, *SHOP, *words).out
+    assert "answered different queries" in run("compare", shop, *SHOP, *words).out
 
 
 def test_a_failure_does_not_stop_the_rest(run: Run, shop: Path) -> None:
@@ -132,7 +132,7 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
     [
         (("--algorithms", "mm,nothing"), "these can: mhghs, hghs, coat"),
         (("--algorithms", "mhghs", "--model", "hkp"), "cannot keep the model hkp; these can: mm"),
-        (("--model", "constraints"), "Comparisons are for the models km, k, hkp"),
+        (("--model", "constraints"), "A comparison takes the models km, k, hkp"),
         (("--k", "0"), "k must be an integer from 1"),
         (("--k", "x"), "k must be integers"),
         (("--m", "x"), "m must be an integer or inf"),
@@ -258,7 +258,7 @@ def test_no_error_is_called_the_smallest_that_0_matches() -> None:
     said = in_short(one, other)
     assert (
         "smallest median error" not in said
-        and "none answers COUNT queries with truth &ge; k better than the answer 0" in said
+        and "no run answers COUNT queries with truth &ge; k better than the constant answer 0" in said
     )
     said = in_short(result("mm", 2, 2, 0.1, error=None), result("coat", 2, 2, 0.1, error=None))
     assert "smallest median error" not in said and "no query has a truth of k or more" in said
@@ -269,7 +269,7 @@ def test_no_error_is_called_the_smallest_that_0_matches() -> None:
 def test_errors_on_different_queries_are_not_compared() -> None:
     said = in_short(result("mm", 2, 2, 0.1, asked="these"), result("coat", 2, 2, 0.2, asked="those"))
     assert "the least loss" in said and "smallest median error" not in said and "narrowest" not in said
-    assert "asked different queries" in said
+    assert "answered different queries" in said
 
 
 def test_results_survive_json() -> None:
