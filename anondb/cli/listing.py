@@ -18,10 +18,10 @@ Name = Annotated[str | None, typer.Argument(help="An algorithm; all are listed b
 
 
 def algorithms(name: Name = None, as_json: Json = False) -> None:
-    """List the algorithms, or one with what it needs, what it takes and the options that steer it."""
+    """List the algorithms, or one with its inputs and options."""
     if name is not None and name not in METHODS:
         raise InputError(
-            f"There is no algorithm {name!r}; there are {', '.join(METHODS)}.{nearest(name, METHODS)}",
+            f"There is no algorithm {name!r}, only {', '.join(METHODS)}.{nearest(name, METHODS)}",
             code="unknown_algorithm",
         )
     listed = list(METHODS.values()) if name is None else [METHODS[name]]
@@ -61,7 +61,7 @@ def _print_one(method: Method) -> None:
     for words, names in (("needs", method.needs), ("takes", method.takes)):
         for name in names:
             typer.echo(f"  {words} --{name.replace('_', '-')}: {SOURCES[name].help}")
-    for name, statement in method.option_parameters.items():
+    for name, parameter in method.option_parameters.items():
         default = getattr(method.options(), name)
         shown_default = "" if default is None else f" (default {str(default).lower()})"
-        typer.echo(f"  --option {name}={statement.metavar}: {statement.help}{shown_default}")
+        typer.echo(f"  --option {name}={parameter.metavar}: {parameter.help}{shown_default}")
