@@ -1,1 +1,1 @@
-"""Freezing, publishing and the ledger of releases."""
+"""Release files: freezing, sealing, reading, and the checks of a sealed file."""

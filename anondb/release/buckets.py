@@ -1,4 +1,4 @@
-"""The rows of an anatomy, written when it is frozen."""
+"""Write the buckets of a frozen anatomy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:
-    """Refuse an anatomy that leaves an item or a transaction out: a bug of an algorithm's."""
+    """Raise an ``InternalError`` if an anatomy omits an item or a transaction (a bug in the algorithm)."""
     if len(recoding.column) != dataset.n_items or len(recoding.bucket) != dataset.n_transactions:
         raise InternalError("An anatomy does not fit the items and transactions of its data.")
     if (recoding.column < 1).any() or (recoding.column > recoding.n_columns).any() or (recoding.sizes < 1).any():
@@ -28,7 +28,7 @@ def check_buckets(dataset: Dataset, recoding: BucketRecoding) -> None:
 def write_buckets(
     engine: Engine, dataset: Dataset, recoding: BucketRecoding, schema: SchemaName, key: bytes | None
 ) -> None:
-    """Write the multisets of an anatomy, buckets under fresh random numbers."""
+    """Write the bucket table of an anatomy; the buckets get fresh random numbers."""
     columns = engine.put(
         "release_columns", {"item": ("INTEGER", np.arange(dataset.n_items)), "column_id": ("INTEGER", recoding.column)}
     )

@@ -1,7 +1,7 @@
-"""What the catalog of a release holds, and whether all of it is anondb's, text by text.
+"""Compare the catalog of a release with the catalog that anondb writes, text by text.
 
-A view or macro of a stranger's file runs when it is read. So the catalog of a sealed file is compared first, without reading
-any table, with that of an empty release of the same kind, which is made in memory for this.
+Reading a view or macro of an untrusted file runs its code. So the catalog of a sealed file is compared first, before any
+table is read, with the catalog of an empty release of the same kind, made in memory.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ Entry = tuple[str, str, str]  # schema, kind of object, name
 Catalog = Mapping[Entry, tuple[str, str]]  # text and comment of each
 _MANIFEST_ENTRY = (SEALED_SCHEMA, "table", "manifest")
 _RECORD_TYPE = re.compile(r"VARCHAR|BIGINT|DATE|TIMESTAMP|BOOLEAN|INTEGER|DECIMAL\(\d{1,2},\d{1,2}\)")
-_MOST_KEYS = 100  # of a manifest; it has about 15
+_MOST_KEYS = 100  # largest number of manifest keys to read; a manifest has about 15
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a sealed file must not have, or lacks: which check found it, and what (no data value)."""
+    """A defect of a sealed file: the check that found it, and a description without data values."""
 
     check: str
     what: str
@@ -46,13 +46,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class SealedCatalog:
-    """What the catalog of a sealed file says.
+    """The result of checking the catalog of a sealed file.
 
     Attributes:
-        kind: the kind of the release; None if there is no release, or one whose tables are not as they must be.
-        manifest: its manifest; empty where the table cannot be trusted.
-        objects: how many objects there are.
-        findings: what is not as anondb writes it; where there is any, nothing but base tables was read.
+        kind: the kind of the release; None if the file holds no release, or one with wrong tables.
+        manifest: the manifest; empty if its table cannot be trusted.
+        objects: the number of objects.
+        findings: the differences from what anondb writes; if any exist, only base tables were read.
     """
 
     kind: Kind | None
@@ -62,31 +62,31 @@ class SealedCatalog:
 
     @property
     def is_release(self) -> bool:
-        """Whether all of it is a release as anondb writes it."""
+        """Whether the catalog is exactly the one that anondb writes."""
         return self.kind is not None and not self.findings
 
 
 def listed(engine: Engine, catalog: str) -> Catalog:
-    """Everything that the catalog of a database holds; no view or macro of it is bound or run."""
-    found = engine.query("release/objects", catalog_name=catalog)
-    columns = [found[c].tolist() for c in ("schema_name", "kind", "name", "text", "comment")]
+    """List all objects of a database's catalog, without binding or running a view or macro."""
+    objects = engine.query("release/objects", catalog_name=catalog)
+    columns = [objects[c].tolist() for c in ("schema_name", "kind", "name", "text", "comment")]
     return {(schema, kind, name): (text, comment) for schema, kind, name, text, comment in zip(*columns, strict=True)}
 
 
 def objects_of(schema: str, kind: Kind) -> set[Entry]:
-    """The objects that a release of a kind consists of."""
+    """The objects of a release of this kind."""
     named = (("table", kind.tables), ("view", kind.views), ("macro", kind.macros))
     return {(schema, "schema", ""), *((schema, what, name) for what, names in named for name in names)}
 
 
 def unexpected_objects(engine: Engine, schema: SchemaName, kind: Kind) -> list[Entry]:
-    """What the schema of a release in the owner's database has and must not have, or lacks."""
-    there = {entry for entry in listed(engine, schema.catalog) if entry[0] == schema.name}
-    return sorted(there ^ objects_of(schema.name, kind))
+    """The unexpected and the missing objects in the schema of a release in the owner's database."""
+    present = {entry for entry in listed(engine, schema.catalog) if entry[0] == schema.name}
+    return sorted(present ^ objects_of(schema.name, kind))
 
 
 def creations(schema: SchemaName, kind: Kind, release_id: str) -> tuple[list[exp.Expr], list[exp.Expr]]:
-    """The statements that create the tables of a release, and those that create the rest."""
+    """The statements that create the tables of a release, and those that create its views, macros and comments."""
     tables: list[exp.Expr] = [_table(schema, name, columns) for name, columns in kind.tables.items()]
     return tables, [*definitions(schema, release_id, kind), *comments(schema, kind)]
 
@@ -104,8 +104,8 @@ def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:
     """Compare the catalog of a sealed file with what anondb writes.
 
     Args:
-        engine: on a locked connection (``engine.strangers``) whose current database is another, since the file's own
-            macros would hide DuckDB's functions.
+        engine: on a locked connection (``engine.untrusted``) whose current database is a different one, because the
+            macros of the file would hide DuckDB's functions.
         schema: the schema ``main`` of the file.
     """
     there = listed(engine, schema.catalog)
@@ -118,7 +118,7 @@ def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:
         if there.get(_MANIFEST_ENTRY, ("", ""))[0] != text:
             return _refused(there, {}, "there is no manifest of a release")
         manifest = _read_manifest(engine, schema)
-        kind = _stated_kind(engine, schema, there, manifest)
+        kind = _manifest_kind(engine, schema, there, manifest)
         if kind is None:
             return _refused(there, manifest, "the manifest is of no kind of release that is known")
         tables, _ = creations(schema, kind, "")
@@ -143,18 +143,18 @@ def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:
 
 
 def _refused(there: Catalog, manifest: dict[str, str], *what: str) -> SealedCatalog:
-    """A file whose tables are not those of a release."""
+    """The result for a file whose tables are not those of a release."""
     return SealedCatalog(None, manifest, len(there), tuple(Finding("catalog", w) for w in what))
 
 
 def _read_manifest(engine: Engine, schema: SchemaName) -> dict[str, str]:
-    """The manifest; empty where it has more rows than any has, or NULLs."""
+    """The manifest; empty if it has too many rows, or NULLs."""
     rows = engine.scalar("release/manifest_size", {"manifest": schema.table("manifest")})
     return read_manifest(engine, schema) if rows is not None and rows <= _MOST_KEYS else {}
 
 
-def _stated_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest: Mapping[str, str]) -> Kind | None:
-    """The kind of release that the manifest names; that of relational data by the columns of its records."""
+def _manifest_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest: Mapping[str, str]) -> Kind | None:
+    """The kind of release that the manifest names; for relational data, derived from the columns of ``records``."""
     layout = layout_of(manifest.get("model", ""))
     if layout != RECORDS:
         return LAYOUTS.get(layout)
@@ -170,45 +170,45 @@ def _stated_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest: M
 def table_columns(engine: Engine, table: Table) -> dict[str, str]:
     """The columns of a base table and their types."""
     call = exp.Anonymous(this="pragma_table_info", expressions=[exp.Literal.string(table.sql())])
-    found = engine.select(exp.select("name", "type").from_(exp.Table(this=call)), "the columns of a table")
-    return dict(zip(found["name"].tolist(), found["type"].tolist(), strict=True))
+    columns = engine.select(exp.select("name", "type").from_(exp.Table(this=call)), "the columns of a table")
+    return dict(zip(columns["name"].tolist(), columns["type"].tolist(), strict=True))
 
 
 def _differences(there: Catalog, wanted: Catalog) -> list[Finding]:
-    """Objects too many and too few, and texts and comments that are not anondb's."""
+    """Unexpected and missing objects, and texts and comments that differ from anondb's."""
     what = [f"not allowed: {_described(one)}" for one in sorted(there.keys() - wanted.keys())]
     what += [f"missing: {_described(one)}" for one in sorted(wanted.keys() - there.keys())]
     for one in sorted(there.keys() & wanted.keys()):
-        for part, mine, due in zip(("text", "comment"), there[one], wanted[one], strict=True):
-            if mine != due:
+        for part, actual, expected in zip(("text", "comment"), there[one], wanted[one], strict=True):
+            if actual != expected:
                 what.append(f"the {part} of {_described(one)} is not anondb's")
     return [Finding("catalog", words) for words in what]
 
 
 def _described(one: Entry) -> str:
-    """An object by its kind and names."""
+    """The kind and qualified name of an object, as text."""
     schema, kind, name = one
     return f"{kind} " + ".".join(repr(n)[1:-1] for n in (schema, name) if n)
 
 
 def _defaults(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
-    """Conditions of ``count_bounds`` that are not NULL by default, which no catalog shows: they change what it counts."""
+    """Find conditions of ``count_bounds`` whose default is not NULL: they change the counts, and no catalog shows them."""
     counts = []
     for conditions in ((), kind.macros["count_bounds"][1:]):
         named = [exp.PropertyEQ(this=exp.to_identifier(c, quoted=True), expression=exp.null()) for c in conditions]
         call = exp.Anonymous(this="count_bounds", expressions=[exp.Array(expressions=[]), *named])
         source = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
-        found = engine.select(exp.select("lower_bound", "upper_bound").from_(source), "count_bounds of no items")
-        counts.append([column.tolist() for column in found.values()])
+        bounds = engine.select(exp.select("lower_bound", "upper_bound").from_(source), "count_bounds of no items")
+        counts.append([column.tolist() for column in bounds.values()])
     same = counts[0] == counts[1]
     return [] if same else [Finding("catalog", "a condition of count_bounds is not NULL by default")]
 
 
 def _column_comments(engine: Engine, twin: Engine, schema: SchemaName) -> list[Finding]:
-    """Columns whose comments or types are not anondb's; it binds views, so their texts are compared first."""
+    """Columns whose comments or types differ from anondb's. This binds views: compare their texts first."""
     rows = []
     for one in (twin, engine):
-        found = one.query("release/column_comments", catalog_name=schema.catalog)
-        rows.append(set(zip(*(column.tolist() for column in found.values()), strict=True)))
+        comments = one.query("release/column_comments", catalog_name=schema.catalog)
+        rows.append(set(zip(*(column.tolist() for column in comments.values()), strict=True)))
     names = sorted({(table, column) for table, column, *_ in rows[0] ^ rows[1]})
     return [Finding("catalog", f"the comment of column {t!r}.{c!r} is not anondb's") for t, c in names]

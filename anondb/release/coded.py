@@ -1,4 +1,4 @@
-"""The rows of a release as integers, read once for all who look at them."""
+"""The rows of a release as integers, read once and shared by the verifier and the accuracy measures."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from anondb.release.objects import SchemaName
 
 
 class CodedRelease:
-    """The rows of a frozen or sealed release in work tables, each made when it is first asked for.
+    """The rows of a frozen or sealed release in work tables, each created on first use.
 
-    Only tables of the release are read, nothing of the data that it was made from. Use it inside one
-    ``engine.transaction()``, and one at a time.
+    It reads only tables of the release, never the original data. Use one object at a time, inside one
+    ``engine.transaction()``.
 
     Args:
         engine: the engine, inside a transaction.
@@ -49,14 +49,14 @@ class CodedRelease:
 
     @property
     def ids(self) -> exp.Select:
-        """``(tid, complete)``: every transaction."""
+        """``(tid, complete)``: one row for every transaction."""
         return exp.select(exp.column("transaction_id").as_("tid"), "complete").from_(self._ids.expression())
 
     @cached_property
     def classes(self) -> Table:
-        """``(content_id, content, complete, support)``: the different transactions, and how many there are of each.
+        """``(content_id, content, complete, support)``: the distinct transactions, and the number of copies of each.
 
-        A content is a sorted list with the number 2^32 x item + copies for each item.
+        A content is a sorted list of the numbers 2^32 x item + copies, one for each item.
         """
         return self._make("frozen_contents", "verify/classes", transactions=self.transactions, ids=self.ids)
 

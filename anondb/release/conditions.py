@@ -1,4 +1,4 @@
-"""Conditions on relational values in ``count_bounds``: what a release's ``records`` table shows, and how it is asked."""
+"""Conditions on relational values in ``count_bounds``, derived from the columns of a release's ``records`` table."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ _NUMBERS = "DECIMAL(38, 18)"  # holds every number that an attribute may have, e
 
 @dataclass(frozen=True)
 class ReleasedAttribute:
-    """A published attribute: its name, the type of its ends where it is published in ranges, and whether a column says
-    where NULL is a value."""
+    """A published attribute: its name, the type of its range ends (None for categories), and whether a column marks NULL."""
 
     name: str
     ends: str | None
@@ -46,10 +45,10 @@ def record_columns(attributes: Sequence[ReleasedAttribute]) -> dict[str, str]:
 
 
 def judged_records(schema: str, attributes: Sequence[ReleasedAttribute]) -> exp.Query:
-    """The query (transaction_id, must, may, chance) over the conditions on all attributes, for the macro's body.
+    """Build the query (transaction_id, must, may, chance) over the conditions on all attributes, for the macro's body.
 
-    Its shape depends on the attributes. A condition is a parameter of the macro that is called like its attribute; all
-    columns are qualified, since a parameter takes the place of a plain column of its name.
+    Its shape depends on the attributes. A condition is a parameter of the macro with the name of its attribute; all
+    columns are qualified, because a parameter replaces an unqualified column of the same name.
     """
     if not attributes:
         ids = exp.alias_(_stored(schema, "transaction_ids"), "stored", table=True)
@@ -76,7 +75,7 @@ def _stored(schema: str, table: str) -> exp.Table:
 
 
 def _judged(schema: str, attribute: ReleasedAttribute) -> exp.Query:
-    """The condition on one attribute: the query of its kind, over its columns."""
+    """The query that judges the condition on one attribute."""
     asked = exp.column(exp.to_identifier(attribute.name, quoted=True))
     values: dict[str, exp.Expr]
     columns: dict[str, exp.Expr]
@@ -129,7 +128,7 @@ def _column(name: str) -> exp.Column:
 
 
 def _number(value: exp.Expr, of_type: str) -> exp.Expr:
-    """A value as a double; points in time in days."""
+    """A value as a double; dates and timestamps in days."""
     if of_type == _NUMBERS:
         return exp.cast(value.copy(), "DOUBLE")
     microseconds = exp.Anonymous(this="epoch_us", expressions=[value.copy()])

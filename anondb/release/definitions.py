@@ -17,22 +17,22 @@ _ITEMS: Mapping[str, exp.Expression] = {"items": exp.column("items")}
 def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, ...]:
     """The statements that create the views and macros of a release over the tables of ``schema``.
 
-    ``count_bounds`` answers with one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): how many original
-    transactions hold all items. For a local recoding each transaction is judged by what stands for the items in it
+    ``count_bounds`` returns one row (lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT): bounds of the number of
+    original transactions that hold all items. For a local recoding it judges each transaction by its generalized items
     (proof in ``sql/release/count_bounds_local.sql``). For a global recoding the bounds hold for every original that the
-    release may come from, and are attained by one (proof in ``sql/release/count_bounds.sql``):
+    release may come from, and some original attains each (proof in ``sql/release/count_bounds.sql``):
 
     * upper: the transactions that have the released item of every queried item;
     * lower: the same number if all those released items stand for one item each, else 0;
-    * an item that no released item stands for may be anywhere if something was suppressed (it forces lower = 0 and
-      leaves upper as it is), and is nowhere if nothing was.
+    * an item that no released item stands for may be in any transaction if something was suppressed (lower becomes 0,
+      upper does not change), and is in no transaction otherwise.
 
-    With relational attributes it takes a condition on each besides, and judges record by record (proof in
+    With relational attributes it also takes a condition on each, and judges each record (proof in
     ``sql/release/count_bounds_relational.sql``).
 
-    An anatomy has no ``baskets``, but ``reconstruct(seed)``, one of the originals that it may come from. With n_j
-    values in column j of a bucket of s transactions that hold the queried items of that column, and r such columns, a
-    bucket adds (proof in ``sql/release/bucket_count_bounds.sql``)
+    An anatomy has no ``baskets``; it has ``reconstruct(seed)``, which returns one possible original. With n_j values in
+    column j of a bucket of s transactions that hold the queried items of that column, and r such columns, a bucket adds
+    (proof in ``sql/release/bucket_count_bounds.sql``)
 
     * upper: the smallest n_j;
     * lower: the sum of all n_j less (r - 1) s, or 0 if that is less;
@@ -63,7 +63,7 @@ def _view(schema: SchemaName, name: str, query: str, kind: Kind) -> exp.Create:
 
 
 def definition_queries(kind: Kind) -> list[tuple[str, str]]:
-    """The views and macros of a kind of release, and the named queries that they are made of."""
+    """The views and macros of a kind of release, each with its named query."""
     queries = [*_views(kind).items(), ("count_bounds", _bounds(kind))]
     parts = ["unhidden", "checked_items", "in_place"]
     if kind is ANATOMY:
@@ -101,10 +101,11 @@ def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Cre
 def _body(
     name: str, schema: str, values: Mapping[str, exp.Expression], made: Mapping[str, exp.Query] | None = None
 ) -> exp.Query:
-    """The named query as the body of a view or macro of ``schema``, without a catalog: the file may be attached anyhow.
+    """The named query as the body of a view or macro of ``schema``.
 
-    Names are qualified by the schema even where it is ``main``, since a CTE of the analyst's query would capture an
-    unqualified name in a macro. ``made`` are the tables that are queries themselves.
+    Names have no catalog, because the file may be attached under any name. They have the schema even if it is ``main``,
+    because a CTE of the analyst's query would capture an unqualified name in a macro. ``made`` maps tables to the
+    queries that replace them.
     """
     query = load(name)
     tree = query.tree.copy()
@@ -146,13 +147,13 @@ def _in_place(macro: str, schema: str, release_id: str, kind: Kind) -> exp.Query
 
 
 def _checked(schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
-    """The checks that ``count_bounds`` makes first, as the table ``checked`` of its body."""
+    """The checks that ``count_bounds`` makes first: the table ``checked`` of its body."""
     placed = {"in_place": _in_place("count_bounds", schema, release_id, kind)}
     return {"checked": _body("release/checked_items", schema, _ITEMS, placed)}
 
 
 def _without_ctes(query: exp.Query) -> exp.Query:
-    """The query with its CTEs as subqueries where they are read: DuckDB 1.4.0 and 1.4.1 find no CTE of a stored macro."""
+    """Inline the CTEs of a query as subqueries: DuckDB 1.4.0 and 1.4.1 cannot resolve a CTE in a stored macro."""
     query = query.copy()
     made: dict[str, exp.Query] = {}
     for cte in query.ctes:
@@ -162,7 +163,7 @@ def _without_ctes(query: exp.Query) -> exp.Query:
 
 
 def _placed(query: exp.Query, made: Mapping[str, exp.Query]) -> exp.Query:
-    """The query with those of ``made`` in place of their names."""
+    """Replace the table names in ``made`` by their queries."""
     for table in list(query.find_all(exp.Table)):
         if isinstance(table.this, exp.Identifier) and not table.db and table.name in made:
             subquery = made[table.name].copy().subquery(table.alias or table.name)
@@ -226,7 +227,7 @@ _ITEM_COMMENTS = {
 
 
 def comments(schema: SchemaName, kind: Kind) -> Iterator[exp.Comment]:
-    """The statements that put the fixed comments on the objects of a release and on their columns."""
+    """The statements that comment the objects of a release and their columns; the texts are fixed."""
     for of_kind, names in (("TABLE", kind.tables), ("VIEW", kind.views), ("MACRO TABLE", kind.macros)):
         for name in names:
             words = exp.Literal.string(OBJECT_COMMENTS[name])

@@ -1,11 +1,11 @@
-"""Digests by which a sealed file is known again: one of its bytes, and one of what it says.
+"""The two digests that identify a sealed file: of its bytes, and of its content.
 
-The content digest is that of the release, not of its file: a copy by DuckDB has the same. It is the SHA-256 of one line for
-each object: ``table NAME(COLUMN TYPE, ...) ROWS DIGEST`` for each base table, ``text NAME DIGEST`` for each view and macro,
-where the digest is that of the SQL file that defines it; sorted, each line ended by a newline. The digest of a table is the
-SHA-256 of the digests of its blocks, in hexadecimal and in their order: a block holds the rows of 65,536 transactions
-(buckets), other tables are one. A row is its values in the order of the columns, each as ``LENGTH:TEXT`` with the length in
-bytes and the text of a CAST to VARCHAR, lists as their number of elements followed by each of them, NULL as ``-``.
+The content digest identifies the release, not the file: a copy made by DuckDB has the same one. It is the SHA-256 of one
+line for each object: ``table NAME(COLUMN TYPE, ...) ROWS DIGEST`` for each base table, ``text NAME DIGEST`` for each view
+and macro with the digest of the SQL file that defines it. The lines are sorted, and each ends with a newline. The digest of
+a table is the SHA-256 of the hexadecimal digests of its blocks, in order: a block holds the rows of 65,536 transactions
+(buckets); any other table is a single block. A row is its values in column order, each as ``LENGTH:TEXT`` with the length
+in bytes and the text of a CAST to VARCHAR; a list is its number of elements, then each element; NULL is ``-``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def file_digest(path: Path) -> str:
 
 
 def content_digest(engine: Engine, schema: SchemaName, kind: Kind) -> str:
-    """The digest of a release whose catalog was found to be anondb's, with its prefix ``content:``."""
+    """The content digest, with its prefix ``content:``. Check the catalog of the release first."""
     lines = [_table_line(engine, schema, name, kind) for name in kind.tables]
     lines += [f"text {name} {source_digest(query)}" for name, query in definition_queries(kind)]
     return PREFIX + hashlib.sha256("".join(f"{line}\n" for line in sorted(lines)).encode()).hexdigest()
@@ -39,9 +39,9 @@ def content_digest(engine: Engine, schema: SchemaName, kind: Kind) -> str:
 
 def _table_line(engine: Engine, schema: SchemaName, name: str, kind: Kind) -> str:
     columns = kind.tables[name]
-    found = engine.select(_table_digest(schema, name, kind), "the digest of a table")
+    row = engine.select(_table_digest(schema, name, kind), "the digest of a table")
     described = ", ".join(f"{column} {of_type}" for column, of_type in columns.items())
-    return f"table {name}({described}) {int(found['n'][0])} {found['digest'][0]}"
+    return f"table {name}({described}) {int(row['n'][0])} {row['digest'][0]}"
 
 
 def _table_digest(schema: SchemaName, name: str, kind: Kind) -> exp.Query:
@@ -71,7 +71,7 @@ def _table_digest(schema: SchemaName, name: str, kind: Kind) -> exp.Query:
 
 
 def _joined(text: exp.Expr, order: exp.Order) -> exp.Expr:
-    """The texts of a group, one after the other."""
+    """Concatenate the texts of a group."""
     order.set("this", text)
     return exp.GroupConcat(this=order, separator=exp.Literal.string(""))
 
@@ -81,7 +81,7 @@ def _sha256(text: exp.Expr) -> exp.Expr:
 
 
 def _text(value: exp.Expr, of_type: str) -> exp.Expr:
-    """A value as text of its own length, so that no two rows read alike."""
+    """A value as ``LENGTH:TEXT``, which makes the text of a row unambiguous."""
     if of_type.endswith("[]"):
         element = exp.to_identifier("element")
         each = exp.Lambda(this=_text(exp.column("element"), of_type[:-2]), expressions=[element])

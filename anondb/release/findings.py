@@ -1,6 +1,6 @@
-"""What is wrong with a sealed file: its bytes, storage, rows, and their order. No finding means all is well.
+"""Checks of a sealed file's bytes, storage, rows and row order. Each returns its findings, none if the file is sound.
 
-Each check returns what it finds; ``publish`` runs the cheap ones on every file, ``inspect`` all of them.
+``publish`` runs the cheap checks on every file, ``inspect`` all of them.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ from anondb.release.objects import (
 from anondb.release.paths import wal_of
 from anondb.release.relational import range_text
 
-_HEADER, _CHECKSUM = 4_096, 8  # bytes of a header, and of the checksum that each begins with
+_HEADER, _CHECKSUM = 4_096, 8  # bytes of a header, and of the checksum at its start
 HEADER_BYTES = 3 * _HEADER  # blocks follow
 _BLOCK_BYTES = 262_144
-# What the main header has after its checksum: magic bytes and format, 32 bytes of flags, version, and source of DuckDB.
+# The main header after its checksum: magic bytes and format, 32 bytes of flags, version, and source of DuckDB.
 _FORMAT, _VERSION, _SOURCE = slice(8, 20), slice(52, 84), slice(84, 116)
 _FIELDS = slice(8, 64)  # of each of the other two headers: counters and addresses
 _VERSION_TEXT, _SOURCE_TEXT = re.compile(rb"v\d+\.\d+\.\d+[\w.\-]*"), re.compile(rb"[0-9a-f]{8,40}")
 _PLAIN_STORAGE = {"Uncompressed", "Constant", "Empty Validity"}
-RHO_LIMIT = 5.0  # |rho| < 5 / sqrt(N): of eight such figures an honest random order has one beyond it in 200,000 files
+RHO_LIMIT = 5.0  # |rho| < 5 / sqrt(N): a random order has one of eight such figures above it in 1 of 200,000 files
 
 
 def file_findings(path: Path) -> list[Finding]:
-    """A log beside the file, bytes after the last block, and bytes in the headers that DuckDB does not write."""
-    found = []
+    """Find a log beside the file, bytes after the last block, and header bytes that DuckDB does not write."""
+    findings = []
     if os.path.lexists(wal_of(path)):
-        found.append(Finding("wal", "a write-ahead log lies beside the file"))
+        findings.append(Finding("wal", "a write-ahead log lies beside the file"))
     if (path.stat().st_size - HEADER_BYTES) % _BLOCK_BYTES:
-        found.append(Finding("bytes", "the file is no whole number of blocks"))
+        findings.append(Finding("bytes", "the file is no whole number of blocks"))
     strange = _strange_bytes(path)
     if strange:
-        found.append(Finding("bytes", f"{strange} bytes in the headers that a sealed file does not have"))
-    return found
+        findings.append(Finding("bytes", f"{strange} bytes in the headers that a sealed file does not have"))
+    return findings
 
 
 def _strange_bytes(path: Path) -> int:
-    """How many bytes of the headers are neither fields nor zero; all of a version or source that is no such text.
+    """Count the header bytes that are neither fields nor zero; a malformed version or source counts in full.
 
-    The third header may begin as the first does: DuckDB writes it from the same memory.
+    The third header may begin like the first: DuckDB writes it from the same memory.
     """
     with path.open("rb") as handle:
         main, *others = (handle.read(_HEADER) for _ in range(HEADER_BYTES // _HEADER))
@@ -85,33 +85,33 @@ def _nonzero(content: bytes | bytearray) -> int:
 
 
 def written_by(path: Path) -> str:
-    """The version of DuckDB that wrote a file, as its header says; '' where that is no version."""
+    """The version of DuckDB in a file's header; '' if the text is not a version."""
     with path.open("rb") as handle:
         text = handle.read(_HEADER)[_VERSION].rstrip(b"\0")
     return text.decode() if _VERSION_TEXT.fullmatch(text) else ""
 
 
 def storage_findings(engine: Engine, kind: Kind) -> list[Finding]:
-    """Compressed segments, whose gaps cannot be read, and free blocks, which keep what was deleted."""
-    found = []
+    """Find compressed segments, whose gaps cannot be read, and free blocks, which keep deleted rows."""
+    findings = []
     free = int(engine.scalar("release/free_blocks"))
     if free:
-        found.append(Finding("bytes", f"{free} free blocks may hold deleted rows"))
+        findings.append(Finding("bytes", f"{free} free blocks may hold deleted rows"))
     segments = [exp.select(exp.convert(name).as_("name"), "compression").from_(_segments(name)) for name in kind.tables]
     kinds = engine.select(exp.union(*segments, distinct=True), "looking up how tables are stored")
     plain = [kind in _PLAIN_STORAGE for kind in kinds["compression"].tolist()]
     compressed = {name for name, is_plain in zip(kinds["name"].tolist(), plain, strict=True) if not is_plain}
-    return found + [Finding("bytes", f"the table {name} is stored compressed") for name in sorted(compressed)]
+    return findings + [Finding("bytes", f"the table {name} is stored compressed") for name in sorted(compressed)]
 
 
 def _segments(table: str) -> exp.Table:
-    """The list of the stored segments of a table of the current database."""
+    """The table function that lists the stored segments of a table of the current database."""
     return exp.Table(this=exp.Anonymous(this="pragma_storage_info", expressions=[exp.Literal.string(table)]))
 
 
 def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
-    """Rows that do not belong together: numbers that are not 1..N, items without members, values that no record has, a
-    manifest with other keys or with texts where words of anondb's are due."""
+    """Find inconsistent rows: numbers other than 1..N, items without members, values that no record has, and manifest keys
+    or values that anondb does not write."""
     query, names = "release/sealed_rows", list(GLOBAL.tables)
     if kind is ANATOMY:
         query, names = "release/sealed_buckets", list(ANATOMY.tables)
@@ -125,14 +125,14 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
         }
         counts |= engine.query("release/sealed_records", stored | {"shown": _shown_categories(schema, kind)})
         counts |= engine.select(_other_ranges(schema, kind), "the texts of ranges")
-    found = [
+    findings = [
         Finding("rows", f"{int(column[0])} {name.replace('_', ' ')}") for name, column in counts.items() if column[0]
     ]
-    return found + _manifest_findings(read_manifest(engine, schema))
+    return findings + _manifest_findings(read_manifest(engine, schema))
 
 
 def _other_ranges(schema: SchemaName, kind: Kind) -> exp.Query:
-    """How many ranges are not the text of their ends, ``[low:high]``."""
+    """The query that counts ranges whose text is not ``[low:high]`` of their ends."""
     wrong: list[exp.Expr] = []
     for attribute in kind.attributes or ():
         if attribute.ends is not None:
@@ -170,11 +170,11 @@ def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
 
 
 def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
-    """The manifest has the keys of its model and no others, and only names of the owner's are free text."""
-    found = []
+    """Find keys that the model's manifest must not have or lacks, and values not in their key's form (names are free)."""
+    findings = []
     strange = manifest.keys() ^ (manifest_keys(manifest.get("model", "")))
     if strange:
-        found.append(Finding("rows", f"{len(strange)} keys of the manifest too many or too few"))
+        findings.append(Finding("rows", f"{len(strange)} keys of the manifest too many or too few"))
     texts = {key: value for key, value in manifest.items() if key not in (*_NAMES, "sensitive")}
     odd = sum(not _WORDS.get(key, _PARAMETER).fullmatch(value) for key, value in texts.items())
     if "sensitive" in manifest:
@@ -184,8 +184,8 @@ def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
             odd -= texts_only and manifest["sensitive"] == sensitive_text(listed)
         odd += 1
     if odd:
-        found.append(Finding("rows", f"{odd} values of the manifest are not of their key's form"))
-    return found
+        findings.append(Finding("rows", f"{odd} values of the manifest are not of their key's form"))
+    return findings
 
 
 _NAMES = ("table", "id_column", "item_column")
@@ -201,9 +201,9 @@ _PARAMETER = re.compile(r"inf|(0|[1-9]\d{0,19})([./]\d{1,20})?")  # h has up to 
 
 
 def order_figures(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, dict[str, float]]:
-    """N, and rank correlations that are near 0 if the transactions (buckets of an anatomy) lie in a random order.
+    """N, and rank correlations that are near 0 if the transactions (buckets of an anatomy) are in random order.
 
-    Each transaction has a length and the first, the last and the sum of its items' places in the alphabet; each of them is
+    Four figures of each transaction, its length and the first, the last and the sum of its items' alphabetical ranks, are
     correlated (Spearman, ties averaged) with the number of the transaction and with the transaction before it.
     """
     shapes = engine.query("release/order_shapes", _numbered_rows(schema, kind))
@@ -217,21 +217,21 @@ def order_figures(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, 
 
 
 def order_findings(engine: Engine, schema: SchemaName, kind: Kind) -> tuple[int, dict[str, float], list[Finding]]:
-    """N and the figures of ``order_figures``, and what they say; rows out of the order of their table are findings, too."""
-    found = []
+    """N, the figures of ``order_figures``, and findings: figures beyond their limit, and tables stored out of order."""
+    findings = []
     n, figures = order_figures(engine, schema, kind)
     for name, rho in figures.items():
         if n and abs(rho) >= RHO_LIMIT / n**0.5:
-            found.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
+            findings.append(Finding("order", f"the order is not random: {name}, rho = {rho:.3f}"))
     for table in kind.tables:
         unsorted = int(engine.select(_unsorted(schema, table), "the order of rows")["n"][0])
         if unsorted:
-            found.append(Finding("order", f"{unsorted} rows of {table} are not stored in their order"))
-    return n, figures, found
+            findings.append(Finding("order", f"{unsorted} rows of {table} are not stored in their order"))
+    return n, figures, findings
 
 
 def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Table | exp.Query]:
-    """The random numbers, and the items under each: those of a transaction, or of a bucket."""
+    """The random numbers, and the items of the transaction or bucket under each."""
     if kind is not ANATOMY:
         return {name: schema.table(name) for name in ("transaction_ids", "transactions")}
     number = exp.column("bucket_id").as_("transaction_id")
@@ -241,7 +241,7 @@ def _numbered_rows(schema: SchemaName, kind: Kind) -> dict[str, Table | exp.Quer
 
 
 def _unsorted(schema: SchemaName, table: str) -> exp.Query:
-    """How many stored rows do not come after the row before them by the columns that order their table."""
+    """The query that counts stored rows which do not follow their predecessor in the table's order."""
     columns = [exp.column(exp.to_identifier(c, quoted=True)) for c in ROW_ORDER[table]]
     row = exp.Struct(
         expressions=[exp.PropertyEQ(this=exp.to_identifier(f"c{n}"), expression=c) for n, c in enumerate(columns)]
@@ -261,7 +261,7 @@ def _ranks(values: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
 
 
 def _correlation(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
-    """Pearson's correlation; 0 where one side is constant."""
+    """Pearson's correlation; 0 if one side is constant."""
     if len(a) < 2:
         return 0.0
     a, b = a - a.mean(), b - b.mean()
@@ -270,13 +270,13 @@ def _correlation(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> floa
 
 
 def stored_statistics(engine: Engine, kind: Kind) -> dict[tuple[str, ...], int]:
-    """The statistics that the file keeps of every stored segment, with how often each occurs."""
+    """The statistics that the file stores for its segments, and how often each occurs."""
     counted: dict[tuple[str, ...], int] = {}
     for table in kind.tables:
         statistics = exp.cast(exp.column("stats"), "VARCHAR").as_("stats")
         columns = ("column_name", "segment_type", "compression", exp.column("count"), statistics)
-        found = engine.select(exp.select(*columns).from_(_segments(table)), "looking up statistics")
-        for row in zip(*(column.tolist() for column in found.values()), strict=True):
+        segments = engine.select(exp.select(*columns).from_(_segments(table)), "looking up statistics")
+        for row in zip(*(column.tolist() for column in segments.values()), strict=True):
             counted[(table, *map(str, row))] = counted.get((table, *map(str, row)), 0) + 1
     return counted
 

@@ -1,4 +1,4 @@
-"""Freezing a release: the anonymized rows, under fresh random numbers, in a schema of their own."""
+"""Freeze a release: write the anonymized rows, under fresh random numbers, into a separate schema."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FrozenRelease:
-    """A release as it lies in the owner's database.
+    """A release in the owner's database.
 
     Attributes:
-        schema: where its objects are.
-        release_id: its random number, which also is in its manifest and in its macro.
-        transactions: N, suppressed and empty transactions included.
-        rows: (transaction, released item) pairs.
-        released_items: released items that occur.
-        suppressed_items, suppressed_occurrences: what the recoding took away; for the owner only.
+        schema: the schema of its objects.
+        release_id: its random number, also in its manifest and macros.
+        transactions: N, including suppressed and empty transactions.
+        rows: the number of (transaction, released item) pairs.
+        released_items: the number of released items that occur.
+        suppressed_items, suppressed_occurrences: how many the recoding suppressed; for the owner only.
         suppression: ``some`` or ``none``.
         manifest: its manifest.
-        kind: what it consists of.
-        cover: of a local recoding: what stands for the items; for the owner only.
+        kind: its tables, views and macros.
+        cover: for a local recoding, the generalized item of each item; for the owner only.
     """
 
     schema: SchemaName
@@ -69,7 +69,7 @@ class FrozenRelease:
 
 
 def _check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
-    """Refuse a recoding under which the release would say something untrue: a bug of an algorithm's."""
+    """Raise an ``InternalError`` if a recoding would make the release untruthful (a bug in the algorithm)."""
     image = recoding.image
     if len(image) != dataset.n_items or (len(image) and not -1 <= image.min() <= image.max() < len(recoding.labels)):
         raise InternalError("A recoding does not fit the items of its data.")
@@ -107,7 +107,7 @@ def _manifest(
 
 
 def _make_room(engine: Engine, schema: SchemaName, replace: bool) -> None:
-    """Create the schema; a release of the same name gives way if that is wanted, another schema never does."""
+    """Create the schema. With ``replace``, drop a release of the same name; never drop any other schema."""
     if schema.catalog.casefold() == schema.name.casefold():
         raise InputError(
             f"The database and the schema would both be called {schema.name!r}, which DuckDB cannot tell apart.",
@@ -118,7 +118,7 @@ def _make_room(engine: Engine, schema: SchemaName, replace: bool) -> None:
     if existing is not None:
         if not replace:
             raise InputError(
-                f"There is a schema {existing.name!r} already (upper and lower case are the same).",
+                f"A schema {existing.name!r} exists already (upper and lower case are the same).",
                 code="release_exists",
                 hint="Choose another name, or replace the release.",
             )
@@ -130,12 +130,12 @@ def drop_schema(engine: Engine, schema: SchemaName) -> None:
     """Drop the schema of a release with all its objects.
 
     Raises:
-        InputError: ``not_a_release``: it holds something else than a release, which is not ours to drop.
+        InputError: ``not_a_release``: it holds other objects, which anondb must not drop.
     """
     kind = release_kind(engine, schema)
     if kind is None or unexpected_objects(engine, schema, kind):
         raise InputError(
-            f"The schema {schema.name!r} holds other objects than a release's.",
+            f"The schema {schema.name!r} holds objects that do not belong to a release.",
             code="not_a_release",
             hint="Move them elsewhere, or drop the schema yourself.",
         )
@@ -155,20 +155,20 @@ def freeze(
 ) -> FrozenRelease:
     """Write the release of a recoding: the objects of a sealed file, in ``release_schema``.
 
-    Call it inside ``engine.transaction()``: everything happens in that one transaction.
+    Call it inside ``engine.transaction()``.
 
     Args:
         engine: the engine that coded the dataset.
         dataset: the transactions.
-        recoding: the image of each of its items, or of each transaction, or the columns and buckets of an anatomy.
-        model: what is promised; its name and parameters go into the manifest.
-        release_schema: where to write; see ``objects.release_schema``.
-        release_id, key: random; injected by tests only.
-        replace: whether a release of the same name gives way.
+        recoding: the image of each item or transaction, or the columns and buckets of an anatomy.
+        model: the promise; its name and parameters go into the manifest.
+        release_schema: the schema to write; see ``objects.release_schema``.
+        release_id, key: random; only tests pass them.
+        replace: whether to replace a release of the same name.
 
     Raises:
         InputError: the schema exists, or DuckDB could not tell it from its database.
-        InternalError: the recoding is not one of this dataset.
+        InternalError: the recoding does not belong to this dataset.
     """
     _make_room(engine, release_schema, replace)
     release_id = new_release_id() if release_id is None else release_id
@@ -221,14 +221,14 @@ def freeze(
 
 
 def _put_texts(engine: Engine, table: Table, *columns: list[str]) -> None:
-    """Write a table of a release that has columns of text alone."""
+    """Write a table of a release whose columns are all text."""
     engine.put(table, {c: ("VARCHAR", v) for c, v in zip(GLOBAL.tables[table.name], columns, strict=True)})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Rows:
-    """What the written rows hold and what they lack: the released items that occur, whether anything may have been
-    suppressed, the items of which nothing is left, the occurrences that are lost, and the cover of a local recoding."""
+    """Figures of the written rows: the released items that occur, whether anything may have been suppressed, the numbers of
+    suppressed items and occurrences, and the cover of a local recoding."""
 
     occurring: set[int]
     suppression: bool
@@ -283,10 +283,10 @@ def _write_global(
 def _write_local(
     recoding: LocalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
 ) -> _Rows:
-    """Write the transactions of a local recoding, and hold it to what it says of the originals.
+    """Write the transactions of a local recoding, and check them against the originals.
 
     Raises:
-        InternalError: a row is no image of its transaction, or something was suppressed where nothing was to be.
+        InternalError: a row is not an image of its transaction, or something was suppressed against the recoding.
     """
     atomic = recoding.semantics == "atomic"
     cover = Cover.of(engine, dataset, recoding)
@@ -294,8 +294,8 @@ def _write_local(
     both = {"recoded": recoded, "incomplete": incomplete}
     if atomic:
         sets = exp.select("tid", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
-        found = engine.query("release/local_lost", {"transactions": dataset.bags or sets, **both})
-        lost, wrong = int(found["lost"][0]), int(found["wrong"][0])
+        losses = engine.query("release/local_lost", {"transactions": dataset.bags or sets, **both})
+        lost, wrong = int(losses["lost"][0]), int(losses["wrong"][0])
     else:
         lost, wrong = dataset.n_occurrences - int(cover.occurrences.sum()), 0
         if lost:
@@ -325,7 +325,7 @@ def _freeze_buckets(
     release_id: str,
     key: bytes | None,
 ) -> FrozenRelease:
-    """Write the release of an anatomy: its items stand for themselves."""
+    """Write the release of an anatomy, whose released items are the original items."""
     check_buckets(dataset, recoding)
     write_buckets(engine, dataset, recoding, schema, key)
     labels = list(dataset.labels)
@@ -353,5 +353,5 @@ def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dic
         exp.select(exp.Count(this=exp.Star())).from_(schema.table(n).expression()).subquery().as_(n)
         for n in kind.tables
     ]
-    found = engine.select(exp.select(*counts), "counting the rows of a release")
-    return {name: int(column[0]) for name, column in found.items()}
+    rows = engine.select(exp.select(*counts), "counting the rows of a release")
+    return {name: int(column[0]) for name, column in rows.items()}

@@ -1,4 +1,4 @@
-"""The leak check of a sealed file: it lists what the file holds, and fails on anything that a release must not have."""
+"""The leak check of a sealed file: it summarizes the contents, and reports everything that a release must not have."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from anondb.release.reader import locked_engine
 
 @dataclass(frozen=True)
 class Inspection:
-    """What the leak check saw.
+    """The result of a leak check.
 
     Attributes:
         path: the file.
-        manifest: what it says about itself; empty where its catalog is not a release's, so that nothing in it was read.
-        figures: what was measured, in words, one entry for each check.
-        findings: what must not be there; none if the file holds the release and nothing else.
+        manifest: its manifest; empty if its catalog is not that of a release (then no table was read).
+        figures: the measurement of each check, as text.
+        findings: the defects; none if the file holds the release and nothing else.
     """
 
     path: Path
@@ -47,7 +47,7 @@ class Inspection:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing was found that must not be there."""
+        """Whether the check has no findings."""
         return not self.findings
 
     def to_json(self) -> dict[str, Any]:
@@ -65,8 +65,8 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
     """Check a sealed file for leaks: write-ahead log, bytes, catalog, statistics, rows, and their order.
 
     Nothing in the file runs before its catalog is known to be anondb's. The strongest check rebuilds the file: a clean
-    process writes the rows that any reader sees into a new file, and both must be the same, byte for byte. Then no byte
-    depends on anything but what everybody can read.
+    process writes the visible rows into a new file, and both files must be equal byte for byte. Then every byte depends
+    on the visible rows alone.
 
     Raises:
         InputError: ``no_such_file``, ``not_a_database``.
@@ -74,29 +74,29 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
     """
     engine, schema, place = locked_engine(path)
     try:
-        found = file_findings(place)
+        findings = file_findings(place)
         catalog = sealed_catalog(engine, schema)
         figures = {
             "catalog": f"{catalog.objects} objects",
-            "wal": "present" if found and found[0].check == "wal" else "none",
+            "wal": "present" if findings and findings[0].check == "wal" else "none",
         }
         size = f"{place.stat().st_size:,}"
         kind = catalog.kind
-        if kind is None or not catalog.is_release:  # what is called like our table may be anything
-            found += catalog.findings
-            return Inspection(place, {}, {**figures, "bytes": f"{size}, not compared"}, tuple(found))
+        if kind is None or not catalog.is_release:  # an object with the name of one of our tables may be anything
+            findings += catalog.findings
+            return Inspection(place, {}, {**figures, "bytes": f"{size}, not compared"}, tuple(findings))
         engine.use(schema.catalog)
-        found += storage_findings(engine, kind) + content_findings(engine, schema, kind)
+        findings += storage_findings(engine, kind) + content_findings(engine, schema, kind)
         counts = table_counts(engine, schema, kind)
         figures["rows"] = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         n, rhos, disorder = order_findings(engine, schema, kind)
-        found += disorder
+        findings += disorder
         largest = max((abs(r) for r in rhos.values()), default=0.0)
         figures["order"] = f"largest |rho| {largest:.4f}, limit {RHO_LIMIT / max(n, 1) ** 0.5:.4f}"
         figures["digest"] = content_digest(engine, schema, kind)
         compared, differing = _rebuild(engine, schema, kind, place, catalog.manifest["release_id"])
         figures["bytes"] = f"{size}, {compared}"
-        return Inspection(place, catalog.manifest, figures, tuple(found + differing))
+        return Inspection(place, catalog.manifest, figures, tuple(findings + differing))
     finally:
         engine.close()
 
@@ -104,7 +104,7 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
 def _rebuild(
     engine: DuckDBEngine, schema: SchemaName, kind: Kind, place: Path, release_id: str
 ) -> tuple[str, list[Finding]]:
-    """Write the visible rows anew in a clean process, and compare the bytes and the stored statistics."""
+    """Rewrite the visible rows in a clean process, and compare the bytes and the stored statistics."""
     assert engine.spill_directory is not None
     with tempfile.TemporaryDirectory(dir=engine.spill_directory) as private:
         build = Path(private)
@@ -118,15 +118,15 @@ def _rebuild(
                 f"not compared: written by DuckDB {written_by(place) or '(unknown)'}, and this is {written_by(twin)}"
             )
             return words, [Finding("bytes", words)]
-        found = []
+        findings = []
         reader, twin_schema, _ = locked_engine(twin)
         try:
             reader.use(twin_schema.catalog)
             if stored_statistics(reader, kind) != stored_statistics(engine, kind):
-                found.append(Finding("statistics", "the stored statistics are not those of the rows"))
+                findings.append(Finding("statistics", "the stored statistics are not those of the rows"))
         finally:
             reader.close()
         if filecmp.cmp(place, twin, shallow=False):
-            return "identical to a rebuilt file", found
-        found.append(Finding("bytes", "the bytes differ from those of a file rebuilt from the same rows"))
-        return "different from a rebuilt file", found
+            return "identical to a rebuilt file", findings
+        findings.append(Finding("bytes", "the bytes differ from those of a file rebuilt from the same rows"))
+        return "different from a rebuilt file", findings

@@ -1,4 +1,4 @@
-"""What a release consists of: the name of its schema, its tables, views and macros, and which kind a schema holds."""
+"""The objects of a release: its schema, tables, views and macros, and the kinds of release."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ MANIFEST = {"key": "VARCHAR", "value": "VARCHAR"}
 
 @dataclass(frozen=True)
 class Kind:
-    """What a kind of release consists of (docs/contract.md#the-sealed-file).
+    """The objects of a kind of release (docs/contract.md#the-sealed-file).
 
     Attributes:
-        tables, views: columns and types of each.
-        macros: parameters of each table macro.
-        numbered, number: the table and the column of the random numbers, which every sealed file has anew.
-        rows: the table whose rows are the anonymized data.
-        attributes: of releases with relational values: what is published of them.
-        local: whether a release is read as one of a local recoding, whose released items may overlap.
+        tables, views: the columns and types of each.
+        macros: the parameters of each table macro.
+        numbered, number: the table and the column of the random numbers, which are new in every sealed file.
+        rows: the table of the anonymized rows.
+        attributes: the published relational attributes, if the release has any.
+        local: whether the released items may overlap, as those of a local recoding do.
     """
 
     tables: Mapping[str, Mapping[str, str]]
@@ -75,11 +75,11 @@ ANATOMY = Kind(
     number="bucket_id",
     rows="buckets",
 )
-# By the layout of the model; ``records`` have a kind of their own for each set of attributes.
+# Kinds by the layout of the model; for ``records``, each set of attributes makes a separate kind.
 LAYOUTS: Mapping[str, Kind] = {"transactions": GLOBAL, "local": LOCAL, "buckets": ANATOMY}
 RECORDS = "records"
 
-# The columns by which the rows of a table are ordered, which no two rows share; NULL comes last.
+# The columns by which the rows of a table are ordered, unique for each row; NULL comes last.
 ROW_ORDER: Mapping[str, tuple[str, ...]] = {
     "transaction_items": ("item_id", "transaction_id"),
     "labels": ("item_id",),
@@ -123,15 +123,15 @@ class SchemaName:
 
 
 def same_name(left: str, right: str) -> bool:
-    """Whether two schema names clash in DuckDB, or would on a system that folds the case of all letters."""
+    """Whether two schema names clash in DuckDB, or on a system that folds the case of all letters."""
     return left.casefold() == right.casefold()
 
 
 def check_name(name: str) -> str:
-    """A release's name: any text but the empty one.
+    """Check the name of a release: any non-empty text.
 
     Raises:
-        InputError: ``bad_name``: no text, empty, or not valid Unicode.
+        InputError: ``bad_name``: not a text, empty, or not valid Unicode.
     """
     if not isinstance(name, str) or not name:
         raise InputError("A release needs a name.", code="bad_name", hint="Name it with --release NAME.")
@@ -149,8 +149,8 @@ def release_schema(catalog: str, name: str) -> SchemaName:
 
 def find_schema(engine: Engine, wanted: SchemaName) -> SchemaName | None:
     """The schema whose name clashes with the wanted one (upper and lower case are the same), or None."""
-    found = engine.query("release/schemas", catalog_name=wanted.catalog)["schema_name"].tolist()
-    clashes = [n for n in found if same_name(n, wanted.name)]
+    schemas = engine.query("release/schemas", catalog_name=wanted.catalog)["schema_name"].tolist()
+    clashes = [n for n in schemas if same_name(n, wanted.name)]
     exact = [n for n in clashes if n == wanted.name]
     return SchemaName(wanted.catalog, (exact or clashes)[0]) if clashes else None
 
@@ -161,7 +161,7 @@ def new_release_id() -> str:
 
 
 def layout_of(model: str) -> str:
-    """The layout of the releases of the model of this name; empty where there is none."""
+    """The release layout of the model of this name; empty if no such model exists."""
     return MODELS[model].layout if model in MODELS else ""
 
 
@@ -174,10 +174,10 @@ def manifest_keys(model: str) -> frozenset[str]:
 
 
 def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
-    """The kind of release that lies in a schema, by its manifest's model; None where it is none, or a table is missing."""
-    found = engine.query("release/columns", catalog_name=schema.catalog, schema=schema.name)
+    """The kind of release in a schema, by its manifest's model; None if it holds none, or a table is missing."""
+    rows = engine.query("release/columns", catalog_name=schema.catalog, schema=schema.name)
     columns: dict[str, dict[str, str]] = {}
-    for table, column, of_type in zip(*(found[c].tolist() for c in found), strict=True):
+    for table, column, of_type in zip(*(rows[c].tolist() for c in rows), strict=True):
         columns.setdefault(table, {})[column] = of_type
     if columns.get("manifest") != MANIFEST:
         return None
@@ -192,7 +192,7 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
 
 
 def as_read(engine: Engine, schema: SchemaName, kind: Kind) -> Kind:
-    """The kind of a release whose rows decide whether it is read as one of a local recoding."""
+    """The kind of a release, with ``local`` set by its rows."""
     if kind.local or kind is ANATOMY:  # an anatomy recodes no items
         return kind
     read = ("manifest", "released_items", "transaction_ids")
@@ -200,17 +200,17 @@ def as_read(engine: Engine, schema: SchemaName, kind: Kind) -> Kind:
 
 
 def is_local(engine: Engine, schema: SchemaName) -> bool:
-    """Whether a release is read as one of a local recoding, whose released items may overlap."""
+    """Whether the released items overlap, which makes readers treat the release as a local recoding."""
     kind = release_kind(engine, schema)
     return kind is not None and kind.local
 
 
 def sensitive_text(items: Iterable[str]) -> str:
-    """The sensitive items of a release as its manifest names them: a JSON list, sorted, each item once."""
+    """The sensitive items in the form of the manifest: a sorted JSON list, each item once."""
     return json.dumps(sorted(set(items)), ensure_ascii=False)
 
 
 def read_manifest(engine: Engine, schema: SchemaName) -> dict[str, str]:
-    """What a release says about itself: its model and parameters, N, semantics, and so on, all as text."""
-    found = engine.query("release/manifest", {"manifest": schema.table("manifest")})
-    return dict(zip(found["key"].tolist(), found["value"].tolist(), strict=True))
+    """The manifest of a release: its model and parameters, N, semantics, and so on, all as text."""
+    rows = engine.query("release/manifest", {"manifest": schema.table("manifest")})
+    return dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))

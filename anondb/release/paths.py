@@ -1,4 +1,4 @@
-"""Paths of sealed files: where one may be written, the private directory that it is made in, and its way to the disk."""
+"""Paths of sealed files: checking the target, the private build directory, and syncing to disk."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ DATA_SUFFIXES = (".csv", ".dat", ".parquet", ".tree", ".txt", ".sql", ".json")
 
 
 def wal_of(path: Path) -> Path:
-    """Where DuckDB keeps the write-ahead log of a database file."""
+    """The path of a database file's write-ahead log."""
     return path.with_name(path.name + ".wal")
 
 
 def valid_path(path: str | os.PathLike[str]) -> Path:
-    """The absolute path, unless no file can have it."""
+    """The absolute path; an ``InputError`` if no file can have it."""
     text = os.fspath(path)
     try:
         os.fsencode(text)
@@ -37,7 +37,7 @@ def valid_path(path: str | os.PathLike[str]) -> Path:
 
 
 def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) -> Path:
-    """The absolute path of the file to be written, if it may be written.
+    """Check that a file may be written, and return its absolute path.
 
     Raises:
         InputError: it exists, is in use here, or its directory is missing or not writable.
@@ -83,7 +83,7 @@ def _host() -> str:
 
 @contextlib.contextmanager
 def build_directory(parent: Path) -> Iterator[Path]:
-    """A private directory (mode 0700) beside the target, removed at the end whatever happens."""
+    """Make a private directory (mode 0700) beside the target, and remove it at the end, also after an error."""
     try:
         build = Path(tempfile.mkdtemp(prefix=f"{_BUILD_PREFIX}{_host()}-{os.getpid()}-", dir=parent))
     except OSError as error:
@@ -95,7 +95,7 @@ def build_directory(parent: Path) -> Iterator[Path]:
 
 
 def sweep_builds(parent: Path) -> None:
-    """Remove build directories that our own dead processes on this machine left behind."""
+    """Remove build directories left behind by anondb processes of this machine that have ended."""
     prefix = f"{_BUILD_PREFIX}{_host()}-"
     for place in parent.glob(f"{prefix}*"):
         with contextlib.suppress(OSError, ValueError):
@@ -118,7 +118,7 @@ def sync(path: Path) -> None:
 
 
 def described(error: OSError) -> EngineError:
-    """A typed error without the path that the operating system's own has."""
+    """Turn an operating system's error into an ``EngineError`` without the path."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return EngineError("No disk space left for the sealed file.", code="disk_full")
     return EngineError(f"The sealed file could not be written ({type(error).__name__}).", code="io")

@@ -1,4 +1,4 @@
-"""Publishing: a release sealed into a database file of its own, which holds nothing else and any DuckDB can read."""
+"""Publish a release: seal it into a separate database file that holds nothing else and that any DuckDB can read."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class PublishedFile:
     """A sealed file.
 
     Attributes:
-        path, size: where it is, and its bytes.
-        release_id, transactions, rows: what is in it.
+        path, size: the path, and the size in bytes.
+        release_id, transactions, rows: the release, and its numbers of transactions and rows.
         sha256: the SHA-256 of the file.
-        content_digest: the digest of its content (``release/digest``), which a copy of it by DuckDB has, too.
-        intersections: what readers learn from it and each release of the same persons that was published before.
-        proof: the directory of its proof pack, if one was asked for.
+        content_digest: the digest of its content (``release/digest``), the same for a copy made by DuckDB.
+        intersections: what readers can combine from it and each earlier publication of the same persons.
+        proof: the directory of its proof pack, if one was requested.
     """
 
     path: Path
@@ -61,20 +61,20 @@ def publish(
     replace: bool = False,
     check: Check | None = None,
 ) -> PublishedFile:
-    """Write a frozen release into a new database file, under transaction ids of its own.
+    """Write a frozen release into a new database file, under fresh transaction ids.
 
-    The final rows go, in a private directory beside the file's place, to a clean process that never opened raw data; it
-    writes the file uncompressed (compressed blocks may carry stale memory) and ends. The finished file is read again and
-    checked: its bytes, its catalog, its rows, its promise. Only then is it moved to its place, in one step.
+    A clean process that never opened raw data receives the final rows in a private directory beside the target. It
+    writes the file uncompressed (compressed blocks may contain stale memory). The finished file is read again, and its
+    bytes, catalog, rows and promise are checked before one atomic move puts it in place.
 
     Args:
         engine: the owner's engine; inside ``engine.transaction()`` it reads one snapshot.
         release_schema: the frozen release.
-        path: the new file. A process that has an old file of this name open goes on seeing the old one.
-        key: orders and numbers the transactions; injected by tests only.
-        replace: whether an existing file gives way.
-        check: called with an engine on the finished file before it is moved to its place, for instance to verify the
-            promise on the sealed rows; whatever it raises stops the publication.
+        path: the new file. A process that has an old file of this name open continues to see the old one.
+        key: orders and numbers the transactions; only tests pass it.
+        replace: whether to replace an existing file.
+        check: called with an engine on the finished file before the move, for instance to verify the promise on the
+            sealed rows; any exception stops the publication.
 
     Raises:
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
@@ -107,12 +107,11 @@ def publish(
     return PublishedFile(target, manifest["release_id"], transactions, counts[kind.rows], size, sha256, digest)
 
 
-# ---------------------------------------------------------------------- the rows that cross
+# ---------------------------------------------------------------------- handing the rows to the clean process
 
 
 def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, key: bytes | None) -> None:
-    """Write the released rows under fresh numbers into ``build``, one file for each table, each in its order; work tables
-    are dropped again."""
+    """Write the released rows under fresh numbers into ``build``, one sorted file for each table; drop the work tables."""
     numbers = schema.table(kind.numbered).expression()
     old_numbers = exp.select(exp.column(kind.number).as_("tid")).distinct().from_(numbers)
     try:
@@ -132,7 +131,7 @@ def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, key:
             rows = rows.order_by(*(exp.column(exp.to_identifier(c, quoted=True)) for c in ROW_ORDER[name]))
             hand_over_table(engine, rows, build / rows_file(name))
     finally:
-        with contextlib.suppress(AnondbError):  # in a failed transaction nothing can be dropped, nor need it be
+        with contextlib.suppress(AnondbError):  # after a failed transaction DuckDB drops nothing, and need not
             engine.drop(engine.work_table("release_numbers"))
 
 
@@ -141,7 +140,7 @@ def _column(name: str, table: str | None = None) -> exp.Column:
 
 
 def hand_over_table(engine: Engine, rows: exp.Query, file: Path) -> None:
-    """Write the rows of a query into a file for the clean process: uncompressed, which is as fast, and can be scanned."""
+    """Write the rows of a query into an uncompressed file for the clean process: equally fast, and it can be scanned."""
     engine.run(
         exp.Copy(
             this=exp.Subquery(this=rows),
@@ -162,7 +161,7 @@ def rows_file(table: str) -> str:
 
 
 def build_statements(kind: Kind, release_id: str) -> list[exp.Expr]:
-    """What the clean process runs: the tables of a release, filled from the files beside it, its views and its macros."""
+    """The statements of the clean process: create the tables, fill them from the files, create the views and macros."""
     schema = SchemaName(Path(BUILD_NAME).stem, SEALED_SCHEMA)
     tables, rest = creations(schema, kind, release_id)
     inserts: list[exp.Expr] = []
@@ -176,7 +175,7 @@ def build_statements(kind: Kind, release_id: str) -> list[exp.Expr]:
 def _check_sealed(
     built: Path, kind: Kind, manifest: dict[str, str], counts: dict[str, int], check: Check | None
 ) -> str:
-    """Read the finished file again: it holds what a release may hold, all of it, and nothing else. Returns its digest."""
+    """Check that the finished file holds exactly the release, and return its content digest."""
     if file_findings(built):
         raise InternalError("The sealed file was not closed cleanly.")
     reader = locked_engine(built)

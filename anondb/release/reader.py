@@ -1,4 +1,4 @@
-"""Opening sealed files, which may be a stranger's: nothing of them runs before their catalog is known to be anondb's."""
+"""Open sealed files, which may be untrusted: nothing in a file runs before its catalog is known to be anondb's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from anondb.release.catalog import listed, sealed_catalog
 from anondb.release.objects import MANIFEST_KEYS, SEALED_SCHEMA, Kind, SchemaName
 from anondb.release.paths import valid_path
 
-MAX_SECONDS = 3_600.0  # of a statement of anondb's own on a sealed file
+MAX_SECONDS = 3_600.0  # limit for one of anondb's own statements on a sealed file
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SealedRelease:
         engine: reads the file, on a locked connection.
         schema: the schema ``main`` of the file.
         kind: the kind of the release.
-        manifest: what it says about itself.
+        manifest: its manifest.
         path: the file.
     """
 
@@ -50,9 +50,9 @@ def locked_engine(
     memory_limit: str | None = None,
     on_statement: Callable[[str], None] | None = None,
 ) -> tuple[DuckDBEngine, SchemaName, Path]:
-    """An engine on a file that may be a sealed release, its schema, and its absolute path; nothing of it was checked.
+    """Open a file that may be a sealed release, unchecked; return an engine, the schema, and the absolute path.
 
-    ``files`` are other files that may be read; for the rest see ``engine.strangers``.
+    ``files`` are other files that may be read; for the rest see ``engine.untrusted``.
 
     Raises:
         InputError: ``bad_path``, ``no_such_file`` or ``not_a_database``.
@@ -84,11 +84,11 @@ def sealed_release(
     memory_limit: str | None = None,
     on_statement: Callable[[str], None] | None = None,
 ) -> Iterator[SealedRelease]:
-    """Open a sealed file for anondb's own statements, after its whole catalog was compared with what anondb writes.
+    """Open a sealed file for anondb's own statements, after checking its whole catalog.
 
     Raises:
         InputError: ``bad_path``, ``no_such_file``, ``not_a_database``, or ``not_a_release``: it holds other objects, or
-            the texts of its views and macros are not anondb's.
+            the texts of its views and macros differ from anondb's.
         EngineError: the file is locked by a process that writes it.
     """
     engine, schema, place = locked_engine(
@@ -114,7 +114,7 @@ def sealed_release(
 
 
 def is_sealed(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is to be read as a sealed release: its schema ``main`` has a ``manifest``, whatever that is.
+    """Whether to read a file as a sealed release: its schema ``main`` has an object ``manifest`` of any type.
 
     Raises:
         InputError: ``bad_path``, ``no_such_file`` or ``not_a_database``.
@@ -145,15 +145,14 @@ def open_release(
 ) -> duckdb.DuckDBPyConnection:
     """Open a sealed release for analysts, read-only and locked.
 
-    SQL on this connection can read the release and nothing else: no files, no other databases, no Python variables, no
-    extensions, and no setting can be changed. A file that was replaced since is read anew even if this process has the old
-    one open.
+    SQL on this connection can read only the release: no files, other databases, Python variables or extensions, and no
+    setting can be changed. A replaced file is read anew even if this process has the old one open.
 
     Args:
         path: the sealed file.
-        memory_limit: of the connection.
-        max_seconds: how long a query may take.
-        threads: of the connection.
+        memory_limit: DuckDB's memory limit.
+        max_seconds: time limit for a query.
+        threads: DuckDB's number of threads.
 
     Raises:
         InputError: ``no_such_file``, ``not_a_database`` or ``not_a_release``.

@@ -1,4 +1,4 @@
-"""The relational part of a release: the values of each record, written when it is frozen and read when it is verified."""
+"""The relational values of a release: written when it is frozen, read when it is verified."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from anondb.release.objects import SchemaName, read_manifest, release_kind
 
 
 def shown_attributes(recoding: RelationalRecoding) -> list[ReleasedAttribute]:
-    """The attributes of a recoding, as ``records`` shows them."""
+    """The attributes of a recoding in the form of the table ``records``."""
     return [_released(attribute) for attribute in recoding.attributes]
 
 
@@ -36,7 +36,7 @@ def write_records(
         engine: inside a transaction.
         recoding: the values of each class.
         numbered: ``(tid, transaction_id)``.
-        records, released_values: the tables to make.
+        records, released_values: the tables to create.
     """
     columns: dict[str, tuple[str, Any]] = {}
     wanted: list[exp.Expr] = []
@@ -84,25 +84,25 @@ def _classes(recoding: RelationalRecoding) -> int:
 
 
 def _range_columns(i: int, attribute: PublishedAttribute) -> list[exp.Expr]:
-    """``[low:high]``, its ends, and whether there is a NULL among the values."""
+    """The columns of a range: ``[low:high]``, its two ends, and whether NULL is among the values."""
     ends = []
     for end in ("low", "high"):
         value = exp.column(f"{end}{i}", "values")
         typed = _typed(value, attribute)
         ends.append(exp.If(this=exp.column(f"known{i}", "values"), true=typed))
     low, high = (exp.Case(ifs=[end]) for end in ends)
-    found: list[exp.Expr] = [
+    columns: list[exp.Expr] = [
         range_text(low, high).as_(attribute.name, quoted=True),
         low.as_(attribute.name + "_lo", quoted=True),
         high.as_(attribute.name + "_hi", quoted=True),
     ]
     if attribute.has_null:
-        found.append(exp.column(f"null{i}", "values").as_(attribute.name + "_null", quoted=True))
-    return found
+        columns.append(exp.column(f"null{i}", "values").as_(attribute.name + "_null", quoted=True))
+    return columns
 
 
 def range_text(low: exp.Expr, high: exp.Expr) -> exp.Expr:
-    """``[low:high]``; NULL where an end is."""
+    """``[low:high]``; NULL if an end is NULL."""
     texts = [exp.cast(end.copy(), "VARCHAR") for end in (low, high)]
     parts = [exp.Literal.string("["), texts[0], exp.Literal.string(":"), texts[1], exp.Literal.string("]")]
     shown: exp.Expr = parts[0]
@@ -112,12 +112,12 @@ def range_text(low: exp.Expr, high: exp.Expr) -> exp.Expr:
 
 
 def _typed(value: exp.Expr, attribute: PublishedAttribute) -> exp.Expr:
-    """An end of a range, from the integer that stands for it."""
+    """An end of a range, decoded from its integer code."""
     if attribute.sql_type in ("DATE", "TIMESTAMP"):
         return exp.cast(exp.Anonymous(this="make_timestamp", expressions=[value]), attribute.sql_type)
     if attribute.scale == 1:
         return value
-    # Digits are moved, not divided: the number's text without its point is the integer's.
+    # Multiply by a decimal unit: a division would round.
     decimals = len(str(attribute.scale)) - 1
     whole = exp.cast(value, f"DECIMAL({18},0)")
     unit = exp.cast(exp.Literal.string(f"0.{'0' * (decimals - 1)}1"), f"DECIMAL({18},{decimals})")
@@ -125,13 +125,13 @@ def _typed(value: exp.Expr, attribute: PublishedAttribute) -> exp.Expr:
 
 
 def value_columns(engine: Engine, schema: SchemaName) -> tuple[str, ...]:
-    """The columns of a release's relational values; none if it has no such values."""
+    """The columns of a release's relational values; none if it has none."""
     kind = release_kind(engine, schema)
     return () if kind is None else tuple(c for c in kind.tables.get("records", {}) if c != kind.number)
 
 
 def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Table, Table]:
-    """The relational classes and the sensitive items of frozen rows, for a verifier: ``(tid, class)`` and ``(item)``.
+    """Write the relational classes ``(tid, class)`` and the sensitive items ``(item)`` of frozen rows for a verifier.
 
     Args:
         engine: inside a transaction.
@@ -139,7 +139,7 @@ def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Tab
         items: ``CodedRelease.items``.
 
     Raises:
-        InputError: it is no release with relational values, or its list of sensitive items cannot be read.
+        InputError: the release has no relational values, or its list of sensitive items cannot be read.
     """
     kind = release_kind(engine, schema)
     if kind is None or kind.attributes is None:
@@ -162,8 +162,8 @@ def coded_records(engine: Engine, schema: SchemaName, items: Table) -> tuple[Tab
 
 
 def sensitive_codes(engine: Engine, items: Table, labels: Collection[str]) -> Table:
-    """``(item)``: the codes of those labels that occur in ``items (item, label)``."""
+    """Write the codes ``(item)`` of the labels that occur in ``items (item, label)``."""
     named = engine.put("sensitive_labels", {"label": ("VARCHAR", list(labels))})
-    found = engine.create("sensitive_codes", "release/sensitive", {"items": items, "sensitive": named})
+    codes = engine.create("sensitive_codes", "release/sensitive", {"items": items, "sensitive": named})
     engine.drop(named)
-    return found
+    return codes
