@@ -1,7 +1,7 @@
-"""The models with all that anondb derives from them: verifier, proof, claims, options. One ``ModelSpec`` a file.
+"""The models with everything that anondb derives from them: verifier, proof, claims, options. One ``ModelSpec`` per file.
 
-``models/`` holds plain values; this room lies above the verifiers and the releases and puts them together. A new model is
-one more ``ModelSpec`` here.
+``models/`` holds plain values; this package combines them with the verifiers and the releases. To add a model, add a
+``ModelSpec`` here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PROMISES: dict[str, ModelSpec] = {}
 
 
 def register(spec: ModelSpec) -> None:
-    """Make a model known, under its name, to the command line, Python, SQL and every check."""
+    """Register a model under its name for the command line, Python, SQL and every check."""
     MODELS[spec.name] = spec.model
     PROMISES[spec.name] = spec
 

@@ -43,9 +43,9 @@ ANATOMY = ModelSpec(
     remarks=_remarks,
     claims="""\
 * **Needs only the release**: in each bucket and column at most one in l of the transactions has the same value, which is a
-  set of items; each column has one value for each transaction of its bucket, each item is in one column, and there are as
-  many columns and transactions as the release says. `verify_anatomy.sql` returns what is otherwise. With `empty_values` =
-  ignore the empty value may be as frequent as it likes: that somebody has no item of a column is then not protected.
-* **Needs the original data**: that the values are those of the original, each transaction's in one bucket.
+  set of items; each column has one value for each transaction of its bucket, each item is in one column, and the numbers
+  of columns and transactions are those of the manifest. `verify_anatomy.sql` returns every exception. With `empty_values`
+  = ignore, the frequency of the empty value has no limit: the absence of items of a column is then not protected.
+* **Needs the original data**: the values are those of the original, and each transaction's values are in one bucket.
 """,
 )

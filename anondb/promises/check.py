@@ -1,4 +1,4 @@
-"""Checks of a promise: on any transactions, on a release, on a sealed file."""
+"""Check a promise on any transactions, on a release, or on a sealed file."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 
 def verify_subject(subject: Subject, model: Model, witnesses: int = 0) -> Verification:
-    """Check published transactions against a model, with its own verifier.
+    """Check published transactions against a model with the model's verifier.
 
     Args:
         subject: the transactions, inside a transaction of the engine.
         model: the promise.
-        witnesses: how many violations to return at most.
+        witnesses: the maximum number of violations to return.
 
     Raises:
-        InputError: ``no_privacy_constraints``, ``no_sensitive`` or ``no_records``: what the model is about is missing.
+        InputError: ``no_privacy_constraints``, ``no_sensitive`` or ``no_records``: an input of the model is missing.
     """
     return PROMISES[model.name].verify(subject, model, witnesses)
 
@@ -53,15 +53,15 @@ def verify_release(
 ) -> Verification:
     """Check the frozen or sealed rows of a release against a model.
 
-    ``kind`` is what the release consists of, where that is known; ``rows`` are its rows, where others look at them, too.
+    ``kind`` (the kind of the release) and ``rows`` (its coded rows) are read from the release unless the caller has them.
 
     Raises:
-        InputError: the release is not of a kind that the model speaks of.
+        InputError: the model does not apply to this kind of release.
     """
     kind = release_kind(engine, schema) if kind is None else kind
     if kind is None or (kind is ANATOMY) != (model.layout == "buckets"):
         raise InputError(
-            f"The model {model.name} does not speak of this kind of release.",
+            f"The model {model.name} does not apply to this kind of release.",
             code="bad_parameter",
             hint="Verify it against its own model.",
         )
@@ -95,16 +95,16 @@ def verify_source(
 ) -> Verification:
     """Check any table, view, file or data frame against a model; with ``bag_input`` repeated rows count as copies.
 
-    Ids that only ``records`` have are transactions without items. For kkm and klm the records with equal values of all
-    ``quasi_identifiers``, as they are, form a class; ``sensitive`` are the items that attackers do not know.
+    Ids that occur only in ``records`` are transactions without items. For kkm and klm, records with equal values of all
+    ``quasi_identifiers`` form a class; ``sensitive`` are the items that attackers do not know.
 
     Raises:
-        InputError: the model is about buckets: see ``verify_buckets``; ``no_records`` or ``no_sensitive``: what the model is
-            about is missing.
+        InputError: the model applies to buckets (see ``verify_buckets``); ``no_records`` or ``no_sensitive``: an input of
+            the model is missing.
     """
     if model.layout == "buckets":
         raise InputError(
-            "An anatomy is about buckets, not about transactions alone.",
+            "The model anatomy applies to buckets, not to transactions alone.",
             code="bad_usage",
             hint="Name a table (bucket_id, column_id, items, copies) with --buckets.",
         )
@@ -126,7 +126,7 @@ def verify_source(
 
 
 def unknown_items(engine: DuckDBEngine, transactions: Any, taxonomy: Any, *, id: str, item: str) -> tuple[str, ...]:
-    """The items that are no leaves of a taxonomy, by label; what they are asked from as in ``pipeline.anonymize``."""
+    """The labels of items that are not leaves of a taxonomy; sources as in ``pipeline.anonymize``."""
     with engine.transaction():
         with open_source(engine, transactions, "transactions") as source:
             dataset = load_transactions(engine, source, id_column=id, item_column=item)
@@ -134,7 +134,7 @@ def unknown_items(engine: DuckDBEngine, transactions: Any, taxonomy: Any, *, id:
 
 
 def subject_of(engine: DuckDBEngine, dataset: Dataset, knowledge: Knowledge = Knowledge()) -> Subject:
-    """Coded transactions as if they were published as they are."""
+    """Coded original transactions as the subject of a check, as if published unchanged."""
     return Subject(engine, dataset.transactions, dataset.items, knowledge, dataset=dataset)
 
 
@@ -148,9 +148,9 @@ def verify_buckets(
     item: str = "item",
     witnesses: int = 0,
 ) -> AnatomyVerification:
-    """Check any table ``(bucket_id, column_id, items, copies)`` against l-diversity, ``items`` being lists.
+    """Check any table ``(bucket_id, column_id, items, copies)`` against l-diversity; ``items`` are lists.
 
-    With the original transactions, also whether each of them is in the buckets once, as far as multisets can say that.
+    With the original transactions, also check that the buckets contain each of them once, as far as multisets can tell.
     """
     from anondb.verify.anatomy import AnatomyVerification
 
@@ -188,16 +188,16 @@ def verify_sealed(
 def read_knowledge(
     engine: DuckDBEngine, model: Model, privacy_constraints: Any, sensitive: Any, *, of_release: bool = True
 ) -> Knowledge:
-    """Read what a model is checked against beside the rows.
+    """Read the inputs of a check other than the rows.
 
     Args:
         engine: inside a transaction.
         model: the promise.
-        privacy_constraints, sensitive: tables, files or data frames; None where the user named none.
-        of_release: whether the rows are those of a release, which names its own sensitive items.
+        privacy_constraints, sensitive: tables, files or data frames; None if the user named none.
+        of_release: whether the rows are those of a release, whose manifest names the sensitive items.
 
     Raises:
-        InputError: ``bad_usage``: the model is not about this, or the release names its own.
+        InputError: ``bad_usage``: the model does not use the input, or the release already names it.
     """
     privacy: PrivacyConstraints | str | None = None
     private: tuple[str, ...] | None = None
@@ -207,7 +207,7 @@ def read_knowledge(
     if sensitive is not None:
         if of_release and PROMISES[model.name].relational:
             raise InputError(
-                "A release names its sensitive items itself.", code="bad_usage", hint="Leave --sensitive out."
+                "The release already names its sensitive items.", code="bad_usage", hint="Leave --sensitive out."
             )
         _check_taken(model, "sensitive")
         private = load_sensitive(engine, sensitive)
@@ -215,7 +215,7 @@ def read_knowledge(
 
 
 def _check_taken(model: Model, option: str) -> None:
-    """Refuse an option that states the promise of other models."""
+    """Raise an ``InputError`` for an option that only other models take."""
     takers = [name for name, spec in PROMISES.items() if option in (*spec.needs, *spec.takes)]
     if model.name not in takers:
         words = f"models {', '.join(takers[:-1])} and {takers[-1]}" if len(takers) > 1 else f"model {takers[0]}"
@@ -223,5 +223,5 @@ def _check_taken(model: Model, option: str) -> None:
 
 
 def _names(attribute: str) -> str:
-    """The names of the models that have an attribute, in words."""
+    """The names of the models that have an attribute, joined by "and"."""
     return " and ".join(name for name, spec in PROMISES.items() if getattr(spec, attribute))

@@ -26,7 +26,7 @@ def _verify(subject: Subject, model: ConstraintAnonymity, witnesses: int) -> Ver
             "no_privacy_constraints",
             "Name them with --privacy-constraints TABLE|FILE|pgen.",
         )
-    if isinstance(privacy, str):  # those of Pgen hold if and only if k^inf-anonymity does
+    if isinstance(privacy, str):  # the constraints of Pgen hold if and only if k^inf-anonymity does
         from anondb.verify.km import verify_km
 
         everything = KmAnonymity(model.k, math.inf)
@@ -53,9 +53,10 @@ CONSTRAINTS = ModelSpec(
     verify=_verify,
     proof=_proof,
     claims="""\
-* **Needs only the release**: constraints of Pgen, which are transactions of the source and never leave the house. They hold
-  if every published transaction is contained in at least k transactions, which `verify_constraints.sql` then looks at.
-* **Needs the constraints**: those that the owner wrote. They are in `verify_constraints.sql` only if the owner let them out.
+* **Needs only the release**: the constraints of Pgen, which are transactions of the source and are never published. They
+  hold if every published transaction is contained in at least k transactions, which `verify_constraints.sql` checks.
+* **Needs the constraints**: the constraints that the owner wrote. `verify_constraints.sql` contains them only if the owner
+  published them.
 """,
     needs=("privacy_constraints",),
 )

@@ -39,8 +39,8 @@ HKP = ModelSpec(
     verify=_verify,
     proof=_proof,
     claims="""\
-* **Needs the list of private items**, which is in `verify_hkp.sql`: whoever knows up to p public items of a person finds at
-  least k transactions that fit, and no private item is in more than the share h of them.
+* **Needs the list of private items**, which is in `verify_hkp.sql`: an attacker who knows up to p public items of a person
+  finds at least k matching transactions, and no private item is in more than the share h of them.
 """,
     needs=("sensitive",),
 )

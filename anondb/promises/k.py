@@ -45,7 +45,7 @@ K = ModelSpec(
     proof=_proof,
     claims="""\
 * **Needs only the release**: every published transaction equals at least k - 1 others. `verify_k.sql` compares whole
-  transactions, empty ones and the copies of items included, and returns the classes that are too small.
-* **Needs the taxonomy**: that a released item stands for the right items (`released_items` says what it stands for).
+  transactions, including empty ones and the copies of items, and returns the classes that are too small.
+* **Needs the taxonomy**: a released item stands for the right items (`released_items` lists them).
 """,
 )

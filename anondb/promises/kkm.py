@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def verify_classes(subject: Subject, model: KkmAnonymity | KlmDiversity, witnesses: int) -> Verification:
-    """The verifier of both promises on relational and transaction data, on a release or on persons' records as they are.
+    """Verify kkm or klm on the classes of a release, or on the original records of persons.
 
     Raises:
         InputError: ``no_records``: the relational values are missing.
@@ -51,13 +51,14 @@ KKM = ModelSpec(
     verify=verify_classes,
     proof=_proof,
     claims="""\
-* **Needs only the release**: whoever knows all relational values of a person and up to m nonsensitive items finds at least
-  k records that fit, or none. `verify_kkm.sql` compares the rows of `records`, and looks in each class of equal ones at its
-  size and at every combination of up to m items that occurs. Sensitive items are those that the release's manifest names.
-* **Needs the list of sensitive items**: that the manifest names those and no others. The promise takes sensitive items to
-  be unknown to attackers.
-* **Needs the taxonomy and the hierarchies**: that released items and values stand for the right ones (`released_items` and
-  `released_values` say what they stand for).
+* **Needs only the release**: an attacker who knows all relational values of a person and up to m nonsensitive items finds
+  at least k matching records, or none. `verify_kkm.sql` groups the rows of `records` into classes of equal values, and
+  checks the size of each class and every combination of up to m items that occurs in it. The manifest of the release
+  names the sensitive items.
+* **Needs the list of sensitive items**: the manifest names exactly these. The promise assumes that attackers do not know
+  sensitive items.
+* **Needs the taxonomy and the hierarchies**: released items and values stand for the right ones (`released_items` and
+  `released_values` list them).
 """,
     takes=("sensitive",),
     relational=True,

@@ -32,13 +32,13 @@ KLM = ModelSpec(
     verify=_verify,
     proof=_proof,
     claims="""\
-* **Needs only the release**: whoever knows all relational values of a person and up to m nonsensitive items finds at least
-  k records that fit, or none; and at most one in l of those that fit holds any one sensitive item. `verify_klm.sql` looks in
-  each class of equal records at its size and at every combination of up to m nonsensitive items that occurs, the empty one
-  included. Sensitive items are those that the release's manifest names.
-* **Needs the list of sensitive items**: that the manifest names those and no others.
-* **Needs the taxonomy and the hierarchies**: that released items and values stand for the right ones (`released_items` and
-  `released_values` say what they stand for).
+* **Needs only the release**: an attacker who knows all relational values of a person and up to m nonsensitive items finds
+  at least k matching records, or none; and at most one in l of these holds any one sensitive item. `verify_klm.sql` checks
+  the size of each class of equal records and every combination of up to m nonsensitive items that occurs in it, including
+  the empty one. The manifest of the release names the sensitive items.
+* **Needs the list of sensitive items**: the manifest names exactly these.
+* **Needs the taxonomy and the hierarchies**: released items and values stand for the right ones (`released_items` and
+  `released_values` list them).
 """,
     needs=("sensitive",),
     relational=True,

@@ -39,11 +39,11 @@ KM = ModelSpec(
     verify=_verify,
     proof=_proof,
     claims="""\
-* **Needs only the release**: whoever knows up to m items of a person finds at least k transactions that fit, or none.
-  `verify_km.sql` looks at every combination of up to m released items that occurs, and returns those that occur in fewer
-  than k transactions.
-* **Needs the taxonomy** (or the owner's groups of items): that a released item stands for the right items. The release
-  says what it stands for (`released_items`), and a node of a taxonomy can be compared with that.
+* **Needs only the release**: an attacker who knows up to m items of a person finds at least k matching transactions, or
+  none. `verify_km.sql` checks every combination of up to m released items that occurs, and returns those that occur in
+  fewer than k transactions.
+* **Needs the taxonomy** (or the owner's groups of items): a released item stands for the right items. `released_items`
+  lists them; compare the list with the node of the taxonomy.
 """,
     implied_by=("k",),
 )

@@ -1,6 +1,6 @@
-"""The proof pack: plain SQL with which anybody checks the promise of a sealed file, and a page on what that shows.
+"""Write the proof pack: plain SQL that checks the promise of a sealed file, and a page that explains the check.
 
-The query whose rows are the violations, and the claims of the page, are those of the model's ``ModelSpec``.
+The model's ``ModelSpec`` has the query that returns the violations, and the claims of the page.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from anondb.release.objects import SEALED_SCHEMA
 Manifest = Mapping[str, str]
 PAGE = "README.md"
 _MANIFEST = Table("", SEALED_SCHEMA, "manifest")
-_FOUND = exp.to_table("violations_of_the_promise")
+_VIOLATIONS = exp.to_table("violations_of_the_promise")
 
 PAGE_TEXT = """\
 # Checking a sealed release without anondb
 
 `verify_{model}.sql` is plain DuckDB SQL. It reads the sealed file and returns the violations of the promise: **no row
-means that the promise holds**. The last line is PASS, or an error that says FAIL, and then the shell ends with an exit code
-that is not 0. A row "this is another release" means that script and file do not belong together.
+means that the promise holds**. The last line is PASS, or an error that says FAIL; then the shell ends with a nonzero exit
+code. A row "this is another release" means that script and file do not belong together.
 
     duckdb -readonly RELEASE.duckdb < verify_{model}.sql
 
@@ -35,24 +35,24 @@ The file was made by {model} with {parameters}, and its release_id is `{release_
 
 ## Is it the file that was published?
 
-Rows that were changed, and written anew so that the promise still holds, cannot be told from the file alone. Compare it
-with what its publisher says, over another way than the file came:
+The file alone cannot show that somebody changed its rows and kept the promise. Compare its digest with the one that its
+publisher announces, over a different channel than the file:
 
     {sha256}   SHA-256 of the file (sha256sum RELEASE.duckdb)
     {content_digest}   its content
 
-`anondb verify RELEASE.duckdb --expect DIGEST` compares either. A copy made by DuckDB has another SHA-256, and the same
-content.
+`anondb verify RELEASE.duckdb --expect DIGEST` compares either digest. A copy made by DuckDB has a different SHA-256 and
+the same content digest.
 
 ## What is shown, and from what
 
 {claims}
 ## What is not shown
 
-* **Truthfulness**: that each published transaction is the image of an original one. Only the owner can check this.
-* **Coverage**: that every person of the source is in the release, and that nobody was added.
-* What the promise does not promise: sensitive facts that all k candidates share, knowledge of absence, and two releases
-  of the same persons that are joined. See docs/promise.md of anondb.
+* **Truthfulness**: each published transaction is the image of an original one. Only the owner can check this.
+* **Coverage**: every person of the source is in the release, and no person was added.
+* Facts outside the promise: sensitive facts that all k candidates share, knowledge of absence, and joins of two releases
+  of the same persons. See docs/promise.md of anondb.
 """
 
 
@@ -60,12 +60,12 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
     """The SQL of a release's proof.
 
     Raises:
-        InputError: ``no_proof``: there is none for this model, or not without the owner's constraints.
+        InputError: ``no_proof``: the model has no proof, or none without the owner's constraints.
     """
     model = manifest["model"]
     if model not in PROMISES:
         raise InputError(
-            f"There is no proof in SQL for the model {model}; there are {', '.join(PROMISES)}.", code="no_proof"
+            f"There is no proof in SQL for the model {model}, only for {', '.join(PROMISES)}.", code="no_proof"
         )
     other = load("proof/other_release").bind({"manifest": _MANIFEST}, {"release_id": manifest["release_id"]})
     violations = PROMISES[model].proof(manifest, shown).subquery("violations")
@@ -74,22 +74,22 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
         node.comments = None
         if isinstance(node, exp.Table):
             node.set("catalog", None)  # the file may be attached under any name
-    about = f"-- Violations of the promise of release {manifest['release_id']} ({_words(manifest)})."
-    head = f"{about} No row, and PASS at the end: it holds.\n"
+    title = f"-- Violations of the promise of release {manifest['release_id']} ({_words(manifest)})."
+    head = f"{title} No row, and PASS at the end: it holds.\n"
     made = exp.Create(
-        this=_FOUND,
+        this=_VIOLATIONS,
         kind="TABLE",
         replace=True,
         expression=union,
         properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
     )
-    listed = exp.select("*").from_(_FOUND.copy()).order_by(exp.var("ALL"))
+    listed = exp.select("*").from_(_VIOLATIONS.copy()).order_by(exp.var("ALL"))
     texts = (tree.sql(dialect="duckdb", pretty=True) + ";\n" for tree in (made, listed, _verdict(manifest)))
     return head + "".join(texts)
 
 
 def _verdict(manifest: Manifest) -> exp.Select:
-    """The last statement: PASS, or an error that says FAIL, with which a shell ends with a non-zero exit code."""
+    """The last statement: it returns PASS, or raises FAIL, which ends the shell with a nonzero exit code."""
     number = exp.Count(this=exp.Star())
     parts = ("FAIL: ", exp.cast(number, "VARCHAR"), f" violations of the promise of release {manifest['release_id']}.")
     words: exp.Expr = exp.Literal.string("")
@@ -98,7 +98,7 @@ def _verdict(manifest: Manifest) -> exp.Select:
     failed = exp.Anonymous(this="error", expressions=[words])
     passed = exp.Literal.string(f"PASS: the promise of release {manifest['release_id']} holds.")
     verdict = exp.Case(ifs=[exp.If(this=number.eq(exp.convert(0)), true=passed)], default=failed)
-    return exp.select(verdict.as_("verdict")).from_(_FOUND.copy())
+    return exp.select(verdict.as_("verdict")).from_(_VIOLATIONS.copy())
 
 
 def _words(manifest: Manifest) -> str:
@@ -108,10 +108,10 @@ def _words(manifest: Manifest) -> str:
 
 
 def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, shown: Shown = Shown()) -> Path:
-    """Where a proof pack is to be written, refused before the long work if that is not possible.
+    """Check, before the long work, that a proof pack can be written, and return its directory.
 
     Raises:
-        InputError: it is a file, its parent does not exist, or there is no proof.
+        InputError: the path is a file, its parent does not exist, or the model has no proof.
     """
     script(manifest, shown)
     place = Path(os.path.abspath(directory))
@@ -123,7 +123,7 @@ def proof_directory(directory: str | os.PathLike[str], manifest: Manifest, shown
 
 
 def write_proof(directory: Path, manifest: Manifest, digests: tuple[str, str], shown: Shown = Shown()) -> list[Path]:
-    """Write ``verify_<model>.sql`` and its page into a directory, which is made if need be; files of those names give way.
+    """Write ``verify_<model>.sql`` and its page into a directory, created if needed; replace existing files.
 
     ``digests`` are the SHA-256 of the file and the digest of its content.
 

@@ -1,4 +1,4 @@
-"""The query of each promise's proof: plain SQL over a sealed file whose rows are the violations."""
+"""The proof query of each model: plain SQL over a sealed file that returns the violations."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _BUCKETS = Table("", SEALED_SCHEMA, "buckets")
 
 
 def km(manifest: Manifest, _: Shown) -> exp.Query:
-    """Every combination of at most m items that occurs, occurs in at least k transactions (the definition, word for word).
+    """The query of k^m-anonymity: combinations of at most m items that occur in 1 to k-1 transactions.
 
-    The shape depends on m: one SELECT for each size. For m = inf it is enough to look at whole transactions.
+    The shape depends on m: one SELECT for each size. For m = inf it suffices to check whole transactions.
     """
     k, m = int(manifest["k"]), manifest["m"]
     if m == "inf":
@@ -43,10 +43,10 @@ def _rare_combinations(size: int, k: int) -> exp.Select:
     return query.select(*columns, append=False).group_by(*(i.copy() for i in items)).having(rare)
 
 
-def _combinations(size: int, kept: exp.Expr | None = None) -> exp.Select:
-    """Each transaction with each combination of ``size`` of its items, of those that are ``kept``."""
+def _combinations(size: int, condition: exp.Expr | None = None) -> exp.Select:
+    """Each transaction with each combination of ``size`` of its items; only items that meet ``condition``."""
     held = exp.select("transaction_id", "item").distinct().from_(_TRANSACTIONS.expression())
-    held = held if kept is None else held.where(kept)
+    held = held if condition is None else held.where(condition)
     items = [exp.column("item", f"held_{n}") for n in range(1, size + 1)]
     query = exp.select(exp.column("transaction_id", "held_1"), exp.Array(expressions=items).as_("items"))
     query = query.from_(held.subquery("held_1"))
@@ -57,31 +57,31 @@ def _combinations(size: int, kept: exp.Expr | None = None) -> exp.Select:
     return query
 
 
-def _combinations_up_to(most: int, left_out: exp.Query) -> exp.Query:
-    """Each transaction with each combination of 1 to ``most`` of its items, but for those ``left_out``."""
-    kept = exp.column("item").isin(query=left_out.copy()).not_()
-    parts = [_combinations(size, kept) for size in range(1, most + 1)]
+def _combinations_up_to(most: int, excluded: exp.Query) -> exp.Query:
+    """Each transaction with each combination of 1 to ``most`` of its items, without the ``excluded`` items."""
+    condition = exp.column("item").isin(query=excluded.copy()).not_()
+    parts = [_combinations(size, condition) for size in range(1, most + 1)]
     return parts[0] if len(parts) == 1 else exp.union(*parts, distinct=False)
 
 
 def _listed(name: str, items: Sequence[str]) -> exp.Select:
-    """``(item)``: the items, written into the query."""
+    """``(item)``: the items as literals in the query."""
     if not items:
         return exp.select(exp.cast(exp.null(), "TEXT").as_("item")).where(exp.false())
     return exp.select("item").from_(exp.values([(i,) for i in items], alias=name, columns=["item"]))
 
 
 def constraints(manifest: Manifest, shown: Shown) -> exp.Query:
-    """The constraints that the owner wrote; those of Pgen hold if the k^m query for every m returns nothing
+    """The query of the owner's constraints; the constraints of Pgen hold if the k^m query for every m returns nothing
     (docs/algorithms/conventions.md#i9)."""
     privacy = shown.privacy
     if isinstance(privacy, str):
         return km({**manifest, "m": "inf"}, shown)
     if privacy is None:
         raise InputError(
-            "The proof of this release needs the privacy constraints, which say what the owner thinks can be known.",
+            "The proof of this release needs the privacy constraints, which show what the owner thinks attackers know.",
             code="no_proof",
-            hint="Say --include-constraints if they may leave the house.",
+            hint="Say --include-constraints if they may be published.",
         )
     pairs = [(privacy.ids[n], item) for n in range(len(privacy)) for item in privacy.items(n)]
     listed = exp.select("set_id", "item").from_(exp.values(pairs, alias="listed", columns=["set_id", "item"]))
@@ -90,12 +90,12 @@ def constraints(manifest: Manifest, shown: Shown) -> exp.Query:
 
 
 def hkp(manifest: Manifest, shown: Shown) -> exp.Query:
-    """Every combination of up to p public items, its support, and the share of each private item (Xu et al. 2008)."""
+    """The query of (h,k,p)-coherence: supports of up to p public items, and shares of private items (Xu et al. 2008)."""
     if not shown.private or manifest["p"] == "inf":
         raise InputError(
             "The proof of this release needs the private items, and a finite p.",
             code="no_proof",
-            hint="Say --include-constraints if the names of the private items may leave the house.",
+            hint="Say --include-constraints if the names of the private items may be published.",
         )
     private = _listed("private", shown.private)
     combinations = _combinations_up_to(int(manifest["p"]), private)
@@ -110,20 +110,24 @@ def hkp(manifest: Manifest, shown: Shown) -> exp.Query:
 
 
 def k(manifest: Manifest, _: Shown) -> exp.Query:
-    """Classes of equal published transactions with fewer than k members (He and Naughton 2009)."""
+    """The query of transactional k-anonymity: classes of equal transactions smaller than k (He and Naughton 2009)."""
     tables = {"transaction_ids": _IDS, "transactions": _TRANSACTIONS}
     return load("proof/k").bind(tables, {"k": int(manifest["k"])})
 
 
 def kkm(manifest: Manifest, shown: Shown) -> exp.Query:
-    """Each class of equal relational values, and each combination of up to m nonsensitive items in it (Poulis et al. 2013).
+    """The query of (k,k^m)-anonymity: small classes, and rare combinations of nonsensitive items (Poulis et al. 2013).
 
-    For m = inf it is enough to look at whole transactions. An item of one class and the same item of another are then told
-    apart, so that the transactions that contain one of a class are of its class.
+    For m = inf it suffices to check whole transactions. Equal items of different classes then count as different items, and
+    only transactions of the same class contain each other.
     """
     k, classes, sensitive = int(manifest["k"]), _classes(shown), _sensitive(manifest)
-    whole: dict[str, Table | exp.Query] = {"records": _RECORDS, "transaction_ids": _IDS, "transactions": _TRANSACTIONS}
-    parts = [load("proof/records").bind(whole, {}), load("proof/few_records").bind({"classes": classes}, {"k": k})]
+    released: dict[str, Table | exp.Query] = {
+        "records": _RECORDS,
+        "transaction_ids": _IDS,
+        "transactions": _TRANSACTIONS,
+    }
+    parts = [load("proof/records").bind(released, {}), load("proof/few_records").bind({"classes": classes}, {"k": k})]
     if manifest["m"] == "inf":
         tables: dict[str, Table | exp.Query] = {
             "transactions": _TRANSACTIONS,
@@ -140,7 +144,7 @@ def kkm(manifest: Manifest, shown: Shown) -> exp.Query:
 
 
 def klm(manifest: Manifest, shown: Shown) -> exp.Query:
-    """The violations of (k,k^m)-anonymity, and each sensitive item that is too sure (the same paper, section 5)."""
+    """The query of (k,l^m)-diversity: that of (k,k^m), and sensitive items that are too frequent (same paper, section 5)."""
     sensitive = _sensitive(manifest)
     tables: dict[str, Table | exp.Query] = {
         "classes": _classes(shown),
@@ -157,7 +161,7 @@ def klm(manifest: Manifest, shown: Shown) -> exp.Query:
 
 
 def _all_of(parts: Sequence[exp.Query]) -> exp.Query:
-    """The rows of all parts."""
+    """The union of the rows of all parts."""
     rows = [
         exp.select("violation", "items", "support").from_(part.subquery(f"part{n}")) for n, part in enumerate(parts)
     ]
@@ -165,7 +169,7 @@ def _all_of(parts: Sequence[exp.Query]) -> exp.Query:
 
 
 def _classes(shown: Shown) -> exp.Select:
-    """``(transaction_id, class)``: records with the same published values, NULL included, have the same number."""
+    """``(transaction_id, class)``: records with equal published values, including NULL, have the same class."""
     columns: list[exp.Expr] = [exp.column(exp.to_identifier(c, quoted=True), "records") for c in shown.values]
     order = exp.Order(expressions=[exp.Ordered(this=c, nulls_first=True) for c in columns or [exp.convert(1)]])
     number = exp.Window(this=exp.Anonymous(this="dense_rank"), order=order)
@@ -179,7 +183,7 @@ def _sensitive(manifest: Manifest) -> exp.Select:
 
 
 def anatomy(manifest: Manifest, _: Shown) -> exp.Query:
-    """The most frequent value of each bucket and column, and whether the buckets are an anatomy (ICCSE 2010)."""
+    """The query of anatomy: values that are too frequent in a bucket and column, and malformed buckets (ICCSE 2010)."""
     l = Fraction(manifest["l"])
     values = {
         "numerator": l.numerator,

@@ -1,6 +1,6 @@
-"""What a model is for the rest of anondb: one value, a ``ModelSpec``.
+"""``ModelSpec``: a model with its verifier, proof and options.
 
-Stating it imports neither verifiers nor SQL, so that the command line and the refusals know every model at once.
+Importing this module loads neither verifiers nor SQL, which keeps the command line fast.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Knowledge:
-    """What a model is checked against beside the published rows.
+    """The inputs of a check other than the published rows.
 
     Attributes:
         privacy: the privacy constraints of the model constraints, or ``pgen``.
-        sensitive: the labels of the private items of hkp, or of the sensitive items of transactions that are no release.
-        original: the data that the release was made from, where they are at hand; only the check of an anatomy reads them.
+        sensitive: the labels of the private items of hkp, or of the sensitive items of unreleased transactions.
+        original: the original data, if available; only the check of an anatomy reads them.
     """
 
     privacy: PrivacyConstraints | str | None = None
@@ -42,19 +42,19 @@ class Knowledge:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Subject:
-    """Published transactions that a verifier looks at, coded as integers, inside a transaction.
+    """The published transactions that a verifier checks, coded as integers, inside a transaction.
 
     Attributes:
         engine: the engine.
-        transactions: ``(tid, item)``, each pair once; of an anatomy the buckets.
-        items: ``(item, label)``; an anatomy needs none.
-        knowledge: what the model is checked against besides.
-        released_items: ``(released_item, item)``, which original items the released ones stand for; None where each item
-            stands for itself.
-        release: the rows of a release; None for transactions that are none.
-        schema: of the release.
-        dataset: the transactions as they were read, where they are no release.
-        classes: ``(tid, class)``, persons with equal relational values, where the transactions are no release.
+        transactions: ``(tid, item)``, each pair once; for an anatomy, the buckets.
+        items: ``(item, label)``; None for an anatomy.
+        knowledge: the other inputs of the check.
+        released_items: ``(released_item, item)``, the original items of each released item; None if each item stands for
+            itself.
+        release: the rows of a release; None for unreleased transactions.
+        schema: the schema of the release.
+        dataset: the unreleased transactions; None for a release.
+        classes: ``(tid, class)``, the relational classes of unreleased transactions.
         local: whether labels of several levels may stand for the same item.
     """
 
@@ -72,11 +72,11 @@ class Subject:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a proof has beside the manifest.
+    """The inputs of a proof other than the manifest.
 
     Attributes:
-        privacy: the owner's privacy constraints (``pgen`` for those of Pgen), if they may leave the house.
-        private: the owner's private items, likewise.
+        privacy: the owner's privacy constraints (``pgen`` for those of Pgen), if they may be published.
+        private: the owner's private items, if they may be published.
         values: the columns of the release's relational values.
     """
 
@@ -86,24 +86,24 @@ class Shown:
 
 
 def promises_nothing(model: Any) -> tuple[str, ...]:
-    """The remark on k = 1, for the owner."""
-    return ("k = 1 promises nothing: every item is released as it is.",) if model.k == 1 else ()
+    """The remark for the owner if k = 1."""
+    return ("k = 1 promises nothing: every item is released unchanged.",) if model.k == 1 else ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelSpec:
-    """A model.
+    """A model and everything derived from it.
 
     Attributes:
-        model: its definition: a frozen dataclass with its parameters, their defaults, and the layout of its releases.
-        verify: the verifier: ``(subject, model, witnesses)``. It re-derives the promise from the definition.
-        proof: the query over a sealed file whose rows are the violations: ``(manifest, shown)``.
-        claims: what the page of the proof pack says that the proof shows, and from what.
-        needs: options that state the promise together with the parameters; other models do not take them.
-        takes: such options that it can do without.
-        implied_by: names of stronger models, whose algorithms keep this one, too.
-        remarks: what the owner should know about the parameters.
-        relational: whether the promise is about persons with relational values, so that weights are those of attributes.
+        model: the definition: a frozen dataclass with its parameters, their defaults, and the layout of its releases.
+        verify: the verifier ``(subject, model, witnesses)``; it re-derives the promise from the definition.
+        proof: builds the query over a sealed file that returns the violations, from ``(manifest, shown)``.
+        claims: the proof pack's list of what the proof shows, and from which inputs.
+        needs: required options that belong to the promise; other models do not take them.
+        takes: optional options that belong to the promise.
+        implied_by: the names of stronger models, whose algorithms also keep this promise.
+        remarks: returns remarks on the parameters for the owner.
+        relational: whether the promise covers relational values; ``weights`` are then weights of attributes.
     """
 
     model: type[Model]
@@ -123,10 +123,10 @@ class ModelSpec:
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
-        """Its parameters by name, and how each is set."""
+        """The description of each parameter, by name."""
         return parameters_of(self.name)
 
 
 def missing(model: Model, what: str, code: str, hint: str) -> InputError:
-    """The refusal of a check that lacks what the model is checked against."""
+    """The error of a check that lacks an input of the model."""
     return InputError(f"The model {model.name} is checked against {what}.", code=code, hint=hint)

@@ -1,1 +1,1 @@
-"""anondb's own SQL statements: anonymized views, mixed with ordinary SQL; and why an item looks as it does."""
+"""Parse anondb's SQL statements on anonymized views, mixed with ordinary SQL."""

@@ -1,15 +1,15 @@
-"""The statements of anonymized views, beside ordinary SQL in one text.
+"""Parse the statements of anonymized views in a text that may also contain ordinary SQL.
 
-sqlglot's parser for DuckDB is compiled and takes no subclass, so the statements are parsed here, over the tokens of
-sqlglot's DuckDB dialect::
+sqlglot's parser for DuckDB is compiled and cannot be subclassed, so this module parses the tokens of sqlglot's DuckDB
+dialect::
 
     CREATE [OR REPLACE] ANONYMIZED VIEW name AS query [WITH (option = value, ...)]
     REFRESH ANONYMIZED VIEW name
     DROP ANONYMIZED VIEW [IF EXISTS] name
     SHOW ANONYMIZED VIEWS [WITH (status = true | false)]
 
-Whatever lies between them is ordinary SQL, which is left to DuckDB as it stands. The query of a view stays the text that
-the owner wrote: what was written is what is run, stored and run again.
+The text between them is ordinary SQL and goes to DuckDB unchanged. The query of a view is run, stored and rerun exactly as
+the owner wrote it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from anondb.statements.statement import (
     syntax_error,
 )
 
-# The words that DuckDB takes as a name only in quotes (duckdb_keywords(), category "reserved").
+# Words that DuckDB accepts as names only in quotes (duckdb_keywords(), category "reserved").
 RESERVED = frozenset({
     "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both", "case", "cast", "check",
     "collate", "column", "constraint", "create", "default", "deferrable", "desc", "describe", "distinct", "do",
@@ -54,17 +54,17 @@ _SIGNS = {TokenType.DASH: -1, TokenType.PLUS: 1}
 
 
 def parse(text: str) -> list[Statement]:
-    """The statements of a text in order; ordinary SQL between two statements of anonymized views stays in one piece.
+    """Split a text into statements, in order; ordinary SQL between two statements of anonymized views stays in one piece.
 
     Raises:
-        StatementSyntaxError: with the position of what was not expected.
-        InputError: an option that does not exist or has a value of the wrong type; a name that cannot be one.
+        StatementSyntaxError: a syntax error, with its position.
+        InputError: an unknown option, an option value of the wrong type, or an invalid name.
     """
     tokens = _tokens(text)
     statements: list[Statement] = []
     ordinary: int | None = None
     for i, j in _split(tokens):
-        if _is_own(tokens[i:j]):
+        if _is_on_views(tokens[i:j]):
             if ordinary is not None:
                 statements.append(Ordinary(text[ordinary : tokens[i].start], ordinary))
                 ordinary = None
@@ -80,14 +80,14 @@ def _tokens(text: str) -> list[Token]:
     try:
         return list(sqlglot.tokenize(text, dialect="duckdb"))
     except SqlglotError:
-        if re.search("anonymized", text, re.IGNORECASE) is None:  # DuckDB says what is wrong, or that nothing is
+        if re.search("anonymized", text, re.IGNORECASE) is None:  # ordinary SQL: let DuckDB judge it
             return [Token.string(text)]
         offset = _unterminated(text)
         raise syntax_error(text, offset, "a string, a quoted name or a comment does not end.") from None
 
 
 def _unterminated(text: str) -> int:
-    """Where the string, name or comment that does not end begins: the last point up to which there are tokens."""
+    """The offset of an unterminated string, name or comment: the last point up to which the text has tokens."""
     starts = [m.start() for m in re.finditer(r"'|\"|/\*|\$", text)]
     for start in reversed(starts[-1000:]):
         with contextlib.suppress(SqlglotError):
@@ -97,7 +97,7 @@ def _unterminated(text: str) -> int:
 
 
 def _split(tokens: list[Token]) -> list[tuple[int, int]]:
-    """The statements as ranges of tokens, without their semicolons; empty ones left out."""
+    """The statements as ranges of tokens, without semicolons and empty statements."""
     ranges, begun = [], 0
     for i, token in enumerate(tokens):
         if token.token_type == TokenType.SEMICOLON:
@@ -112,8 +112,8 @@ def _words(tokens: list[Token]) -> list[str]:
     return ["" if t.token_type in quoted else t.text.upper() for t in tokens]
 
 
-def _is_own(tokens: list[Token]) -> bool:
-    """Whether a statement is one of anonymized views; ``SHOW anonymized`` alone shows a table of that name."""
+def _is_on_views(tokens: list[Token]) -> bool:
+    """Whether a statement concerns anonymized views; ``SHOW anonymized`` alone shows a table of that name."""
     words = _words(tokens[:4])
     if words[:3] == ["CREATE", "OR", "REPLACE"]:
         return words[3:] == ["ANONYMIZED"]
@@ -139,18 +139,18 @@ class _Parser:
         self._expect("ANONYMIZED")
         if word == "SHOW":
             self._expect("VIEWS")
-            found: Statement = ShowViews(self._status(), start)
+            statement: Statement = ShowViews(self._status(), start)
         else:
             self._expect("VIEW")
             if word == "DROP":
                 if_exists = self._take("IF")
                 if if_exists:
                     self._expect("EXISTS")
-                found = DropView(self._name(), if_exists, start)
+                statement = DropView(self._name(), if_exists, start)
             else:
-                found = RefreshView(self._name(), start)
+                statement = RefreshView(self._name(), start)
         self._end()
-        return found
+        return statement
 
     def _create(self, start: int) -> CreateView:
         replace = self._take("OR")
@@ -183,7 +183,7 @@ class _Parser:
     # ------------------------------------------------------------------ names and options
 
     def _name(self) -> str:
-        """A view's name: one word or quoted name."""
+        """Parse a view's name: one word or one quoted name."""
         if self.at == len(self.tokens):
             raise self._error("expected the name of a view.")
         token = self.tokens[self.at]
@@ -204,9 +204,9 @@ class _Parser:
         return name
 
     def _options_at(self) -> int:
-        """Where the query ends: at the WITH whose parentheses close the statement, or at the end."""
+        """The end of the query: the WITH whose parentheses close the statement, or the end of the statement."""
         depth = 0
-        found = len(self.tokens)
+        end = len(self.tokens)
         for i in range(self.at, len(self.tokens)):
             kind = self.tokens[i].token_type
             if kind == TokenType.L_PAREN:
@@ -215,24 +215,24 @@ class _Parser:
                 depth -= 1
                 if depth < 0:
                     self.at = i
-                    raise self._error("this parenthesis closes nothing.")
+                    raise self._error("this closing parenthesis has no opening one.")
             elif depth == 0 and kind == TokenType.WITH and self._kind(i + 1) in (TokenType.L_PAREN, None):
-                found = i
+                end = i
                 break
-        if depth > 0 and found == len(self.tokens):
+        if depth > 0 and end == len(self.tokens):
             self.at = len(self.tokens)
             raise self._error("a parenthesis is not closed.")
-        return found
+        return end
 
     def _options(self, check: Callable[[str, Value], Value]) -> dict[str, Value]:
-        """``(name = value, ...)``, each option checked."""
+        """Parse ``(name = value, ...)`` and check each option."""
         self._punctuation(TokenType.L_PAREN, "(")
         options: dict[str, Value] = {}
         while True:
             token = self._option_name()
             name = token.text.lower()
             if name in options:
-                raise self._at(token, InputError(f"the option {name!r} is there twice.", code="syntax_error"))
+                raise self._at(token, InputError(f"the option {name!r} occurs twice.", code="syntax_error"))
             self._punctuation(TokenType.EQ, "= and a value")
             value_token = self.tokens[self.at] if self.at < len(self.tokens) else token
             value = self._value(name)
@@ -259,7 +259,7 @@ class _Parser:
         return token
 
     def _value(self, name: str) -> Value:
-        """A string, a number, true or false."""
+        """Parse a string, a number, true or false."""
         sign, begun = 1, self.at
         while self.at < len(self.tokens) and self.tokens[self.at].token_type in _SIGNS:
             sign *= _SIGNS[self.tokens[self.at].token_type]
@@ -317,7 +317,7 @@ class _Parser:
         return syntax_error(self.text, offset, message, hint)
 
     def _at(self, token: Token, error: InputError) -> StatementSyntaxError:
-        """An error of an option or a name, with its position; the code stays."""
+        """Add the position to an error of an option or a name; keep its code."""
         return StatementSyntaxError(str(error), *position(self.text, token.start), code=error.code)
 
 
@@ -336,11 +336,11 @@ def _number(text: str) -> int | float:
         return float(text)
 
 
-# ---------------------------------------------------------------------- what a query reads
+# ---------------------------------------------------------------------- the table of a query
 
 
 def plain_table(query: str) -> str | None:
-    """The quoted name of the table of which a query takes columns of all rows, as they are; None for any other query."""
+    """The quoted name of the table if a query only selects columns of all its rows, unchanged; else None."""
     try:
         tree = sqlglot.parse_one(query, dialect="duckdb")
     except (SqlglotError, RecursionError):
@@ -363,5 +363,5 @@ def plain_table(query: str) -> str | None:
 
 
 def _has_only(node: Any, *allowed: str) -> bool:
-    """Whether a node, if it is one, has no other parts than those allowed."""
+    """Whether a node, if it is one, has only the allowed parts."""
     return not isinstance(node, exp.Expr) or all(k in allowed or v in (None, False, []) for k, v in node.args.items())

@@ -1,4 +1,4 @@
-"""The statements of anonymized views as values, their positions, and their errors."""
+"""The statements of anonymized views as values, with their positions and errors."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class CreateView:
     """``CREATE [OR REPLACE] ANONYMIZED VIEW``.
 
     Attributes:
-        name: of the view and of its release.
+        name: the name of the view and of its release.
         query: the text of the query.
         options: the options, checked one by one (see ``anondb.policy``).
-        replace: whether what exists under the name gives way.
+        replace: whether to replace an existing view of this name.
         start, query_start: where the statement and its query begin in the text.
     """
 
@@ -71,7 +71,7 @@ class DropView:
 
 @dataclass(frozen=True)
 class ShowViews:
-    """``SHOW ANONYMIZED VIEWS``; with ``status`` each source is read to tell whether it has changed."""
+    """``SHOW ANONYMIZED VIEWS``; with ``status``, read each source to find out whether it has changed."""
 
     status: bool = False
     start: int = 0
@@ -79,7 +79,7 @@ class ShowViews:
 
 @dataclass(frozen=True)
 class Ordinary:
-    """Ordinary SQL: after parsing, one or several statements as they stand between anonymized views."""
+    """Ordinary SQL: one or more statements between statements of anonymized views, unchanged."""
 
     text: str
     start: int = 0
