@@ -62,7 +62,7 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import the engine only when it is used: ``anondb --help`` needs none of it."""
+    """Import a public name on first use: ``anondb --help`` does not need the engine."""
     if name in _LAZY:
         from importlib import import_module
 

@@ -47,7 +47,7 @@ class Release:
     """A release in the owner's database.
 
     Attributes:
-        name: what the owner calls it.
+        name: its name.
         report: the report of the run that made it; None for a release made earlier.
     """
 
@@ -59,17 +59,17 @@ class Release:
 
     @property
     def verification(self) -> Verification:
-        """Whether the frozen rows keep the promise; checked anew for a release made earlier."""
+        """The verification of the frozen rows; checked again for a release made earlier."""
         if self.report is not None:
             return self.report.verification
         return self._database.verify(release=self.name)
 
     @property
     def loss(self) -> Loss:
-        """Information loss; of a release made earlier as the ledger has it.
+        """The information loss; read from the ledger for a release made earlier.
 
         Raises:
-            InputError: ``no_report``: the ledger does not know the release.
+            InputError: ``no_report``: the release is not in the ledger.
         """
         if self.report is not None:
             return self.report.loss
@@ -81,10 +81,10 @@ class Release:
 
     @property
     def accuracy(self) -> Accuracy:
-        """Accuracy on the workload of the run that made it; for others see ``measure``.
+        """The accuracy on the workload of the run that made the release; for other workloads see ``measure``.
 
         Raises:
-            InputError: ``no_report``: the release was made earlier; the answers of that run are in ``anondb.accuracy``.
+            InputError: ``no_report``: the release was made earlier; the table ``anondb.accuracy`` has its answers.
         """
         if self.report is None:
             raise InputError(
@@ -97,23 +97,23 @@ class Release:
     def measure(
         self, workload: Any = None, *, queries: int = 1000, size: int = 2, seed: int = 0, draw: str = "all"
     ) -> Accuracy:
-        """Accuracy on another workload: the owner's own table, or a random one; answers go to ``anondb.accuracy``."""
-        wanted = Workload(queries, size, seed, draw, own=workload)
-        return stored.measure_release(self._database.engine, self.name, wanted)
+        """Measure accuracy on the owner's workload, or on a random one; write the answers to ``anondb.accuracy``."""
+        measured = Workload(queries, size, seed, draw, own=workload)
+        return stored.measure_release(self._database.engine, self.name, measured)
 
     def rules(
         self, min_support: int, min_confidence: Any = "1/5", *, min_length: int = 2, max_length: int = 4, seed: int = 0
     ) -> RuleAccuracy:
-        """Association rules of one reconstruction of an anatomy beside those of its source as it is now.
+        """Compare the association rules of one reconstruction of an anatomy with those of its current source.
 
         Args:
-            min_support: in how many transactions a rule's items must be.
+            min_support: the smallest number of transactions that contain a rule's items.
             min_confidence: from 0 to 1, exact, such as ``"4/5"``.
-            min_length, max_length: how many items a rule has.
-            seed: of the reconstruction.
+            min_length, max_length: bounds of the number of items in a rule.
+            seed: the seed of the reconstruction.
 
         Raises:
-            InputError: no anatomy, its source cannot be found again, or mlxtend is missing.
+            InputError: the release is not an anatomy, its source no longer exists, or mlxtend is missing.
         """
         from anondb.utility.rules import RuleThresholds
 
@@ -129,18 +129,18 @@ class Release:
         proof: str | os.PathLike[str] | None = None,
         include_constraints: bool = False,
     ) -> PublishedFile:
-        """Seal the release into a new file of its own, under fresh transaction ids.
+        """Seal the release into a new file under fresh transaction ids.
 
         Args:
             path: the file.
-            replace: whether a file of this name gives way.
-            allow_overlap: whether persons may be in it of whom another release was published before; what readers of
-                both learn is then measured (``PublishedFile.intersections``).
-            proof: a directory for the proof pack: SQL with which anybody checks the promise, and a page on what it shows.
-            include_constraints: whether privacy constraints that the owner wrote may be in the proof.
+            replace: whether to replace an existing file.
+            allow_overlap: whether the release may share persons with an earlier publication; the result then measures
+                what readers of both files learn (``PublishedFile.intersections``).
+            proof: a directory for the proof pack: SQL that checks the promise without anondb, and a page that explains it.
+            include_constraints: whether the proof may contain the owner's privacy constraints.
 
         Raises:
-            InputError: ``overlap``, and as ``check_target`` says.
+            InputError: ``overlap``, or an error of ``release.paths.check_target``.
         """
         return stored.publish_release(
             self._database.engine,
@@ -153,23 +153,23 @@ class Release:
         )
 
     def attack(self, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
-        """A simulated attacker who knows items, and relational values, of real persons: how many candidates the source and
-        the release leave.
+        """Simulate an attacker who knows items and relational values of persons: count the candidates in the source and in
+        the release.
 
         Args:
-            individuals: how many persons are drawn.
-            known: how many of its items the attacker knows of each; by default as many as the promise speaks of.
-            seed: of the draw.
+            individuals: the number of persons to draw.
+            known: how many items of each person the attacker knows; by default the number in the promise.
+            seed: the seed of the draw.
         """
         from anondb.owner.attack import attack
 
         return attack(self._database.engine, self.name, individuals=individuals, known=known, seed=seed)
 
     def query(self, sql: str) -> Answer:
-        """Answer a COUNT query, written for the original table, from this release: lower bound, estimate, upper bound.
+        """Answer a COUNT query, written for the original table, with lower bound, estimate and upper bound.
 
         Raises:
-            InputError: ``unsupported_query``, naming the construct that cannot be answered soundly.
+            InputError: ``unsupported_query``, naming the construct that has no sound answer.
         """
         from anondb.query import OpenRelease
 
@@ -180,18 +180,18 @@ class Release:
         except InputError as error:
             if error.code == "not_a_release":
                 self._opened = None
-                self._schema()  # says what is missing
+                self._schema()  # its error names the missing object
             raise
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """A table or view of the release (``transactions``, ``transaction_ids``, ``released_items``, ``manifest``,
-        ``baskets``; of an anatomy ``buckets``, ``released_items``, ``manifest``) as a DuckDB relation."""
+        ``baskets``; for an anatomy ``buckets``, ``released_items``, ``manifest``) as a DuckDB relation."""
         return self._database.relation(exp.select("*").from_(self._schema().table(name).expression()))
 
     def count_bounds(self, items: list[str]) -> tuple[int, float, int]:
         """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-            raise InputError("count_bounds asks for a list of items, each a text.", code="bad_parameter")
+            raise InputError("count_bounds needs a list of items, each a text.", code="bad_parameter")
         try:
             "".join(items).encode()
         except UnicodeEncodeError:
@@ -199,8 +199,8 @@ class Release:
         schema = self._schema()
         call = exp.Anonymous(this="count_bounds", expressions=[exp.convert(list(items))])
         source = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
-        found = self._database.engine.select(exp.select("*").from_(source), "count_bounds")
-        return int(found["lower_bound"][0]), float(found["estimate"][0]), int(found["upper_bound"][0])
+        bounds = self._database.engine.select(exp.select("*").from_(source), "count_bounds")
+        return int(bounds["lower_bound"][0]), float(bounds["estimate"][0]), int(bounds["upper_bound"][0])
 
     @property
     def manifest(self) -> dict[str, str]:
@@ -209,7 +209,7 @@ class Release:
 
     @property
     def statements(self) -> list[str]:
-        """The SQL that made the release, in order, as the ledger has it; values are not in it."""
+        """The SQL statements that made the release, in order, without their values; read from the ledger."""
         engine, manifest = self._database.engine, self.manifest
         return publications.statements_of(engine, stored.current_catalog(engine), manifest["release_id"])
 
@@ -218,9 +218,9 @@ class Release:
 
 
 class Database:
-    """The owner's database: a DuckDB file opened here, or a connection that the user has.
+    """The owner's database: a DuckDB file that anondb opens, or a connection passed in.
 
-    A connection that is passed in is used as it is: never closed, never reconfigured, nothing temporary left.
+    anondb never closes or reconfigures a connection that is passed in, and leaves no temporary objects in it.
     """
 
     def __init__(self, engine: DuckDBEngine) -> None:
@@ -235,7 +235,7 @@ class Database:
         self.close()
 
     def close(self) -> None:
-        """Close what anondb opened."""
+        """Close the connection if anondb opened it."""
         self.engine.close()
 
     def anonymize(
@@ -260,21 +260,21 @@ class Database:
             transactions: a table or view by name, a data file, a pandas data frame or an Arrow table, with an id and an
                 item column (which may be a LIST).
             model: the promise; k^m-anonymity with k=5, m=2 by default.
-            name: of the release; that of the source by default.
-            queries, size, seed, draw, workload: how accuracy is measured (see ``anondb.policy.Workload``).
-            replace: whether a release of the same name gives way.
+            name: the name of the release; by default that of the source.
+            queries, size, seed, draw, workload: the workload that measures accuracy (see ``anondb.policy.Workload``).
+            replace: whether to replace a release of the same name.
             publish: also seal the release into this file.
-            allow_overlap: whether persons may be in it of whom another release was published before (``Release.publish``).
-            options: ``taxonomy``, ``algorithm``, ``id``, ``item``, ``max_suppression`` and so on, and those of the
-                algorithm: what ``anondb anonymize --help`` and ``anondb algorithms NAME`` list, with ``_`` for ``-``.
+            allow_overlap: whether the release may share persons with an earlier publication (``Release.publish``).
+            options: ``taxonomy``, ``algorithm``, ``id``, ``item``, ``max_suppression`` and so on, and the options of the
+                algorithm, as in ``anondb anonymize --help`` and ``anondb algorithms NAME``, with ``_`` for ``-``.
 
         Raises:
-            InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; the database is as it was.
+            InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; the database is unchanged.
         """
-        asked = {"queries": queries, "size": size, "seed": seed, "draw": draw, "workload": workload}
+        measured = {"queries": queries, "size": size, "seed": seed, "draw": draw, "workload": workload}
         policy = policy_of(
             transactions,
-            {**options, **asked},
+            {**options, **measured},
             model=KmAnonymity() if model is None else model,
             name=name,
             replace=replace,
@@ -284,7 +284,7 @@ class Database:
             _check_not_a_source(publish, transactions, workload, *options.values())
             if not allow_overlap:
                 stored.check_source_not_published(self.engine, transactions)
-        with self._saying_what_stays():
+        with self._noting_committed_release():
             report = pipeline.anonymize(self.engine, policy)
             release = Release(self, report.release, report)
             if publish is not None:
@@ -299,8 +299,8 @@ class Database:
         return release
 
     @contextlib.contextmanager
-    def _saying_what_stays(self) -> Iterator[None]:
-        """If Ctrl-C comes after a release was committed, a note of the KeyboardInterrupt says that it is there."""
+    def _noting_committed_release(self) -> Iterator[None]:
+        """After Ctrl-C, add a note to the KeyboardInterrupt if a release was already committed."""
         begun = ledger.now()
         try:
             yield
@@ -330,14 +330,22 @@ class Database:
         records: Any = None,
         quasi_identifiers: Any = None,
     ) -> Verification:
-        """Check any transactions, or the frozen rows of a release, against a model (a release's own by default).
+        """Check any transactions, or the frozen rows of a release, against a model (by default the release's model).
 
-        With ``bag_input`` rows that repeat an item of the same transaction count, for the model ``k``.
-        An anatomy is checked on ``buckets``: a table ``(bucket_id, column_id, items, copies)``; ``transactions`` are then
-        the original, which may be left out. The model constraints is checked against ``privacy_constraints``: a table, file
-        or data frame ``(constraint_id, item)``, or ``pgen``; hkp against the private items ``sensitive``; by default those
-        that the release was made with. Transactions are checked against kkm and klm with the ``quasi_identifiers`` of their
-        persons' ``records`` as they are, and with ``sensitive`` items; releases hold all of these.
+        Args:
+            transactions: the transactions; with ``buckets``, the optional original.
+            release: the name of a release in this database.
+            buckets: for an anatomy: a table ``(bucket_id, column_id, items, copies)``.
+            model: the promise.
+            id, item: the columns of the transactions.
+            bag_input: for the model k: count rows that repeat an item of the same transaction.
+            witnesses: the maximum number of violations to return.
+            privacy_constraints: for the model constraints: a table, file or data frame ``(constraint_id, item)``, or
+                ``pgen``; by default the constraints that the release was made with.
+            sensitive: the private items of hkp (by default those that the release was made with), or the sensitive items of
+                transactions checked against kkm or klm.
+            records, quasi_identifiers: for transactions checked against kkm or klm: the records of their persons, and the
+                columns to compare, unchanged. Releases already contain these values.
         """
         if (release is None) == (transactions is None and buckets is None):
             raise InputError("Say what to verify: transactions, buckets, or a release.", code="bad_usage")
@@ -388,75 +396,75 @@ class Database:
     def unknown_items(
         self, transactions: Any, taxonomy: Any, *, id: str = "tid", item: str = "item"
     ) -> tuple[str, ...]:
-        """The items that are no leaves of a taxonomy, for which ``anonymize`` is refused; sorted.
+        """The items that are not leaves of a taxonomy, sorted; ``anonymize`` refuses them.
 
-        Errors never hold an item; this is how an owner finds those that one counts (``unknown_item``, ``internal_item``).
+        Errors never contain an item: ``unknown_item`` and ``internal_item`` count them, and this method lists them.
         """
         return checks.unknown_items(self.engine, transactions, taxonomy, id=id, item=item)
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:
-        """Run SQL: ordinary statements as they are, mixed with those of anonymized views (``anondb.statements``).
+        """Run ordinary SQL, mixed with statements of anonymized views (``anondb.statements``).
 
-        All of the text is parsed before any of it runs; the first error stops it.
+        The whole text is parsed before any statement runs; the first error stops the run.
 
         Returns:
-            What the last statement returned: a relation where it is ordinary SQL with rows, a ``Result`` (``words``,
-            ``columns``, ``fetchall()``, ``to_json()``) where it is about anonymized views, else None.
+            The result of the last statement: a relation for ordinary SQL with rows, a ``Result`` (``words``, ``columns``,
+            ``fetchall()``, ``to_json()``) for a statement of anonymized views, else None.
 
         Raises:
-            InputError: ``syntax_error`` with line and column; ``sql_error`` where DuckDB refused a statement.
-            AnondbError: of the first statement that fails; ``place`` has its number and line.
+            InputError: ``syntax_error`` with line and column; ``sql_error`` if DuckDB refused a statement.
+            AnondbError: the error of the first statement that fails; ``place`` has its number and line.
         """
         from anondb.owner import script as runner
 
-        with self._saying_what_stays():
+        with self._noting_committed_release():
             return runner.sql(self.engine, text)
 
     def run(self, text: str) -> Iterator[StatementResult]:
-        """Run SQL as ``sql`` does, and give the result of every statement when it is done."""
+        """Run SQL as ``sql`` does, and yield the result of every statement when it is done."""
         from anondb.owner import script as runner
 
-        with self._saying_what_stays():
+        with self._noting_committed_release():
             yield from runner.run(self.engine, text)
 
     def check_view(self, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
-        """Whether today's data still keep the policy of a view or release under its recoding; nothing is written."""
+        """Check whether the current data still keep the policy of a view or release under its recoding, without writing."""
         from anondb.owner.view_check import check_view
 
         return check_view(self.engine, name, model=model, witnesses=witnesses)
 
     def explain(self, release: str, item: str) -> Explanation:
-        """Why an item looks as it does in a release.
+        """Explain the released form of an item.
 
         Raises:
-            InputError: no such release; or neither its taxonomy nor the release knows the item.
+            InputError: the release does not exist, or neither it nor its taxonomy contains the item.
         """
         from anondb.owner.explain import explain
 
         return explain(self.engine, release, item)
 
     def release(self, name: str) -> Release:
-        """A release that exists.
+        """An existing release.
 
         Raises:
-            InputError: there is none of this name.
+            InputError: no release of this name exists.
         """
         stored.find_release(self.engine, name)
         return Release(self, name)
 
     def releases(self) -> list[ledger.LedgerEntry]:
-        """The ledger: all releases ever made here, dropped ones too, the oldest first."""
+        """The ledger's releases, including dropped ones, oldest first."""
         return ledger.entries(self.engine, stored.current_catalog(self.engine))
 
     def publications(self) -> list[Publication]:
-        """The ledger: all sealed files that left, the oldest first."""
+        """The ledger's publications (sealed files), oldest first."""
         return publications.publications(self.engine, stored.current_catalog(self.engine))
 
     def drop(self, name: str) -> None:
-        """Drop a release; its entry in the ledger stays, and so do its rows if they were published.
+        """Drop a release; keep its ledger entry, and its rows if they were published.
 
         Raises:
-            InputError: there is no such release, or the database is open read-only.
+            InputError: the release does not exist, or the database is open read-only.
         """
         catalog = stored.current_catalog(self.engine)
         with self.engine.transaction():
@@ -468,22 +476,22 @@ class Database:
         return self.engine.relation(query)
 
 
-def _path(given: str | os.PathLike[str]) -> str:
+def _path(location: str | os.PathLike[str]) -> str:
     """The path as text.
 
     Raises:
-        InputError: it is none, or no file can have it.
+        InputError: the value is not a path, or no file can have it.
     """
-    if not isinstance(given, str | os.PathLike):
-        raise InputError(f"A path is needed, not {type(given).__name__}.", code="bad_path")
-    path = os.fspath(given)
+    if not isinstance(location, str | os.PathLike):
+        raise InputError(f"A path is needed, not {type(location).__name__}.", code="bad_path")
+    path = os.fspath(location)
     if not isinstance(path, str) or not path or "\0" in path:
         raise InputError("The path is empty, or not one that a file can have.", code="bad_path")
     return path
 
 
 def _check_not_a_source(target: str | os.PathLike[str], *sources: Any) -> None:
-    """Refuse to write the sealed file over a file that the release is made from."""
+    """Raise an ``InputError`` if the sealed file would overwrite a source of the release."""
     for source in sources:
         if isinstance(source, str | os.PathLike):
             with contextlib.suppress(OSError, ValueError):
@@ -504,15 +512,15 @@ def connect(
     """Open a database for anonymization.
 
     Args:
-        database: a path, ``:memory:``, or a DuckDB connection, which is used as it is.
-        threads, memory_limit: for a connection that anondb opens; refused with one that is passed in.
+        database: a path, ``:memory:``, or a DuckDB connection, which is used without changing its settings.
+        threads, memory_limit: settings of a connection that anondb opens; refused for a connection passed in.
         read_only: open the file read-only (for verification).
         on_statement: called with the text of every SQL statement before it runs.
-        on_progress: called with a few words on what long work is at.
-        one_shot: for a single run over files: no ledger is kept.
+        on_progress: called with a short description of each step of long work.
+        one_shot: for a single run over files: keep no ledger.
 
     Raises:
-        InputError: the file is no DuckDB database, or options that cannot apply.
+        InputError: the file is not a DuckDB database, or an option does not apply.
         EngineError: the file is locked.
     """
     if isinstance(database, duckdb.DuckDBPyConnection):

@@ -1,4 +1,4 @@
-"""``anondb demo``: a small realistic shop, anonymized, published, and asked questions whose true answers are known."""
+"""``anondb demo``: anonymize and publish a small realistic shop, and compare answers from the file with the truth."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ QUESTIONS = (("milk",), ("milk", "bread"), ("coffee", "chocolate"), ("nappies", 
 
 @dataclass(frozen=True)
 class Answer:
-    """A question to the release beside the truth."""
+    """The true answer to a question, and the bounds and estimate from the release."""
 
     items: tuple[str, ...]
     truth: int
@@ -61,7 +61,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Story:
-    """What the demo did: the owner's database, the sealed file, the report, and the answers."""
+    """The results of the demo: the owner's database, the sealed file, the report, and the answers."""
 
     database: Path
     sealed: Path
@@ -69,7 +69,7 @@ class Story:
     answers: tuple[Answer, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The story as JSON values."""
+        """The results as JSON values."""
         return {
             "database": str(self.database),
             "sealed": str(self.sealed),
@@ -79,7 +79,7 @@ class Story:
 
 
 def products(words: str) -> list[str]:
-    """The products of a category: words, or the known names of several words."""
+    """Split the text of a category into products; names in ``TWO_WORDS`` stay together."""
     for name in TWO_WORDS:
         words = words.replace(name, name.replace(" ", "_"))
     return [word.replace("_", " ") for word in words.split()]
@@ -97,15 +97,15 @@ def taxonomy_edges() -> list[tuple[str, str | None]]:
 
 
 def baskets(seed: int = 1) -> list[tuple[int, str]]:
-    """(tid, item) rows: each customer shops in a few favourite categories; a few products are rare."""
+    """Draw (tid, item) rows: each customer buys from a few favourite categories; a few products are rare."""
     draw = np.random.default_rng(seed)
     categories = [products(words) for department in SHOP.values() for words in department.values()]
     liking = draw.dirichlet(np.full(len(categories), 1.2), size=CUSTOMERS)
     rows = []
     for customer in range(CUSTOMERS):
-        wanted = draw.poisson(2.2) + 1
+        picks = draw.poisson(2.2) + 1
         basket = set()
-        for category in draw.choice(len(categories), size=wanted, p=liking[customer]):
+        for category in draw.choice(len(categories), size=picks, p=liking[customer]):
             choices = categories[category]
             weights = 0.5 ** np.arange(len(choices))
             basket.add(choices[draw.choice(len(choices), p=weights / weights.sum())])
@@ -140,19 +140,21 @@ def run_demo(
     on_statement: Callable[[str], None] | None = None,
     on_progress: Callable[[str], None] | None = None,
 ) -> Story:
-    """Make the shop in ``directory``, release it with k=5 and m=2, seal it, and ask the sealed file.
+    """Make the shop in ``directory``, release it with k=5 and m=2, seal the release, and query the sealed file.
 
     Raises:
-        InputError: the directory has a shop already, or cannot be made.
+        InputError: the directory already has a shop, or cannot be created.
     """
     owner, sealed = directory / "shop.duckdb", directory / "spring.duckdb"
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError:
-        raise InputError(f"The directory {directory.name!r} cannot be made.", code="not_writable") from None
+        raise InputError(f"The directory {directory.name!r} cannot be created.", code="not_writable") from None
     if owner.exists() or sealed.exists():
         raise InputError(
-            f"There is a shop in {directory.name!r} already.", code="target_exists", hint="Name another directory."
+            f"The directory {directory.name!r} already has a shop.",
+            code="target_exists",
+            hint="Name another directory.",
         )
     with connect(owner, on_statement=on_statement, on_progress=on_progress) as database:
         make_shop(database)
@@ -167,7 +169,7 @@ def run_demo(
     answers = []
     with duckdb.connect(str(sealed), read_only=True) as analyst:
         for items in QUESTIONS:
-            found = analyst.execute("SELECT * FROM count_bounds($items)", {"items": list(items)}).fetchall()[0]
+            bounds = analyst.execute("SELECT * FROM count_bounds($items)", {"items": list(items)}).fetchall()[0]
             truth = sum(set(items) <= basket for basket in bought.values())
-            answers.append(Answer(items, truth, int(found[0]), float(found[1]), int(found[2])))
+            answers.append(Answer(items, truth, int(bounds[0]), float(bounds[1]), int(bounds[2])))
     return Story(owner, sealed, release.report, tuple(answers))

@@ -1,4 +1,4 @@
-"""Every option by its name, from which flags, keyword arguments and ``WITH (...)`` are derived, and a policy is made."""
+"""All options by name: the source of the flags, the keyword arguments and ``WITH (...)``, and of every policy."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from anondb.models.named import MODELS, all_parameters, make_model, nearest
 from anondb.policy import SOURCES, Policy, Workload, percent, takers_of
 
 WORKLOAD: Mapping[str, Parameter] = {f.name: s for f in fields(Workload) if (s := parameter_of(f)) is not None}
-# Options of a view that are no part of a policy's sources, parameters or workload.
+# Options of a view other than the sources, parameters and workload of a policy.
 _OF_VIEWS: Mapping[str, Parameter] = {
     "model": Parameter("The promise."),
     "algorithm": Parameter("The algorithm that computes the release."),
     "workload": Parameter("Your own queries."),
     "publish": Parameter("Also seal the release into this file."),
-    "allow_overlap": Parameter("Persons in it may be in what was published before.", kinds=(BOOLEAN,)),
+    "allow_overlap": Parameter("Allow persons that an earlier publication contains.", kinds=(BOOLEAN,)),
 }
 _ELSEWHERE = {
-    "transactions": "The query after AS says what is read.",
-    "release": "The release is called like the view.",
-    "name": "The release is called like the view.",
+    "transactions": "Write the source into the query after AS.",
+    "release": "The release has the name of the view.",
+    "name": "The release has the name of the view.",
     "replace": "Use CREATE OR REPLACE.",
-    "threads": "It belongs to the connection.",
-    "memory_limit": "It belongs to the connection.",
+    "threads": "Set it on the connection.",
+    "memory_limit": "Set it on the connection.",
 }
 
 
@@ -38,12 +38,12 @@ def method_options() -> dict[str, Parameter]:
 
 
 def model_parameters() -> dict[str, Parameter]:
-    """The parameters of all models that are no option of a policy, by name; what several models mean by one is joined."""
+    """The parameters of all models, without the policy's options, by name; a shared parameter gets a joint description."""
     return {name: _joined(by_model) for name, by_model in all_parameters().items() if name not in SOURCES}
 
 
 def _joined(by_model: Mapping[str, Parameter]) -> Parameter:
-    """One description of a parameter that several models have."""
+    """Join the descriptions of a parameter that several models have."""
     texts: dict[str, list[str]] = {}
     for model, parameter in by_model.items():
         texts.setdefault(parameter.help, []).append(model)
@@ -56,17 +56,17 @@ def _joined(by_model: Mapping[str, Parameter]) -> Parameter:
 
 
 def for_whom(name: str) -> str:
-    """Which models or algorithms take an option, in words; nothing where all do."""
+    """Text that names the models or algorithms that take an option; empty if all take it."""
     takers = takers_of(name)
     if not takers or len(takers) == len(METHODS):
         return ""
-    whole = [
+    complete = [
         m
         for m in MODELS
-        if (kept := [a for a in METHODS.values() if m in a.models]) and all(a.name in takers for a in kept)
+        if (methods := [a for a in METHODS.values() if m in a.models]) and all(a.name in takers for a in methods)
     ]
-    others = [name for name in takers if not set(METHODS[name].models) <= set(whole)]
-    return f"For {', '.join([*whole, *others])}: "
+    others = [name for name in takers if not set(METHODS[name].models) <= set(complete)]
+    return f"For {', '.join([*complete, *others])}: "
 
 
 def policy_of(
@@ -77,15 +77,15 @@ def policy_of(
     name: str | None = None,
     replace: bool = False,
 ) -> Policy:
-    """The policy that options state by name: those of models, of the policy, of its workload and of its method.
+    """Make a policy from options by name: of its model, its workload, its method, and the policy itself.
 
     Args:
-        transactions: what is read.
-        options: by name; ``model`` is the name of a model, unless the model itself is passed; ``workload`` the owner's own
+        transactions: the source.
+        options: by name; ``model`` is the name of a model unless the model itself is passed; ``workload`` is the owner's
             queries.
-        model: the promise; then its parameters are no options.
-        name: of the release.
-        replace: whether a release of that name gives way.
+        model: the promise; its parameters are then not accepted as options.
+        name: the name of the release.
+        replace: whether to replace a release of that name.
 
     Raises:
         InputError: ``unknown_option`` with the nearest name; see ``Policy``.
@@ -97,20 +97,20 @@ def policy_of(
         if option not in known:
             raise InputError(f"There is no option {option!r}.{nearest(option, known)}", code="unknown_option")
     if model is None:
-        model = make_model(str(options.get("model", "km")), **_those(options, parameters))
+        model = make_model(str(options.get("model", "km")), **_selected(options, parameters))
     return Policy(
         transactions,
         model=model,
         name=name,
-        workload=Workload(**_those(options, WORKLOAD), own=options.get("workload")),
+        workload=Workload(**_selected(options, WORKLOAD), own=options.get("workload")),
         replace=replace,
         algorithm=options.get("algorithm"),
-        options=_those(options, [n for n in method_options() if n not in SOURCES]),
-        **_those(options, SOURCES),
+        options=_selected(options, [n for n in method_options() if n not in SOURCES]),
+        **_selected(options, SOURCES),
     )
 
 
-def _those(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _selected(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: options[name] for name in names if name in options}
 
 
@@ -120,7 +120,7 @@ def view_options() -> dict[str, Parameter]:
 
 
 def check_option(name: str, value: str | int | float | bool) -> str | int | float | bool:
-    """One option of ``CREATE ANONYMIZED VIEW``: that it exists, and that its value has the right type.
+    """Check that an option of ``CREATE ANONYMIZED VIEW`` exists and that its value has the right type; return the value.
 
     Raises:
         InputError: ``unknown_option`` with the nearest names, or ``bad_parameter``.
@@ -128,10 +128,10 @@ def check_option(name: str, value: str | int | float | bool) -> str | int | floa
     available = view_options()
     if name not in available:
         if name in _ELSEWHERE:
-            raise InputError(f"{name!r} is no option of a view. {_ELSEWHERE[name]}", code="unknown_option")
+            raise InputError(f"{name!r} is not an option of a view. {_ELSEWHERE[name]}", code="unknown_option")
         close = difflib.get_close_matches(name, sorted(available), n=3)
         offer = (
-            f"Did you mean {' or '.join(map(repr, close))}?" if close else f"There are {', '.join(sorted(available))}."
+            f"Did you mean {' or '.join(map(repr, close))}?" if close else f"Options: {', '.join(sorted(available))}."
         )
         raise InputError(f"There is no option {name!r}. {offer}", code="unknown_option")
     kinds = available[name].kinds
@@ -149,9 +149,9 @@ def check_option(name: str, value: str | int | float | bool) -> str | int | floa
 def view_policy(
     name: str, transactions: Any, options: Mapping[str, str | int | float | bool], *, replace: bool = False
 ) -> Policy:
-    """The policy that a ``CREATE ANONYMIZED VIEW`` states, its options checked one by one.
+    """Make the policy of a ``CREATE ANONYMIZED VIEW``, and check its options one by one.
 
-    ``publish`` and ``allow_overlap`` are no part of a policy and are left to the caller.
+    ``publish`` and ``allow_overlap`` are not part of a policy; the caller handles them.
 
     Raises:
         InputError: see ``check_option`` and ``Policy``.

@@ -1,4 +1,4 @@
-"""The steps of the main job, in order."""
+"""``anonymize``: the steps that turn a policy into a verified release, in order."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ from anondb.verify import Verification
 if TYPE_CHECKING:
     from anondb.release.publish import PublishedFile
 
-RELATIONAL_QUERIES = 100  # of relational values and items, as many as the paper asks
+RELATIONAL_QUERIES = 100  # queries over relational values and items, as many as in the paper
 
 
 @dataclass
 class Clock:
-    """Seconds of wall time that each step took."""
+    """The wall time of each step, in seconds."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
 
     @contextlib.contextmanager
     def step(self, engine: Engine, name: str, words: str) -> Iterator[None]:
-        """Time a step and say that it has begun."""
+        """Report the start of a step, and measure its time."""
         engine.progress(words)
         begun = time.perf_counter()
         try:
@@ -60,14 +60,14 @@ class Clock:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
 
     def report(self) -> dict[str, float]:
-        """All steps and the total, in milliseconds' precision; steps that did not run took 0."""
+        """The seconds of all steps and their total, rounded to milliseconds; 0 for steps that did not run."""
         steps = dict.fromkeys(("load", "anonymize", "freeze", "verify", "accuracy", "publish"), 0.0) | self.seconds
         return {n: round(s, 3) for n, s in steps.items()} | {"total": round(time.perf_counter() - self.started, 3)}
 
 
 @dataclass(frozen=True)
 class Report:
-    """What the owner learns about a release. It holds true counts: it is not for analysts."""
+    """The owner's report on a release. It contains true counts: do not give it to analysts."""
 
     release: str
     model: Model
@@ -127,16 +127,16 @@ def anonymize(
     task: Task | None = None,
     publish: Callable[[Dataset], PublishedFile] | None = None,
 ) -> Report:
-    """Load, anonymize, measure the loss, freeze, verify the frozen rows, measure accuracy, write the ledger.
+    """Load, anonymize, freeze, measure the loss, verify the frozen rows, measure accuracy, write the ledger.
 
-    All in one transaction: on any error the database is as it was.
+    One transaction covers all steps: any error leaves the database unchanged.
 
     Args:
         engine: the engine.
-        policy: what to protect and how.
-        view: the anonymized view that this is the release of; it goes into the ledger.
-        task: what ``load`` gave for this policy, inside a transaction of the caller's, which is then used.
-        publish: seals the release as the last step of the transaction: without the file there is no release either.
+        policy: the sources, the promise and the algorithm.
+        view: the anonymized view of this release, recorded in the ledger.
+        task: the result of ``load`` for this policy, made in the caller's transaction, which then covers all steps.
+        publish: seals the release as the last step of the transaction: if it fails, no release is made.
 
     Raises:
         InputError: bad data, taxonomy or names; a release of that name exists.
@@ -173,7 +173,7 @@ def anonymize(
             if not verification.verified:
                 raise VerificationFailed(
                     f"The frozen release has {verification.violations} violations of {model.name}; nothing was kept."
-                    " This is a bug of anondb's: please report it."
+                    " This is a bug in anondb: please report it."
                 )
             constraints = check_constraints(engine, policy, task, recoding, schema)
         with clock.step(engine, "accuracy", "measuring accuracy"):
@@ -188,7 +188,7 @@ def anonymize(
             ledger.record_sensitive(engine, catalog, frozen.release_id, task.sensitive)
         if task.records is not None:
             ledger.record_records(engine, catalog, frozen.release_id, task.records.fingerprint())
-        if ledger.constraint_rows(task.requirements):  # also where only the sealed file stays: it is verified again
+        if ledger.constraint_rows(task.requirements):  # also in a one-shot run, to verify the sealed file with them
             ledger.record_constraints(engine, catalog, frozen.release_id, task.requirements)
         if not engine.one_shot or view is not None:
             entry = _entry(engine, policy, model, name, task, frozen, verification, loss)
@@ -233,8 +233,8 @@ def load(engine: Engine, policy: Policy) -> Task:
     dataset, reference = read_persons(engine, policy)
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
     if taxonomy is not None:
-        taxonomy.leaf_nodes(dataset)  # each item has its leaf, also for algorithms that would not look
-    of_records = PROMISES[policy.model.name].relational  # weights are those of attributes
+        taxonomy.leaf_nodes(dataset)  # check that each item is a leaf: not every algorithm does
+    of_records = PROMISES[policy.model.name].relational  # then ``weights`` are weights of attributes
     requirements = load_requirements(
         engine,
         dataset,
@@ -282,7 +282,7 @@ def load(engine: Engine, policy: Policy) -> Task:
 
 
 def _other_table(dataset: Dataset, asked: str) -> tuple[str, ...]:
-    """What the owner should know where analysts may not ask about the source by its name."""
+    """The warning for an owner whose analysts must query the release under another table name than the source's."""
     if asked == dataset.table:
         return ()
     return (
@@ -292,7 +292,7 @@ def _other_table(dataset: Dataset, asked: str) -> tuple[str, ...]:
 
 
 def _relational(engine: Engine, task: Task, recoding: Recoding, policy: Policy) -> dict[str, Any] | None:
-    """What the report says of relational values beside the items."""
+    """The report's figures of the relational values; None for a release without them."""
     if task.records is None or not isinstance(recoding, RelationalRecoding):
         return None
     from anondb.utility.relational import accuracy_of
@@ -312,10 +312,10 @@ def _relational(engine: Engine, task: Task, recoding: Recoding, policy: Policy) 
 
 
 def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:
-    """Refuse a name that is taken before the long work, not after it."""
+    """Raise an ``InputError`` for a name in use, before the long work."""
     if not replacing and find_schema(engine, schema) is not None:
         raise InputError(
-            f"There is a schema {schema.name!r} already (upper and lower case are the same).",
+            f"A schema {schema.name!r} exists already (upper and lower case are the same).",
             code="release_exists",
             hint="Choose another name with --release, or --replace it.",
         )
@@ -332,7 +332,7 @@ def _entry(
     loss: Loss,
 ) -> ledger.LedgerEntry:
     dataset, parameters = task.dataset, policy.ledger_options() | model.parameters()
-    if policy.records is not None:  # whatever it was called: what finds it again, or nothing
+    if policy.records is not None:  # record the reference that finds the table again, not the name in the policy
         parameters["records"] = reference_of(engine, task.records_reference)
     return ledger.LedgerEntry(
         name=name,
@@ -363,8 +363,8 @@ def _entry(
 
 
 def published(report: Report, file: PublishedFile, seconds: float | None = None, one_shot: bool = False) -> Report:
-    """The report of a release that was also published, in so many seconds that it does not count yet."""
-    unasked = "A run over files has no ledger: whether these persons were published before is not known."
+    """Add a publication to a report; ``seconds`` is its time if the report does not include it yet."""
+    unasked = "A run over files has no ledger: earlier publications of these persons are unknown."
     warnings = (*report.warnings, *([unasked] if one_shot else ()), *notes(file.intersections))
     steps = report.seconds
     if seconds is not None:

@@ -1,4 +1,4 @@
-"""What to protect and how: one value, whether it came from flags, Python or SQL."""
+"""``Policy``: the sources, the promise and the options of one release, from flags, Python or SQL."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ DATA, PROMISE, ALGORITHM, OUTPUT = "Data", "Promise", "Algorithm", "Output"  # p
 
 @dataclass(frozen=True)
 class Workload:
-    """How accuracy is measured: the owner's own queries, or ``queries`` random ones of ``size`` items, drawn with ``seed``
-    from all items (``draw="all"``) or from those that are generalized (``draw="generalized"``).
+    """The workload that measures accuracy: the owner's queries (``own``), or ``queries`` random ones of ``size`` items,
+    drawn with ``seed`` from all items (``draw="all"``) or from generalized items (``draw="generalized"``).
 
     Raises:
         InputError: ``bad_parameter``.
@@ -57,41 +57,41 @@ class Workload:
         for name, low in (("queries", 1), ("size", 1), ("seed", 0)):
             value = getattr(self, name)
             high = 2**63 - 1 if name == "seed" else MAX_PARAMETER
-            whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-            if not whole or not low <= int(value) <= high:
-                shown = "" if whole else f", not {value!r}"
+            integral = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            if not integral or not low <= int(value) <= high:
+                shown = "" if integral else f", not {value!r}"
                 raise InputError(f"{name} must be an integer from {low} to {high}{shown}.", code="bad_parameter")
             object.__setattr__(self, name, int(value))
         if self.draw not in ("all", "generalized"):
             raise InputError(f"draw must be all or generalized, not {self.draw!r}.", code="bad_parameter")
 
 
-LEDGER_COLUMNS = ("algorithm", "id", "item")  # of the policy, which the ledger has beside it
-MAX_PARAMETERS = 100  # entries of a list that the ledger has one by one
+LEDGER_COLUMNS = ("algorithm", "id", "item")  # attributes of the policy with columns of their own in the ledger
+MAX_PARAMETERS = 100  # longest list that the ledger records entry by entry
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Policy:
-    """A request for a release, validated when made. ``options.policy_of`` makes one from options by name.
+    """A request for a release, validated at construction. ``options.policy_of`` makes one from options by name.
 
     Attributes:
         transactions: table name, file, data frame, Arrow table or query tree.
         model: the promise.
-        name: of the release; None takes the name of the source.
-        workload: how accuracy is measured.
-        replace: whether an existing release of the same name gives way.
+        name: the name of the release; None takes the name of the source.
+        workload: the workload that measures accuracy.
+        replace: whether to replace an existing release of the same name.
         algorithm: the name of the method that computes it; None takes the model's default (the first in ``METHODS`` whose
             needs are met).
-        options: what steers the method alone, by name; ``method_options`` has them as its own dataclass.
+        options: the options of the method, by name; ``method_options`` has them as a dataclass.
 
-    Every other attribute is stated with its meaning below. Weights of COAT and PCTA are w of the utility loss: from 0 to 1,
-    ``taxonomy`` (the share of leaves below the lowest common ancestor; the default with a taxonomy), or 1. Those of kkm and
-    klm are w of the quasi-identifiers in the NCP: 1/v for those that are not named. ``utility_constraints`` may be
-    ``level:2``, a group of the items below each node of level 2 of the taxonomy (the root is level 0), or ``siblings:5``,
-    groups of 5 neighbouring leaves.
+    The declarations below describe the other attributes. For COAT and PCTA, ``weights`` are w of the utility loss: from 0
+    to 1, ``taxonomy`` (the share of leaves below the lowest common ancestor; the default with a taxonomy), or 1. For kkm and
+    klm they are w of the quasi-identifiers in the NCP: 1/v for those not named. ``utility_constraints`` may be ``level:2``,
+    a group of the items below each node of level 2 of the taxonomy (the root is level 0), or ``siblings:5``, groups of 5
+    neighbouring leaves.
 
     Raises:
-        InputError: unknown model or algorithm, parameters out of range, or options that do not go together.
+        InputError: unknown model or algorithm, parameters out of range, or incompatible options.
     """
 
     transactions: Any
@@ -163,7 +163,7 @@ class Policy:
         present = {name: value for name in SOURCES if (value := getattr(self, name)) is not getattr(type(self), name)}
         object.__setattr__(self, "algorithm", choose_algorithm(self.model, self.algorithm, present, self.options))
         object.__setattr__(self, "options", dict(self.options))
-        _ = self.method_options  # refuses what is out of range
+        _ = self.method_options  # raises an error for a value out of range
         shared = {name: getattr(self, name) for name in PROMISES[self.model.name].parameters if name in SOURCES}
         if shared:
             completed: Any = getattr(self.model, "completed")  # noqa: B009
@@ -172,7 +172,7 @@ class Policy:
             object.__setattr__(self, "values", int(check_count("values", self.values)))
         for name in ("id", "item"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
-                raise InputError(f"The column name given as {name} is empty.", code="empty_name")
+                raise InputError(f"The column name in {name} is empty.", code="empty_name")
 
     @property
     def method(self) -> Method:
@@ -181,11 +181,11 @@ class Policy:
 
     @cached_property
     def method_options(self) -> Any:
-        """The options of the method, as its own dataclass."""
+        """The options of the method, as a dataclass."""
         return self.method.read_options(self.options)
 
     def ledger_options(self) -> dict[str, Any]:
-        """The policy as it is written into the ledger: what was stated, data frames by their type's name."""
+        """The policy in the form of the ledger: the options that were set; a data frame becomes the name of its type."""
         present = {
             name: _shown(value)
             for name in SOURCES
@@ -194,7 +194,7 @@ class Policy:
         return {**self.model.parameters(), "max_suppression": None, **present, **self.options}
 
 
-# The options of a policy that are no option of a method, and how each is set.
+# The options of a policy other than those of methods, each with its description.
 SOURCES: Mapping[str, Parameter] = {f.name: s for f in fields(Policy) if (s := parameter_of(f)) is not None}
 FOR_ALL = ("id", "item", "records")
 
@@ -202,16 +202,16 @@ FOR_ALL = ("id", "item", "records")
 def choose_algorithm(
     model: Model, wanted: str | None, present: Mapping[str, Any], options: Mapping[str, Any] | None = None
 ) -> str:
-    """The algorithm for a model: the one asked for, else the first of those that keep it whose needs are met.
+    """Choose the algorithm for a model: the wanted one, else the first that keeps the model and whose needs are met.
 
     Args:
         model: the promise.
         wanted: the owner's choice, or None.
-        present: the sources and parameters of the policy that the owner stated.
-        options: the options of a method that the owner stated.
+        present: the sources and parameters of the policy that the owner set.
+        options: the options of a method that the owner set.
 
     Raises:
-        InputError: ``unknown_algorithm``; ``no_taxonomy`` or ``bad_usage`` where something is missing, or does not go with
+        InputError: ``unknown_algorithm``; ``no_taxonomy`` or ``bad_usage`` if an input is missing, or incompatible with
             the algorithm.
     """
     fitting = [name for name, method in METHODS.items() if model.name in method.models]
@@ -219,7 +219,7 @@ def choose_algorithm(
     chosen = wanted or (ready[0] if ready else fitting[0])
     if chosen not in fitting:
         raise InputError(
-            f"There is no algorithm {chosen!r} for the model {model.name}; there are {', '.join(fitting)}."
+            f"There is no algorithm {chosen!r} for the model {model.name}, only {', '.join(fitting)}."
             f"{nearest(str(chosen), fitting)}",
             code="unknown_algorithm",
         )
@@ -265,7 +265,7 @@ def _shown(value: Any) -> Any:
 
 
 def percent(value: Any) -> Fraction | None:
-    """A percentage of items, exact; None sets no limit.
+    """Convert a percentage of items to an exact fraction; None means no limit.
 
     Raises:
         InputError: ``bad_parameter``.
@@ -279,7 +279,7 @@ def percent(value: Any) -> Fraction | None:
         share = Fraction(value)
     elif len(text := str(value)) <= 40 and not re.search(
         r"e[+-]?\d{3}", text, re.I
-    ):  # 1e999999999 would fill the memory
+    ):  # without this limit 1e999999999 would fill the memory
         with contextlib.suppress(ValueError, ZeroDivisionError):
             share = Fraction(text)
     if not 0 <= share <= 100:

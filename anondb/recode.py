@@ -1,4 +1,4 @@
-"""From a policy to its recoding and what that costs: what may be suppressed, and what the owner should know."""
+"""Compute the recoding of a policy: run its algorithm, limit suppression, measure the loss, and collect remarks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from anondb.utility import Loss, global_loss, local_loss, suppressed_items, ul_a
 
 
 def recode(engine: Engine, policy: Policy, task: Task) -> Recoding:
-    """Run the policy's algorithm, and hold it to the limit of suppression.
+    """Run the policy's algorithm, and check the limit of suppression.
 
     Raises:
         InfeasibleError: more would be suppressed than allowed, or everything.
@@ -37,7 +37,7 @@ def promised(model: Model, recoding: Recoding) -> Model:
     """Fill in the parameters that are known only after recoding: the column count of an anatomy.
 
     Raises:
-        InputError: that is another number than the model's.
+        InputError: the number differs from the model's.
     """
     completed: Any = getattr(model, "completed", None)
     made: Model = completed(**recoding.decided) if recoding.decided else model
@@ -46,12 +46,12 @@ def promised(model: Model, recoding: Recoding) -> Model:
 
 @singledispatch
 def loss_of(recoding: Recoding, engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease) -> Loss:
-    """What a frozen release costs, in the measures that its model has.
+    """The information loss of a frozen release, in the measures of its model.
 
     Args:
-        recoding: how the items are published.
+        recoding: the recoding of the release.
         engine: the engine.
-        policy, task: how the release came about.
+        policy, task: the policy and the inputs of its algorithm.
         frozen: the release.
     """
     raise InternalError(f"{type(recoding).__name__} has no measure of loss.")
@@ -59,7 +59,7 @@ def loss_of(recoding: Recoding, engine: Engine, policy: Policy, task: Task, froz
 
 @loss_of.register
 def _(recoding: BucketRecoding, engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease) -> Loss:
-    return Loss()  # every item is released as it is; what is lost are links, which queries and rules show
+    return Loss()  # items are unchanged; queries and association rules measure the lost links between items
 
 
 @loss_of.register
@@ -87,16 +87,16 @@ def _ul_log2(
     engine: Engine, schema: SchemaName, dataset: Dataset, recoding: GlobalRecoding, items: int
 ) -> float | None:
     """UL (version A, w = 1), which is defined for sets of items."""
-    found = engine.query("release/label_supports", {"transactions": schema.table("transactions")})
+    rows = engine.query("release/label_supports", {"transactions": schema.table("transactions")})
     size = dict(zip(recoding.labels, recoding.sizes.tolist(), strict=True))
-    sizes = [size[label] for label in found["item"].tolist()]
-    supports = [int(s) for s in found["support"]]
+    sizes = [size[label] for label in rows["item"].tolist()]
+    supports = [int(s) for s in rows["support"]]
     return ul_a_log2(sizes, supports, dataset.n_transactions, items) if sizes else None
 
 
 def _check_suppression(suppressed: int, occurring: int, items: int, limit: Fraction | None) -> None:
-    """Refuse what suppresses more than ``limit`` percent of the items, or everything that occurs unless 100 percent are
-    allowed."""
+    """Raise an ``InfeasibleError`` if more than ``limit`` percent of the items are suppressed, or all items that occur
+    unless the limit is 100."""
     if not suppressed:
         return
     if limit is not None and Fraction(100 * suppressed, items) > limit:
@@ -114,10 +114,10 @@ def _check_suppression(suppressed: int, occurring: int, items: int, limit: Fract
 
 
 def remarks(policy: Policy, task: Task, recoding: Recoding, frozen: FrozenRelease) -> list[str]:
-    """What the owner should know about a release beyond its figures."""
+    """Remarks on a release for the owner, beyond its figures."""
     remarks = [*PROMISES[policy.model.name].remarks(policy.model)]
     if task.dataset.n_items and not frozen.released_items:
-        remarks.append("Everything was suppressed: the release holds no item.")
+        remarks.append("Everything was suppressed: the release has no items.")
     remarks += _on_sensitive(task)
     if task.records is not None:
         remarks += task.records.warnings
@@ -138,7 +138,7 @@ def _single_child_on_top(task: Task) -> bool:
 
 
 def _on_sensitive(task: Task) -> list[str]:
-    """Sensitive items that cannot mean what the owner thinks."""
+    """The remark on sensitive items that do not occur in the data, which may be typing errors."""
     if task.sensitive is None:
         return []
     occurring = set(task.dataset.labels)

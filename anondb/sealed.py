@@ -1,4 +1,4 @@
-"""Checks of a sealed file by whoever got it: its promise, and whether it is the file that was published."""
+"""Check a sealed file as its recipient: whether the promise holds, and whether it is the published file."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ _DIGEST = re.compile(rf"({PREFIX})?[0-9a-f]{{64}}", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class SealedCheck:
-    """What is known of a sealed file.
+    """The result of checking a sealed file.
 
     Attributes:
         verification: whether its rows keep the promise.
         sha256, content_digest: the digests of the file and of its content (``anondb.release.digest``).
-        expected: whether one of them is the digest that was asked for; None where none was.
-        published_as: the release that it was published as, by the ledger that was asked; None where it was not published
-            there, or no ledger was asked.
-        asked: whether a ledger was asked.
+        expected: whether one of them equals the expected digest; None without an expected digest.
+        published_as: the publication of this file in the ledger; None if the ledger has none, or without a ledger.
+        asked: whether a ledger was consulted.
     """
 
     verification: Verification
@@ -45,25 +44,25 @@ class SealedCheck:
 
     @property
     def compared(self) -> bool:
-        """Whether the digests were compared with anything."""
+        """Whether the digests were compared with an expected digest or a ledger."""
         return self.expected is not None or self.asked
 
     @property
     def holds(self) -> bool:
-        """Whether the promise holds, and the file is the one that was asked for."""
+        """Whether the promise holds, and all comparisons of the digests succeeded."""
         known = self.published_as is not None or not self.asked
         return self.verification.verified and self.expected is not False and known
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
-        """The check as JSON values: those of the verification; the digests, where they were compared, and with what."""
-        found = self.verification.to_json(witnesses=witnesses)
+        """The check as JSON values: the verification, and the digests with their comparisons if any were made."""
+        values = self.verification.to_json(witnesses=witnesses)
         if self.compared:
-            found |= {"sha256": self.sha256, "content_digest": self.content_digest}
+            values |= {"sha256": self.sha256, "content_digest": self.content_digest}
         if self.expected is not None:
-            found["expected"] = self.expected
+            values["expected"] = self.expected
         if self.asked:
-            found["published_as"] = None if self.published_as is None else self.published_as.name
-        return found
+            values["published_as"] = None if self.published_as is None else self.published_as.name
+        return values
 
 
 def verify_file(
@@ -79,20 +78,20 @@ def verify_file(
     memory_limit: str | None = None,
     on_statement: Callable[[str], None] | None = None,
 ) -> SealedCheck:
-    """Check a sealed file, on a locked connection and after its catalog was found to be anondb's.
+    """Check a sealed file on a locked connection; its catalog is checked first.
 
     Args:
         path: the sealed file.
-        promised: what makes the promise to check of the file's; by default the file's is checked.
-        witnesses: how many violations to return at most.
-        privacy_constraints, sensitive: what the models constraints and hkp are checked against, which no release holds.
-        expect: the SHA-256 of the file, or its content digest ``content:...``, as its publisher gave it.
-        published_in: the owner's database, whose ledger knows what was published.
-        threads, memory_limit: of the connection.
+        promised: maps the file's promise to the promise to check; by default the file's promise is checked.
+        witnesses: the maximum number of violations to return.
+        privacy_constraints, sensitive: inputs of the models constraints and hkp that no release contains.
+        expect: the SHA-256 of the file, or its content digest ``content:...``, from its publisher.
+        published_in: the owner's database, whose ledger lists the publications.
+        threads, memory_limit: settings of the connection.
         on_statement: called with the text of every statement before it runs.
 
     Raises:
-        InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``; ``bad_parameter``: ``expect`` is no digest.
+        InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``; ``bad_parameter``: ``expect`` is not a digest.
         EngineError: a file is locked by a process that writes it.
     """
     if expect is not None and not (isinstance(expect, str) and _DIGEST.fullmatch(expect)):
@@ -112,25 +111,27 @@ def verify_file(
         promise = model_of(sealed.manifest)
         if promised is not None:
             promise = promised(promise)
-        found = checks.verify_sealed(sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive)
-        return _identified(sealed, found, expect, known)
+        verification = checks.verify_sealed(
+            sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive
+        )
+        return _identified(sealed, verification, expect, known)
 
 
 def files_among(*sources: Any) -> list[str]:
-    """Those sources that are files, which a locked connection must be allowed to read."""
+    """The sources that are files: a locked connection needs permission to read them."""
     return [os.fspath(s) for s in sources if isinstance(s, os.PathLike) or (isinstance(s, str) and is_file(s))]
 
 
 def _identified(
-    sealed: SealedRelease, found: Verification, expect: str | None, known: Sequence[Publication] | None
+    sealed: SealedRelease, verification: Verification, expect: str | None, known: Sequence[Publication] | None
 ) -> SealedCheck:
-    """The verification together with the digests, and what they say."""
+    """Add the digests and their comparisons to a verification."""
     digests = file_digest(sealed.path), content_digest(sealed.engine, sealed.schema, sealed.kind)
     same = [p for p in known or () if p.sha256 == digests[0]] or [
         p for p in known or () if p.content_digest == digests[1]
     ]
     return SealedCheck(
-        found,
+        verification,
         *digests,
         expected=None if expect is None else expect.lower() in digests,
         published_as=same[-1] if same else None,
@@ -139,7 +140,7 @@ def _identified(
 
 
 def _published(owner: str | os.PathLike[str]) -> list[Publication]:
-    """What the ledger of the owner's database says was published."""
+    """The publications in the ledger of the owner's database."""
     place = valid_path(owner)
     if not place.is_file():
         raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
