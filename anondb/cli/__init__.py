@@ -1,7 +1,6 @@
-"""The command line: arguments in, a pipeline call, words out.
+"""The command line: parse arguments, call the pipeline, print the result.
 
-stdout holds data, stderr progress and messages. Heavy modules are imported by the commands that use them, so that help is
-quick.
+stdout holds data, stderr progress and messages. Each command imports its heavy modules itself, which keeps ``--help`` fast.
 """
 
 from __future__ import annotations
@@ -49,14 +48,14 @@ def _fail(error: AnondbError) -> NoReturn:
         partial(json_error, error.code, str(error), error.place),
         partial(typer.echo, f"anondb: {error}", err=True),
     ):
-        with contextlib.suppress(OSError):  # stdout or stderr may be what failed
+        with contextlib.suppress(OSError):  # writing to stdout or stderr may be the failure itself
             say()
     raise SystemExit(error.exit_code)
 
 
 def main() -> None:
-    """Run a command: typed errors become a message and an exit code, which ``SystemExit`` carries (docs/contract.md)."""
-    asked = copy.copy(app)  # with the command that is asked for alone, where one is: making all of them takes longer
+    """Run a command; turn a typed error into a message and an exit code, raised as ``SystemExit`` (docs/contract.md)."""
+    asked = copy.copy(app)  # with only the requested command, because building all of them is slower
     named = [c for c in app.registered_commands if c.callback is not None and c.callback.__name__ in sys.argv[1:2]]
     asked.registered_commands = named or app.registered_commands
     try:
@@ -77,12 +76,12 @@ def main() -> None:
         raise SystemExit(2) from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            _fail(EngineError("No disk space left for the output; what was finished is kept.", code="disk_full"))
+            _fail(EngineError("No disk space left for the output; finished work is kept.", code="disk_full"))
         _fail(EngineError(f"Reading or writing a file failed ({type(error).__name__}).", code="io"))
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
-    if code == 130:  # Typer turns KeyboardInterrupt into this code without a word
-        words = "interrupted; what was not finished was undone, what was finished is kept (see anondb releases)"
+    if code == 130:  # Typer turns KeyboardInterrupt into this code without a message
+        words = "interrupted; unfinished work was undone, finished work is kept (see anondb releases)"
         json_error("interrupted", words)
         typer.echo(f"anondb: {words}", err=True)
     raise SystemExit(code if isinstance(code, int) else 0)

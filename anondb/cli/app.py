@@ -1,4 +1,4 @@
-"""The command line's frame: the application, the options that commands share, and the database of a SOURCE."""
+"""The Typer application, the options that several commands share, and opening the database of a SOURCE."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ModelName = Annotated[
 OptionPairs = Annotated[
     list[str] | None,
     typer.Option(
-        help="What steers the algorithm, repeatable; anondb algorithms NAME lists it.",
+        help="Option of the algorithm (anondb algorithms NAME lists them); repeatable.",
         metavar="NAME=VALUE",
         rich_help_panel=ALGORITHM,
     ),
@@ -66,13 +66,13 @@ AllowOverlap = Annotated[
     bool,
     typer.Option(
         "--allow-overlap",
-        help="Persons in it may be in what was published before; both are then compared.",
+        help="Allow persons that an earlier publication contains; compare both releases.",
         rich_help_panel=OUTPUT,
     ),
 ]
 Replace = Annotated[
     bool,
-    typer.Option("--replace", help="Let what exists under this name give way.", rich_help_panel=OUTPUT),
+    typer.Option("--replace", help="Replace what exists under this name.", rich_help_panel=OUTPUT),
 ]
 
 
@@ -93,7 +93,7 @@ def _main(
 
 @contextlib.contextmanager
 def _leaving_at_once() -> Iterator[None]:
-    """End at Ctrl-C without unwinding while native modules are imported, which abort where an exception meets them."""
+    """On Ctrl-C exit without unwinding: native modules abort if an exception interrupts their import."""
 
     def leave(*_: object) -> None:
         nothing_begun()
@@ -121,7 +121,7 @@ def opened(
     read_only: bool = False,
     create: bool = False,
 ) -> Iterator[Database]:
-    """The database of a SOURCE: the DuckDB file, or memory for a data file; progress on stderr if it is a terminal."""
+    """Open the database of a SOURCE: the DuckDB file, or memory for a data file; show progress on a terminal."""
     with _leaving_at_once():
         from anondb.data.sources import is_file
         from anondb.database import connect
@@ -150,13 +150,13 @@ def opened(
 
 
 def shown_statements(show_sql: bool) -> Callable[[str], None] | None:
-    """What shows every statement on stderr, if that is wanted."""
+    """The callback that prints every statement to stderr; None without ``--show-sql``."""
     return (lambda text: typer.echo(text + ";", err=True)) if show_sql else None
 
 
 @contextlib.contextmanager
 def progress() -> Iterator[Callable[[str], None] | None]:
-    """Where steps of long work are said: on stderr if it is a terminal, else nowhere."""
+    """The callback that shows the steps of long work on stderr; None if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -167,25 +167,25 @@ def progress() -> Iterator[Callable[[str], None] | None]:
 
 
 def only_table(database: Database, id_column: str, item_column: str) -> str:
-    """The one table that has both columns, where the user named none."""
+    """The only table that has both columns, the default if the user named none."""
     from anondb.owner.releases import current_catalog, tables_with
 
-    found = tables_with(database.engine, current_catalog(database.engine), id_column, item_column)
-    if len(found) != 1:
+    tables = tables_with(database.engine, current_catalog(database.engine), id_column, item_column)
+    if len(tables) != 1:
         raise InputError(
-            f"{len(found)} tables have the columns {id_column!r} and {item_column!r}.",
+            f"{len(tables)} tables have the columns {id_column!r} and {item_column!r}.",
             code="no_transactions",
             hint="Name the transactions with --transactions TABLE (and --id, --item).",
         )
-    return found[0].sql()
+    return tables[0].sql()
 
 
 def table_to_check(source: str, id_column: str, item_column: str) -> str:
-    """The one base table of a file that has both columns; nothing of the file runs to find it, since it may be anybody's.
+    """The only base table of a file that has both columns; the search runs no code of the file, which may be untrusted.
 
     Raises:
-        InputError: ``no_transactions``: there are several, or none; or the only one is a view or computes columns, which
-            runs what its maker wrote: the user has to name it.
+        InputError: ``no_transactions``: several tables, or none; or the only one is a view or has computed columns: reading
+            it would run its author's code, so the user must name it.
     """
     from anondb.owner.releases import tables_with
     from anondb.release.catalog import listed
@@ -193,26 +193,26 @@ def table_to_check(source: str, id_column: str, item_column: str) -> str:
 
     engine, schema, _ = locked_engine(source)
     try:
-        found = tables_with(engine, schema.catalog, id_column, item_column)
-        there = listed(engine, schema.catalog)
+        tables = tables_with(engine, schema.catalog, id_column, item_column)
+        objects = listed(engine, schema.catalog)
     finally:
         engine.close()
     nothing = (" GENERATED ", "")
-    computed = [t for t in found if " GENERATED " in there.get((t.schema, "table", t.name), nothing)[0]]
-    if len(found) != 1 or computed:
+    computed = [t for t in tables if " GENERATED " in objects.get((t.schema, "table", t.name), nothing)[0]]
+    if len(tables) != 1 or computed:
         raise InputError(
-            f"{len(found)} tables and views have the columns {id_column!r} and {item_column!r};"
+            f"{len(tables)} tables and views have the columns {id_column!r} and {item_column!r};"
             f" {len(computed)} of them are views or compute columns.",
             code="no_transactions",
             hint="Name the transactions with --transactions TABLE (and --id, --item).",
         )
-    table = found[0].expression()
+    table = tables[0].expression()
     table.set("catalog", None)
     return table.sql(dialect="duckdb")
 
 
 def transactions_of(database: Database, source: str, table: str | None, id_column: str, item_column: str) -> Any:
-    """What to read: the data file, the table named, or the only one that fits."""
+    """The transactions to read: the data file, the named table, or the only table that fits."""
     from anondb.data.sources import is_file
 
     if is_file(source):
@@ -223,7 +223,7 @@ def transactions_of(database: Database, source: str, table: str | None, id_colum
 
 
 def buckets_of(database: Database, source: str, table: str | None) -> Any:
-    """The buckets to check: the data file, the table or file named, or the only table that has their columns."""
+    """The buckets to check: the data file, the named table or file, or the only table that has their columns."""
     from anondb.data.sources import is_file
     from anondb.owner.releases import current_catalog, tables_with
 
@@ -231,18 +231,18 @@ def buckets_of(database: Database, source: str, table: str | None) -> Any:
         return Path(table) if is_file(table) else table
     if is_file(source):
         return Path(source)
-    found = tables_with(database.engine, current_catalog(database.engine), "bucket_id", "column_id")
-    if len(found) != 1:
+    tables = tables_with(database.engine, current_catalog(database.engine), "bucket_id", "column_id")
+    if len(tables) != 1:
         raise InputError(
-            f"{len(found)} tables have the columns 'bucket_id' and 'column_id'.",
+            f"{len(tables)} tables have the columns 'bucket_id' and 'column_id'.",
             code="no_buckets",
             hint="Name the buckets with --buckets TABLE.",
         )
-    return found[0].sql()
+    return tables[0].sql()
 
 
-def model_from(name: str | None, own: Model | None = None, **parameters: Any) -> Model:
-    """The model that the user asks for; what is not said is that of ``own``, if it has the same name."""
-    asked = name or (own.name if own is not None else "km")
-    known = own.parameters() if own is not None and own.name == asked else {}
+def model_from(name: str | None, default: Model | None = None, **parameters: Any) -> Model:
+    """The model that the user asks for; missing parameters come from ``default`` if it has the same name."""
+    asked = name or (default.name if default is not None else "km")
+    known = default.parameters() if default is not None and default.name == asked else {}
     return make_model(asked, **{**known, **parameters})

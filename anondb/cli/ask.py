@@ -64,7 +64,7 @@ def run(
 
 
 def _check_no_transaction(database: Database) -> None:
-    """Refuse a script that leaves its transaction open: closing the database undoes it."""
+    """Raise an ``InputError`` if a script leaves its transaction open: closing the database undoes it."""
     try:
         with database.engine.transaction():
             pass
@@ -72,7 +72,7 @@ def _check_no_transaction(database: Database) -> None:
         if error.code != "transaction_open":
             raise
         raise InputError(
-            "The script leaves a transaction open, so what it did there is undone.",
+            "The script leaves a transaction open, so its changes are undone.",
             code="transaction_open",
             hint="End it with COMMIT or ROLLBACK.",
         ) from None
@@ -95,17 +95,17 @@ def explain(
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """Say why an item looks as it does in a release: the steps, the violating support, and what was chosen."""
+    """Explain the released form of an item: the algorithm's steps, and the violating support of each."""
     with opened(source, show_sql=show_sql, read_only=True) as database:
-        found = database.explain(release, item)
+        explanation = database.explain(release, item)
     if as_json:
-        print_json(found.to_json())
+        print_json(explanation.to_json())
         return
-    if found.path:
-        typer.echo(plain(" > ".join(found.path)))
-    for number, step in enumerate(found.steps, 1):
+    if explanation.path:
+        typer.echo(plain(" > ".join(explanation.path)))
+    for number, step in enumerate(explanation.steps, 1):
         typer.echo(plain(f"  {number}. round {step.round_number}, step {step.step}: {step.words}"))
-    typer.echo(plain(found.conclusion))
+    typer.echo(plain(explanation.conclusion))
 
 
 def query(
@@ -151,36 +151,36 @@ def accuracy(
     show_sql: ShowSql = False,
     **flags: Any,
 ) -> None:
-    """Measure COUNT queries on a release against its source; answers go to anondb.accuracy, which is the owner's."""
+    """Measure COUNT queries on a release against its source; write the answers to anondb.accuracy (for the owner only)."""
     if workload is not None and workload.lower().endswith(".sql"):
         _accuracy_of_log(source, release, workload, as_json, show_sql)
         return
     with opened(source, show_sql=show_sql) as database:
-        found = database.release(release).measure(workload, **flags)
+        measured = database.release(release).measure(workload, **flags)
     if as_json:
-        print_json({"release": release, "accuracy": found.to_json()})
+        print_json({"release": release, "accuracy": measured.to_json()})
     else:
-        print_table(f"accuracy of {shown(release)}", accuracy_rows(found.to_json()))
+        print_table(f"accuracy of {shown(release)}", accuracy_rows(measured.to_json()))
 
 
 def _accuracy_of_log(source: str, release: str, workload: str, as_json: bool, show_sql: bool) -> None:
-    """``accuracy --workload FILE.sql``: a log of real analyst queries."""
+    """``accuracy --workload FILE.sql``: measure a log of real analyst queries."""
     from anondb.owner.query_log import measure_log
 
     with opened(source, show_sql=show_sql) as database:
-        found = measure_log(database.engine, release, workload)
-    figures = found.to_json()
+        measured = measure_log(database.engine, release, workload)
+    figures = measured.to_json()
     if as_json:
         print_json({"release": release, "accuracy": figures})
         return
     print_table(
         f"accuracy of {shown(release)} on {shown(Path(workload).name)}",
         [
-            ("counts", f"{len(found.counts):,}{truth_words(figures)}"),
+            ("counts", f"{len(measured.counts):,}{truth_words(figures)}"),
             *error_rows(figures),
-            ("groups that the release cannot list", found.unlisted),
-            ("statements refused", len(found.refused)),
+            ("groups that the release cannot list", measured.unlisted),
+            ("statements refused", len(measured.refused)),
         ],
     )
-    for number, reason in found.refused:
+    for number, reason in measured.refused:
         typer.echo(plain(f"note: statement {number}: {reason}"), err=True)

@@ -14,21 +14,21 @@ from anondb.errors import VerificationFailed
 def inspect(
     file: Annotated[str, typer.Argument(help="The sealed file.", metavar="FILE")], as_json: Json = False
 ) -> None:
-    """The leak check of a sealed file: what it holds, byte for byte; exit 4 on anything that must not be there."""
+    """Check a sealed file for leaks, byte for byte; exit 4 on anything that a release must not have."""
     from anondb.release.inspect import inspect as inspect_file
 
-    found = inspect_file(file)
+    inspection = inspect_file(file)
     if as_json:
-        print_json(found.to_json())
+        print_json(inspection.to_json())
     else:
-        state = "holds the release and nothing else" if found.clean else f"{len(found.findings)} findings"
-        figures = {name: value for name, value in found.figures.items() if name != "digest"}
-        print_table(f"{found.path.name}: {state}", list(figures.items()))
-        if "digest" in found.figures:
-            typer.echo(found.figures["digest"])
-        for finding in found.findings:
+        state = "holds the release and nothing else" if inspection.clean else f"{len(inspection.findings)} findings"
+        figures = {name: value for name, value in inspection.figures.items() if name != "digest"}
+        print_table(f"{inspection.path.name}: {state}", list(figures.items()))
+        if "digest" in inspection.figures:
+            typer.echo(inspection.figures["digest"])
+        for finding in inspection.findings:
             typer.echo(f"{finding.check}: {finding.what}")
-    if not found.clean:
+    if not inspection.clean:
         raise typer.Exit(VerificationFailed.exit_code)
 
 
@@ -38,7 +38,9 @@ def attack(
     individuals: Annotated[int, typer.Option(help="Persons to draw from the source.")] = 1000,
     known: Annotated[
         int | None,
-        typer.Option(help="Items that the attacker knows of each, beside relational values (default: as the promise)."),
+        typer.Option(
+            help="Items of each person that the attacker knows, beside relational values (default: the promise's)."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     invert: Annotated[
@@ -47,26 +49,26 @@ def attack(
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """A simulated attacker: who fits what is known of real persons, in the source and in the release."""
+    """Simulate an attacker: count the candidates for real persons in the source and in the release."""
     from anondb.owner.inversion import invert_release
 
     with opened(source, show_sql=show_sql, read_only=True) as database:
-        found = database.release(release).attack(individuals=individuals, known=known, seed=seed)
+        result = database.release(release).attack(individuals=individuals, known=known, seed=seed)
         inversion = invert_release(database.engine, release) if invert else None
     if as_json:
-        print_json({**found.to_json(), "inversion": None if inversion is None else inversion.to_json()})
+        print_json({**result.to_json(), "inversion": None if inversion is None else inversion.to_json()})
         return
-    rows: list[tuple[str, Any]] = [("persons drawn", f"{found.individuals:,}"), ("items known of each", found.known)]
-    if found.quasi_identifiers:
-        rows.append(("values known of each", ", ".join(found.quasi_identifiers)))
-    if not found.fresh:
+    rows: list[tuple[str, Any]] = [("persons drawn", f"{result.individuals:,}"), ("items known of each", result.known)]
+    if result.quasi_identifiers:
+        rows.append(("values known of each", ", ".join(result.quasi_identifiers)))
+    if not result.fresh:
         rows.append(("transactions", "have changed since the release was made"))
-    for name, sizes in (("source", found.before), ("release", found.after)):
+    for name, sizes in (("source", result.before), ("release", result.after)):
         quartiles = ", ".join(f"{q:,.0f}" for q in sizes.quartiles)
         rows += [
             (f"candidates in the {name}", f"{sizes.smallest:,} to {sizes.largest:,}, quartiles {quartiles}"),
             ("  singled out", f"{sizes.of_one:,}"),
-            (f"  fewer than {found.k} candidates", f"{sizes.below_k:,}"),
+            (f"  fewer than {result.k} candidates", f"{sizes.below_k:,}"),
             ("  with the fewest", f"{sizes.at_smallest:,}"),
         ]
     if inversion is not None:

@@ -51,16 +51,16 @@ def verify(
         bool, typer.Option("--bag-input", help="For the model k: repeated rows of a transaction count.")
     ] = False,
     against_source: Annotated[
-        bool, typer.Option("--against-source", help="Check the release's recoding on its source as it is now.")
+        bool, typer.Option("--against-source", help="Check the release's recoding on its current source.")
     ] = False,
     expect: Annotated[
         str | None,
-        typer.Option(help="Of a sealed file: the digest that its publisher gave you.", metavar="SHA256|content:..."),
+        typer.Option(help="For a sealed file: the digest that its publisher gave you.", metavar="SHA256|content:..."),
     ] = None,
     published_in: Annotated[
         str | None,
         typer.Option(
-            help="Of a sealed file: the owner's database, whose ledger knows what was published.", metavar="DB"
+            help="For a sealed file: the owner's database, whose ledger lists the publications.", metavar="DB"
         ),
     ] = None,
     witnesses: Annotated[int, typer.Option(help="Show up to this many violations.", min=0)] = 0,
@@ -79,17 +79,15 @@ def verify(
     id, item = values["id"], values["item"]
     parameters = {name: values[name] for name in (*MODEL_PARAMETERS, "empty_values") if name in values}
 
-    def promised(own: Model | None) -> Model:
-        """The model asked for; what is not said is that of ``own``."""
-        asked = model or (None if buckets is None else "anatomy")
-        return model_from(asked, own, **parameters)
+    def promised(default: Model | None) -> Model:
+        """The model that the user asks for; missing parameters come from ``default``."""
+        name = model or (None if buckets is None else "anatomy")
+        return model_from(name, default, **parameters)
 
     default = promised(None)
     knowledge: dict[str, Any] = {name: values.get(name) for name in KNOWLEDGE}
     if transactions is not None and (release is not None or against_source):
-        raise InputError(
-            "--transactions and --release each say what to check.", code="bad_usage", hint="Give one of them."
-        )
+        raise InputError("--transactions and --release exclude each other.", code="bad_usage", hint="Give one of them.")
     if buckets is not None and (release is not None or against_source or default.name != "anatomy"):
         raise InputError("--buckets goes with --model anatomy, and not with --release.", code="bad_usage")
     if bag_input and (release is not None or against_source):
@@ -104,7 +102,7 @@ def verify(
     if not (transactions or release or buckets or is_data_file(source)):
         if is_sealed(source):
             if any(v is not None for v in plain.values()):
-                raise InputError("A sealed file holds its own records.", code="bad_usage", hint="Name only the file.")
+                raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
             known: dict[str, Any] = {"expect": expect, "published_in": published_in}
             known["on_statement"] = shown_statements(show_sql)
             _print(
@@ -121,10 +119,12 @@ def verify(
     with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
         if default.name == "anatomy":
             where = buckets_of(database, source, buckets)
-            found = database.verify(transactions, buckets=where, model=default, id=id, item=item, witnesses=witnesses)
+            verification = database.verify(
+                transactions, buckets=where, model=default, id=id, item=item, witnesses=witnesses
+            )
         else:
             where = transactions_of(database, source, transactions, id, item)
-            found = database.verify(
+            verification = database.verify(
                 where,
                 model=default,
                 id=id,
@@ -134,33 +134,36 @@ def verify(
                 **knowledge,
                 **plain,
             )
-    _print(found, witnesses, as_json)
+    _print(verification, witnesses, as_json)
 
 
 def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -> None:
-    """Print a verification, and what is known of a sealed file; exit 4 where one of them is not as it should be."""
+    """Print a verification and the identity of a sealed file; exit 4 if the promise or a comparison fails."""
     from anondb.sealed import SealedCheck
     from anondb.verify.anatomy import AnatomyVerification
 
     sealed = checked if isinstance(checked, SealedCheck) else None
-    found = checked.verification if isinstance(checked, SealedCheck) else checked
+    verification = checked.verification if isinstance(checked, SealedCheck) else checked
     if as_json:
         print_json(checked.to_json(witnesses=witnesses > 0))
     else:
-        promise = found.model.promise
+        promise = verification.model.promise
         typer.echo(
-            f"{promise}: holds" if found.verified else f"{promise}: does not hold, {found.violations} violations"
+            f"{promise}: holds"
+            if verification.verified
+            else f"{promise}: does not hold, {verification.violations} violations"
         )
-        if isinstance(found, AnatomyVerification):
-            typer.echo(f"coverage of the original transactions: {found.coverage}")
-        if found.across_levels is not None:
+        if isinstance(verification, AnatomyVerification):
+            typer.echo(f"coverage of the original transactions: {verification.coverage}")
+        if verification.across_levels is not None:
             typer.echo(
-                f"by labels: {found.violations} violations; across levels of the taxonomy: {found.across_levels}"
+                f"by labels: {verification.violations} violations;"
+                f" across levels of the taxonomy: {verification.across_levels}"
             )
         if sealed is not None and sealed.compared:
             _print_identity(sealed)
-        print_witnesses(found)
-    if not (found.verified if sealed is None else sealed.holds):
+        print_witnesses(verification)
+    if not (verification.verified if sealed is None else sealed.holds):
         raise typer.Exit(VerificationFailed.exit_code)
 
 
@@ -173,7 +176,7 @@ def _verify_release(
     show_sql: bool,
     limits: dict[str, Any],
 ) -> Verification:
-    """``verify --release``, on a locked connection: the file may be anybody's."""
+    """``verify --release``, on a locked connection because the file may be untrusted."""
     from anondb.database import Database
     from anondb.models.named import model_of
     from anondb.release.reader import locked_engine
@@ -183,12 +186,12 @@ def _verify_release(
     engine, schema, _ = locked_engine(source, files=files, on_statement=shown_statements(show_sql), **limits)
     with Database(engine) as database:
         engine.use(schema.catalog)
-        own = model_of(database.release(release).manifest)
-        return database.verify(release=release, model=promised(own), witnesses=witnesses, **knowledge)
+        manifest = database.release(release).manifest
+        return database.verify(release=release, model=promised(model_of(manifest)), witnesses=witnesses, **knowledge)
 
 
 def _print_identity(sealed: SealedCheck) -> None:
-    """The digests of a sealed file, and whether they are those asked for."""
+    """Print the digests of a sealed file, and the results of their comparisons."""
     print_digests(sealed.sha256, sealed.content_digest)
     if sealed.expected is not None:
         typer.echo(f"expected digest: {'the same' if sealed.expected else 'ANOTHER: this is not the file you expect'}")
@@ -212,28 +215,29 @@ def _verify_source(
     threads: int | None,
     memory_limit: str | None,
 ) -> None:
-    """``verify --against-source``: today's data under the recoding of a release."""
+    """``verify --against-source``: check the current data under the recoding of a release."""
     from anondb.models.named import model_of
 
     if release is None:
         raise InputError("--against-source goes with --release NAME.", code="bad_usage")
     with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
         model = promised(model_of(database.release(release).manifest))
-        found = database.check_view(release, model=model, witnesses=witnesses)
+        check = database.check_view(release, model=model, witnesses=witnesses)
     if as_json:
-        print_json(found.to_json(witnesses=witnesses > 0))
+        print_json(check.to_json(witnesses=witnesses > 0))
     else:
-        checked = found.verification
+        verification = check.verification
+        holds = "holds" if verification.verified else f"does not hold, {verification.violations:,} violations"
         rows = [
-            ("promise", "holds" if checked.verified else f"does not hold, {checked.violations:,} violations"),
-            ("data", "unchanged" if found.fresh else "changed since the release was made"),
-            ("transactions", f"{found.transactions:,}"),
-            ("without a released item", f"{found.not_covered_items:,} of {found.items:,} items"),
-            ("suppression", "within the policy's limit" if found.within_limit else "beyond the policy's limit"),
-            ("information loss", f"LM {figure(found.loss.lm)}, NCP {figure(found.loss.ncp)}"),
+            ("promise", holds),
+            ("data", "unchanged" if check.fresh else "changed since the release was made"),
+            ("transactions", f"{check.transactions:,}"),
+            ("without a released item", f"{check.not_covered_items:,} of {check.items:,} items"),
+            ("suppression", "within the policy's limit" if check.within_limit else "beyond the policy's limit"),
+            ("information loss", f"LM {figure(check.loss.lm)}, NCP {figure(check.loss.ncp)}"),
         ]
         print_table(f"{shown(release)} on its source as it is now", rows)
-        print_witnesses(checked)
-        print_items("without a released item", found.not_covered)
-    if not found.holds:
+        print_witnesses(verification)
+        print_items("without a released item", check.not_covered)
+    if not check.holds:
         raise typer.Exit(VerificationFailed.exit_code)

@@ -42,21 +42,21 @@ def compare(
     m: Annotated[str, typer.Option(help="Values of m: integers, or inf.", metavar="M,M")] = "2",
     option: OptionPairs = None,
     workload: Annotated[
-        str | None, typer.Option(help="Your own queries (query_id, item) measure accuracy.", metavar="TABLE|FILE")
+        str | None, typer.Option(help="Your own queries (query_id, item), to measure accuracy.", metavar="TABLE|FILE")
     ] = None,
     queries: Annotated[
-        str, typer.Option(help="How many random queries, or a log of COUNT queries.", metavar="N|FILE.sql")
+        str, typer.Option(help="Number of random queries, or a log of COUNT queries.", metavar="N|FILE.sql")
     ] = "1000",
-    time_limit: Annotated[float, typer.Option(help="Seconds of each run.", min=0.1)] = 600.0,
-    memory_limit: Annotated[str, typer.Option(help="Memory of each run, such as 2GB.", metavar="SIZE")] = "4GB",
+    time_limit: Annotated[float, typer.Option(help="Time limit of each run, in seconds.", min=0.1)] = 600.0,
+    memory_limit: Annotated[str, typer.Option(help="Memory limit of each run, such as 2GB.", metavar="SIZE")] = "4GB",
     threads: Threads = None,
-    again: Annotated[bool, typer.Option("--again", help="Run also what the ledger knows the result of.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Repeat the runs whose results are in the ledger.")] = False,
     report: Annotated[str | None, typer.Option(help="Write a page with plots.", metavar="FILE.html")] = None,
     csv: Annotated[str | None, typer.Option(help="Write the results as CSV.", metavar="FILE.csv")] = None,
     as_json: Json = False,
     **flags: Any,
 ) -> None:
-    """Run algorithms and parameters side by side on the same data; each in a process with limits of its own."""
+    """Compare algorithms and parameters on the same data; each run is a process with limits on time and memory."""
     from anondb.compare import results as kept
     from anondb.compare import runs
     from anondb.compare.limits import parse_size
@@ -73,8 +73,8 @@ def compare(
     options = {name: values[name] for name in OPTIONS if name in values} | pairs(option or ())
     grid: dict[str, list[Any]] = {"k": [_whole("k", x) for x in _listed(k)], "m": _listed(m)}
     grid |= {name: [values[name]] for name in ("h", "p") if name in values}
-    wanted = runs.plan(_listed(algorithms or ""), model or "km", grid, options)
-    _check_used(wanted, options)
+    planned = runs.plan(_listed(algorithms or ""), model or "km", grid, options)
+    _check_used(planned, options)
     _check_targets(source, report, csv)
     count = 1 if log else _whole("queries", queries)
     Workload(count, size, seed, draw)  # checks them
@@ -85,22 +85,22 @@ def compare(
     ledger = _Ledger(None if is_file(source) else source)
     with progress() as say:
         known = {} if again else ledger.known()
-        found = runs.run_all(setting, wanted, known, ledger.keep, say or (lambda words: None))
+        results = runs.run_all(setting, planned, known, ledger.keep, say or (lambda words: None))
     if csv is not None:
-        kept.write_csv(csv, found)
+        kept.write_csv(csv, results)
     if report is not None:
-        write_report(report, found, setting, facts)
+        write_report(report, results, setting, facts)
     if as_json:
-        print_json({**facts, "runs": [r.to_json() for r in found], "report": report, "csv": csv})
+        print_json({**facts, "runs": [r.to_json() for r in results], "report": report, "csv": csv})
     else:
-        _print(found)
-    if not any(r.status == "done" for r in found):
-        infeasible = all(r.status == "infeasible" for r in found)
+        _print(results)
+    if not any(r.status == "done" for r in results):
+        infeasible = all(r.status == "infeasible" for r in results)
         raise typer.Exit(InfeasibleError.exit_code if infeasible else EngineError.exit_code)
 
 
 def _listed(text: str) -> list[str]:
-    """The parts of a list that is written with commas."""
+    """The parts of a comma-separated list."""
     return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
@@ -110,15 +110,15 @@ def _whole(name: str, text: str) -> int:
     return int(text)
 
 
-def _check_used(wanted: list[Run], options: dict[str, Any]) -> None:
-    """Refuse an option that no run takes."""
+def _check_used(runs: list[Run], options: dict[str, Any]) -> None:
+    """Raise an ``InputError`` for an option that no run takes."""
     for option in options:
-        if option != "taxonomy" and not any(option in run.options for run in wanted):
+        if option != "taxonomy" and not any(option in run.options for run in runs):
             raise InputError(f"{option} goes with none of these algorithms.", code="bad_usage", hint="Leave it out.")
 
 
 def _check_targets(source: str, *targets: str | None) -> None:
-    """Refuse before the long work what could not be written after it."""
+    """Check, before the long work, that the results can be written."""
     for target in targets:
         if target is None:
             continue
@@ -132,7 +132,7 @@ def _check_targets(source: str, *targets: str | None) -> None:
 
 
 def _read(setting: Setting, table: str | None, options: dict[str, Any]) -> tuple[Setting, dict[str, Any]]:
-    """Read the source once: a bad one is refused before any run, and results belong to these data."""
+    """Read the source once, to refuse bad data before any run and to compute the fingerprint of the results."""
     from anondb.compare.results import digest
     from anondb.data.sources import open_source
     from anondb.data.taxonomy import load_taxonomy
@@ -156,8 +156,8 @@ def _read(setting: Setting, table: str | None, options: dict[str, Any]) -> tuple
 
 
 class _Ledger:
-    """Results in the owner's file, which is opened for each of them: the runs read it in between. Data files have no
-    ledger, so that nothing of theirs is resumed."""
+    """The results in the owner's file, which is opened for each of them because the runs read it in between. A data file
+    has no ledger: its comparisons cannot resume."""
 
     def __init__(self, source: str | None) -> None:
         self._source = source
@@ -179,12 +179,12 @@ class _Ledger:
 
 
 _CAPTION = (
-    "Errors: median / mean of |truth - estimate| / truth, and of how many COUNT queries; answering 0 to all scores what "
-    "stands under 'answer 0'.\nSuppressed: items, and their share of the occurrences; a release answers 0 for deleted items."
+    "Errors: median / mean of |truth - estimate| / truth, and the number of COUNT queries; 'answer 0' is the error of "
+    "answering 0 to all.\nSuppressed: items, and their share of the occurrences; a release answers 0 for deleted items."
 )
 
 
-_DIFFERENT = "\nThe runs were asked different queries, so that their errors and bounds cannot be compared."
+_DIFFERENT = "\nThe runs answered different queries: do not compare their errors and bounds."
 
 
 def _errors(result: Result) -> list[str]:
@@ -193,12 +193,12 @@ def _errors(result: Result) -> list[str]:
 
     if result.status != "done":
         return ["-"] * 6
-    found, frequent = result.figures["relative_error"], frequent_queries(result)
+    errors, frequent = result.figures["relative_error"], frequent_queries(result)
     measured = result.figures["queries"] - result.figures["skipped"]
     return [
-        f"{figure(found['median_frequent'])} / {figure(found['mean_frequent'])} ({frequent:,})",
-        f"{figure(found['median'])} / {figure(found['mean'])} ({measured:,})",
-        *(figure(found[n]) for n in ("always_zero", "median_truth")),
+        f"{figure(errors['median_frequent'])} / {figure(errors['mean_frequent'])} ({frequent:,})",
+        f"{figure(errors['median'])} / {figure(errors['mean'])} ({measured:,})",
+        *(figure(errors[n]) for n in ("always_zero", "median_truth")),
         figure(result.figures["bounds_width"]),
         f"{result.figures['suppressed_items']:,} ({100 * share_suppressed(result):.3g} %)",
     ]

@@ -50,5 +50,5 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
 
 
 def epilog(command: str) -> str:
-    """The examples of a command, a line each."""
+    """The examples of a command, one per line."""
     return "Examples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[command])

@@ -14,7 +14,7 @@ from anondb.errors import InputError
 
 
 def load(
-    database: Annotated[str, typer.Argument(help="The DuckDB file; made if it does not exist.", metavar="DB")],
+    database: Annotated[str, typer.Argument(help="The DuckDB file; created if it does not exist.", metavar="DB")],
     transactions: Annotated[str | None, typer.Option(help="Transactions to load.", metavar="FILE")] = None,
     as_table: Annotated[
         str, typer.Option("--as", help="Table for the transactions.", metavar="TABLE")
@@ -39,7 +39,7 @@ def load(
         raise InputError(
             "There is nothing to load.", code="bad_usage", hint="Name --transactions, --taxonomy or --records."
         )
-    wanted = {
+    files_by_kind = {
         "transactions": (transactions, as_table),
         "taxonomy": (taxonomy, taxonomy_as),
         "records": (records, records_as),
@@ -47,7 +47,7 @@ def load(
     existed = os.path.lexists(database)
     try:
         with opened(database, show_sql=show_sql, create=True) as target:
-            files = {what: pair for what, pair in wanted.items() if pair[0]}
+            files = {what: pair for what, pair in files_by_kind.items() if pair[0]}
             loaded = load_files(target.engine, files, replace=replace)
     except BaseException:
         if not existed:  # the new database, without any table in it
@@ -67,7 +67,7 @@ def publish(
     release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
     to: Annotated[str, typer.Option("--to", help="The new file.", metavar="FILE")],
     proof: Annotated[
-        str | None, typer.Option(help="Also write SQL with which anybody checks the promise.", metavar="DIR")
+        str | None, typer.Option(help="Also write SQL that checks the promise without anondb.", metavar="DIR")
     ] = None,
     allow_overlap: AllowOverlap = False,
     include_constraints: Annotated[
@@ -77,7 +77,7 @@ def publish(
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """Seal a release into a DuckDB file of its own, which holds nothing else."""
+    """Seal a release into a new DuckDB file that holds nothing else."""
     from anondb.owner.publications import notes
 
     with opened(source, show_sql=show_sql) as database:
@@ -111,7 +111,7 @@ def publish(
 
 
 def releases(source: Source, as_json: Json = False) -> None:
-    """List the releases of a database, dropped ones too."""
+    """List the releases of a database, including dropped ones."""
     with opened(source, read_only=True) as database:
         entries, kept = database.releases(), not database.engine.one_shot
         gone = database.publications()

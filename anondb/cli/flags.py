@@ -1,4 +1,4 @@
-"""Flags that are derived from what models, policies and workloads state, and help in panels."""
+"""Derive flags from the parameters of models, policies and workloads, and format help in panels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODEL_PARAMETERS = tuple(model_parameters())
 
 
 def with_flags(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the flags of these parameters and options in the place of its ``**flags``."""
+    """Decorate a command: replace its ``**flags`` by the flags of these parameters and options."""
 
     def derive(command: Callable[..., None]) -> Callable[..., None]:
         written = inspect.signature(command, eval_str=True).parameters.values()
@@ -49,17 +49,17 @@ def _flag(name: str, parameter: Parameter) -> inspect.Parameter:
 
 
 def flag_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The flags that the user set, read from their texts: those that are neither None nor False."""
+    """The parsed values of the flags that the user set (neither None nor False)."""
     present = {name: value for name, value in values.items() if value is not None and value is not False}
     read = {name: s.read for name, s in SOURCES.items() if s.read is not None}
     return {n: read[n](v) if n in read and isinstance(v, str) else v for n, v in present.items()}
 
 
 def pairs(texts: Iterable[str]) -> dict[str, str]:
-    """The options of ``--option NAME=VALUE``; a name alone means true.
+    """Parse ``--option NAME=VALUE`` texts; a name alone means true.
 
     Raises:
-        typer.BadParameter: no name, or the same name twice.
+        typer.BadParameter: a text has no name, or a name occurs twice.
     """
     read: dict[str, str] = {}
     for text in texts:
@@ -72,7 +72,7 @@ def pairs(texts: Iterable[str]) -> dict[str, str]:
 
 
 class PanelCommand(TyperCommand):
-    """A command whose help shows its options in panels, and its examples as they are written."""
+    """A command whose help shows its options in panels, and its examples without wrapping."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and options, each panel under its name."""

@@ -18,10 +18,10 @@ Name = Annotated[str | None, typer.Argument(help="An algorithm; all are listed b
 
 
 def algorithms(name: Name = None, as_json: Json = False) -> None:
-    """List the algorithms, or one with what it needs, what it takes and the options that steer it."""
+    """List the algorithms, or one with its inputs and options."""
     if name is not None and name not in METHODS:
         raise InputError(
-            f"There is no algorithm {name!r}; there are {', '.join(METHODS)}.{nearest(name, METHODS)}",
+            f"There is no algorithm {name!r}, only {', '.join(METHODS)}.{nearest(name, METHODS)}",
             code="unknown_algorithm",
         )
     listed = list(METHODS.values()) if name is None else [METHODS[name]]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def _listing(
     database: Database, witnesses: int, transactions: Any, taxonomy: str | None, id: str, item: str
 ) -> Iterator[None]:
-    """If items are no leaves of the taxonomy, show as many of them as the owner asked for beside the error."""
+    """If items are not leaves of the taxonomy, list up to ``witnesses`` of them after the error."""
     try:
         yield
     except InputError as error:
@@ -58,7 +58,7 @@ def anonymize(
     algorithm: Annotated[
         str | None,
         typer.Option(
-            help="The algorithm; by default the first that keeps the promise and has what it needs (anondb algorithms).",
+            help="The algorithm; by default the first that keeps the promise and has its inputs (anondb algorithms).",
             metavar="NAME",
             rich_help_panel=ALGORITHM,
         ),
@@ -91,10 +91,10 @@ def anonymize(
     parameters = {name: options.pop(name) for name in MODEL_PARAMETERS if name in options}
     for name, value in pairs(option or ()).items():
         if name in options:
-            raise InputError(f"{name} is stated twice.", code="bad_usage", hint="State it once.")
+            raise InputError(f"{name} is set twice.", code="bad_usage", hint="Set it once.")
         if name in SOURCES or name in WORKLOAD:
             dashed = name.replace("_", "-")
-            raise InputError(f"{name} is no option of an algorithm.", code="bad_usage", hint=f"Use --{dashed}.")
+            raise InputError(f"{name} is not an option of an algorithm.", code="bad_usage", hint=f"Use --{dashed}.")
         options[name] = value
     id, item, taxonomy = options["id"], options["item"], options.get("taxonomy")
     with (
@@ -129,7 +129,7 @@ def demo(
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """Make a small shop, anonymize and publish it, and show analyst queries beside the truth."""
+    """Make a small shop, anonymize and publish it, and compare analyst queries with the truth."""
     from anondb.demo import run_demo
 
     with progress() as say:
@@ -144,5 +144,5 @@ def demo(
     print_report(story.report, kept=True)
     print_answers(story.answers)
     typer.echo(f"\nThe shop is in {story.database}, the sealed release in {story.sealed}.")
-    typer.echo("Open the release with any DuckDB client and ask it yourself:")
+    typer.echo("Open the release with any DuckDB client and query it yourself:")
     typer.echo(f"  FROM count_bounds({sql_list(story.answers[0].items)});")

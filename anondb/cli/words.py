@@ -1,4 +1,4 @@
-"""Words out: JSON on one line, tables for people, control characters escaped."""
+"""Print results: JSON on one line, or tables with control characters escaped."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ if TYPE_CHECKING:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Exactly one JSON object on stdout."""
+    """Print exactly one JSON object to stdout."""
     typer.echo(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def json_error(code: str, message: str, place: dict[str, int] | None = None) -> None:
-    """The same for an error, where the user asked for JSON."""
+    """Print an error as a JSON object to stdout if the user asked for JSON."""
     if "--json" in sys.argv:
         print_json({"error": {"code": code, "message": message, **(place or {})}})
 
 
 def nothing_begun() -> None:
-    """Say that Ctrl-C came before the work."""
+    """Report that Ctrl-C came before any work."""
     json_error("interrupted", "interrupted; nothing had begun")
     typer.echo("anondb: interrupted; nothing had begun", err=True)
 
 
 def figure(value: float | None) -> str:
-    """A number in four digits, or a dash where there is none."""
+    """Format a number with four digits; a dash for None."""
     return "-" if value is None else f"{value:.4g}"
 
 
 def plain(text: str) -> str:
-    """Text for a terminal: control and format characters escaped."""
+    """Escape the control and format characters of a text for a terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def shown(text: str) -> str:
-    """The same for a table of rich's: brackets taken literally too."""
+    """Escape a text for a table of rich: control and format characters, and brackets."""
     from rich.markup import escape
 
     return escape(plain(text))
 
 
 def print_table(title: str, rows: list[tuple[str, Any]]) -> None:
-    """Names and values, a line each."""
+    """Print a table of names and values."""
     from rich.console import Console
     from rich.table import Table
 
@@ -62,13 +62,13 @@ def print_table(title: str, rows: list[tuple[str, Any]]) -> None:
 
 
 def print_digests(sha256: str, content_digest: str) -> None:
-    """The digests of a sealed file, a line each: a table would cut them."""
+    """Print the digests of a sealed file, one per line: a table would cut them."""
     typer.echo(f"sha256 {sha256}")
     typer.echo(content_digest)
 
 
 def print_report(report: Report, kept: bool) -> None:
-    """What a release is and what it cost, for the owner."""
+    """Print the owner's report on a release."""
     rows: list[tuple[str, Any]] = [
         ("promise", f"{report.model.promise} by {report.algorithm}, verified on the frozen rows"),
         ("transactions", f"{report.transactions:,}"),
@@ -97,15 +97,15 @@ def print_report(report: Report, kept: bool) -> None:
         typer.echo(plain(f"note: {warning}"), err=True)
 
 
-def accuracy_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Lines on a workload and its relative errors, from an accuracy's JSON."""
-    asked = f"{found['queries']:,} of {found['size'] or 'various'} items"
-    return [("COUNT queries", asked + truth_words(found)), *error_rows(found)]
+def accuracy_rows(accuracy: dict[str, Any]) -> list[tuple[str, str]]:
+    """The rows on a workload and its relative errors, from an accuracy's JSON."""
+    asked = f"{accuracy['queries']:,} of {accuracy['size'] or 'various'} items"
+    return [("COUNT queries", asked + truth_words(accuracy)), *error_rows(accuracy)]
 
 
-def error_rows(found: dict[str, Any], name: str = "relative error") -> list[tuple[str, str]]:
-    """Lines on relative errors: of the queries whose truth is at least k, then of all, beside the score of the answer 0."""
-    errors, frequent = found["relative_error"], found["frequent"]
+def error_rows(accuracy: dict[str, Any], name: str = "relative error") -> list[tuple[str, str]]:
+    """The rows on relative errors: of queries with a truth of at least k, then of all, with the score of the answer 0."""
+    errors, frequent = accuracy["relative_error"], accuracy["frequent"]
     if errors["mean"] is None:
         return [(name, "not measured: no query has a truth above 0")]
     words = []
@@ -123,15 +123,15 @@ def error_rows(found: dict[str, Any], name: str = "relative error") -> list[tupl
     return rows
 
 
-def truth_words(found: dict[str, Any]) -> str:
-    """How large the true counts are."""
-    truth, skipped = found["relative_error"]["median_truth"], found.get("skipped")
+def truth_words(accuracy: dict[str, Any]) -> str:
+    """Text on the true counts: the number of skipped queries, and the median truth."""
+    truth, skipped = accuracy["relative_error"]["median_truth"], accuracy.get("skipped")
     words = f", {skipped:,} skipped (truth 0)" if skipped else ""
     return words if truth is None else f"{words}; the median truth is {figure(truth)}"
 
 
 def _loss_rows(report: Report) -> list[tuple[str, str]]:
-    """The line on information loss, where the model has one."""
+    """The row on information loss, if the model has one."""
     loss = report.loss
     if report.relational:
         return [("information loss", f"NCP of the records {figure(loss.ncp)}, UL of the items {figure(loss.ul)}")]
@@ -142,9 +142,9 @@ def _loss_rows(report: Report) -> list[tuple[str, str]]:
     return [("information loss", words if loss.ul_log2 is None else f"{words}, log2 UL {figure(loss.ul_log2)}")]
 
 
-def _anatomy_rows(found: AnatomyFigures) -> list[tuple[str, Any]]:
-    """The figures of an anatomy, for its owner."""
-    buckets, rules = found.buckets, found.rules
+def _anatomy_rows(figures: AnatomyFigures) -> list[tuple[str, Any]]:
+    """The rows on the figures of an anatomy."""
+    buckets, rules = figures.buckets, figures.rules
     json_ = buckets.to_json()
     rows = [
         ("buckets", f"{buckets.buckets:,} of {buckets.columns} columns, the largest of {buckets.largest_bucket:,}"),
@@ -164,18 +164,18 @@ def _anatomy_rows(found: AnatomyFigures) -> list[tuple[str, Any]]:
     return [*rows, ("rules", f"{words}, {rules.reconstructed:,} in a reconstruction")]
 
 
-def _relational_rows(found: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """Lines on records beside the transactions."""
-    if found is None:
+def _relational_rows(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """The rows on relational records."""
+    if figures is None:
         return []
     rows = [
         (
             "clusters",
-            f"{found['clusters']:,}, the largest of {found['largest_cluster']:,} records; items suppressed in "
-            f"{found['suppressed_clusters']:,}; {found['merged_clusters']:,} merged with others instead",
+            f"{figures['clusters']:,}, the largest of {figures['largest_cluster']:,} records; items suppressed in "
+            f"{figures['suppressed_clusters']:,}; {figures['merged_clusters']:,} merged with others instead",
         )
     ]
-    asked = found["accuracy"]
+    asked = figures["accuracy"]
     if asked is not None:
         kind = f"{asked['values']} value{'s' * (asked['values'] != 1)} and {asked['items']} items"
         rows.append(("queries of values", f"{asked['queries']} of {kind}{truth_words(asked)}"))
@@ -183,32 +183,32 @@ def _relational_rows(found: dict[str, Any] | None) -> list[tuple[str, str]]:
     return rows
 
 
-def _constraint_rows(found: ConstraintReport | None) -> list[tuple[str, str]]:
-    """Lines on what was stated and kept."""
-    if found is None:
+def _constraint_rows(report: ConstraintReport | None) -> list[tuple[str, str]]:
+    """The rows on the owner's constraints."""
+    if report is None:
         return []
     rows = []
-    if found.privacy is not None:
-        rows.append(("privacy constraints", str(found.privacy)))
-    if found.utility is not None:
-        rest = f", and one of the {found.rest:,} other items" if found.rest else ""
-        rows.append(("utility constraints", f"{found.utility:,}{rest}, verified on the frozen rows"))
-    if found.countable:
-        exact = sum(c.exact for c in found.countable)
-        rows.append(("countable sets", f"{exact:,} of {len(found.countable):,} exactly"))
+    if report.privacy is not None:
+        rows.append(("privacy constraints", str(report.privacy)))
+    if report.utility is not None:
+        rest = f", and one of the {report.rest:,} other items" if report.rest else ""
+        rows.append(("utility constraints", f"{report.utility:,}{rest}, verified on the frozen rows"))
+    if report.countable:
+        exact = sum(c.exact for c in report.countable)
+        rows.append(("countable sets", f"{exact:,} of {len(report.countable):,} exactly"))
     rows += [
         (
             f"  {shown(c.set_id)}",
             f"not exact: of {c.items:,} items {c.suppressed:,} suppressed, {c.mixed:,} together with others",
         )
-        for c in found.countable
+        for c in report.countable
         if not c.exact
     ]
     return rows
 
 
 def print_answers(answers: Any) -> None:
-    """The demo's answers beside the truth."""
+    """Print the demo's answers and the truth."""
     from rich.console import Console
     from rich.table import Table
 
@@ -224,7 +224,7 @@ def print_answers(answers: Any) -> None:
 
 
 def print_answer(answer: Any) -> None:
-    """The answer to a COUNT query: a row for each group, with its bounds."""
+    """Print the answer to a COUNT query: one row for each group, with its bounds."""
     from rich.console import Console
     from rich.table import Table
 
@@ -243,7 +243,7 @@ def print_answer(answer: Any) -> None:
 
 
 def print_result(result: Any) -> None:
-    """The result of a statement of a script: a table, or a sentence on stderr where there is none."""
+    """Print the result of a statement of a script: a table, or a sentence on stderr if it has no rows."""
     if result.view is not None and result.kind != "show":
         typer.echo(plain(result.view.words))
         for note in result.view.notes:
@@ -263,18 +263,18 @@ def print_result(result: Any) -> None:
 
 
 def sql_list(items: tuple[str, ...]) -> str:
-    """Items as a list in SQL, to be copied into a shell."""
+    """Items as a SQL list, for copying into a shell."""
     return "[" + ", ".join("'" + i.replace("'", "''") + "'" for i in items) + "]"
 
 
 def print_items(words: str, items: Sequence[str], *, err: bool = False) -> None:
-    """Items that were asked for, as JSON texts, a line each."""
+    """Print items as JSON texts, one per line."""
     for item in items:
         typer.echo(f"  {words}\t{json.dumps(item, ensure_ascii=False)}", err=err)
 
 
-def print_witnesses(found: Verification) -> None:
-    """The violations that were asked for: support and items, as JSON texts, a line each."""
-    for witness in found.witnesses:
+def print_witnesses(verification: Verification) -> None:
+    """Print the violations, one per line: the support, and the items as JSON texts."""
+    for witness in verification.witnesses:
         items = "\t".join(json.dumps(i, ensure_ascii=False) for i in witness.items)
         typer.echo(f"  {witness.support}\t{items or '(no item)'}")

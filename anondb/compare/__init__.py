@@ -1,1 +1,1 @@
-"""Several algorithms and parameters on the same data, side by side: what runs, its limits, its results, its report."""
+"""Compare algorithms and parameters on the same data: plan the runs, limit and run them, store and report the results."""

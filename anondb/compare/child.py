@@ -1,6 +1,6 @@
-"""One run of a comparison, in a process of its own: a job as JSON on stdin, its result as one JSON object on stdout.
+"""The process of one run of a comparison: it reads a job as JSON from stdin, and writes its result as JSON to stdout.
 
-The source is only read: the release is frozen, verified and measured in a database in memory, and gone afterwards.
+The source is only read: the release is frozen, verified and measured in a database in memory, which is then discarded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LABEL_LENGTH = 60
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
-    """Anonymize, verify and measure; the figures of the report, and what the comparison adds to them."""
+    """Anonymize, verify and measure; return the figures of the report and those that only a comparison needs."""
     for module in job["modules"]:
         import_module(module)
     with connect(":memory:", threads=job["threads"], memory_limit=job["memory_limit"]) as database:
@@ -61,14 +61,14 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             **{name: report["loss"][name] for name in ("lm_total", "lm", "ncp", "ul", "ul_log2", "ggd")},
             **{name: report["accuracy"][name] for name in ("queries", "skipped", "average_relative_error")},
             **{name: report["accuracy"][name] for name in ("relative_error", "frequent")},
-            **_of_answers(database, f"{NAME}: log " if log else f"{NAME}: "),
+            **_answer_figures(database, f"{NAME}: log " if log else f"{NAME}: "),
             "anonymize_seconds": report["seconds"]["anonymize"],
             "generalized": _generalized(database),
         }
 
 
 def _open(database: Database, job: dict[str, Any]) -> Any:
-    """The transactions: a file, or a view on the table of the attached source, called like it for a log of queries."""
+    """The transactions: a file, or a view on the attached source's table; for a query log, with the name of the table."""
     engine = database.engine
     if is_file(job["source"]):
         if not job["log"]:
@@ -87,8 +87,8 @@ def _open(database: Database, job: dict[str, Any]) -> Any:
     return view
 
 
-def _of_answers(database: Database, prefix: str) -> dict[str, Any]:
-    """The mean width of the bounds, and what tells whether two runs were asked the same."""
+def _answer_figures(database: Database, prefix: str) -> dict[str, Any]:
+    """The mean width of the bounds, and a digest of the queries that shows whether two runs answered the same ones."""
     tables = {n: Table(current_catalog(database.engine), "anondb", n) for n in ("accuracy", "workloads")}
     width = database.engine.scalar("release/bounds_width", {"accuracy": tables["accuracy"]}, prefix=prefix)
     asked = database.engine.scalar("release/asked_queries", tables, prefix=prefix)
@@ -96,18 +96,18 @@ def _of_answers(database: Database, prefix: str) -> dict[str, Any]:
 
 
 def _generalized(database: Database) -> list[dict[str, Any]]:
-    """The most frequent generalized items: label, how many items each stands for, and its support."""
+    """The most frequent generalized items: label, number of original items, and support."""
     schema = database.release(NAME)._schema()
     tables = {name: schema.table(name) for name in ("transactions", "released_items")}
-    found = database.engine.query("release/generalized_by_frequency", tables, most=MOST_ITEMS)
+    rows = database.engine.query("release/generalized_by_frequency", tables, most=MOST_ITEMS)
     return [
         {"item": str(item)[:LABEL_LENGTH], "size": int(size), "support": int(support)}
-        for item, size, support in zip(found["item"], found["size"], found["support"], strict=True)
+        for item, size, support in zip(rows["item"], rows["size"], rows["support"], strict=True)
     ]
 
 
 def main() -> None:
-    """Run the job of stdin; whatever happens, stdout gets one JSON object."""
+    """Run the job on stdin, and write one JSON object to stdout, also after an error."""
     result: dict[str, Any]
     try:
         result = {"status": "done", **run(json.load(sys.stdin))}

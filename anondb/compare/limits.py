@@ -1,4 +1,4 @@
-"""A process of its own for each run, so that its time and memory can be limited and measured."""
+"""Run a command in a separate process, and limit and measure its time and memory."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "
 
 @dataclass(frozen=True)
 class Finished:
-    """How a process ended.
+    """The outcome of a process.
 
     Attributes:
         status: ``done`` (it ended by itself), ``timeout`` or ``memory`` (it was stopped at a limit).
         code: its exit code.
-        output: what it wrote to stdout.
+        output: its stdout.
         seconds, cpu_seconds: wall time, and CPU time of user and system.
-        peak_bytes: its largest resident memory; 0 where the system does not tell.
+        peak_bytes: its largest resident memory; 0 if the system does not report it.
     """
 
     status: str
@@ -40,28 +40,28 @@ class Finished:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size as DuckDB writes it: ``2GB``, ``512MiB``, ``1.5 GB``.
+    """Parse a size in DuckDB's notation, such as ``2GB``, ``512MiB`` or ``1.5 GB``, into bytes.
 
     Raises:
-        InputError: it is none.
+        InputError: the text is not a size.
     """
-    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT]?I?)B?\s*", text.upper())
-    if found is None or found[2] == "I" or not float(found[1]):
+    match = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([KMGT]?I?)B?\s*", text.upper())
+    if match is None or match[2] == "I" or not float(match[1]):
         raise InputError(f"A memory limit is a size such as 2GB, not {text[:40]!r}.", code="bad_parameter")
-    return int(float(found[1]) * _UNITS[found[2]])
+    return int(float(match[1]) * _UNITS[match[2]])
 
 
-def run_limited(command: Sequence[str], given: str, *, seconds: float, memory: int | None) -> Finished:
-    """Run a command, give it ``given`` on stdin, and stop it at a limit.
+def run_limited(command: Sequence[str], text: str, *, seconds: float, memory: int | None) -> Finished:
+    """Run a command with ``text`` on stdin, and stop it at a limit.
 
     Args:
         command: program and arguments.
-        given: text for stdin.
+        text: the text for stdin.
         seconds: limit of wall time.
-        memory: limit of resident memory, in bytes; it is looked at every few milliseconds, where the system tells.
+        memory: limit of resident memory, in bytes; checked every few milliseconds if the system reports it.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as source:
-        source.write(given.encode())
+        source.write(text.encode())
         source.seek(0)
         begun = time.perf_counter()
         process = subprocess.Popen(
@@ -96,13 +96,13 @@ def run_limited(command: Sequence[str], given: str, *, seconds: float, memory: i
 
 
 def _kill(pid: int) -> None:
-    """Stop a process and what it started."""
+    """Stop a process and its children."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
 
 
 def _memory(pid: int) -> tuple[int, int]:
-    """Resident memory of a process, now and at its peak, in bytes; zeros where the system does not tell."""
+    """Resident memory of a process, now and at its peak, in bytes; zeros if the system does not report it."""
     now = peak = 0
     with contextlib.suppress(OSError, ValueError):
         for line in Path(f"/proc/{pid}/status").read_text("ascii", "replace").splitlines():

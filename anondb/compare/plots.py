@@ -1,4 +1,4 @@
-"""Plots as SVG text, drawn so that they can be read without colour: marks, dashes and names tell series apart."""
+"""Draw plots as SVG text that is readable without colour: marks, dashes and names distinguish the series."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARKS = 8
 
 
 def mark(number: int, x: float, y: float, size: float = 4.5) -> str:
-    """The mark of a series, around a point: eight shapes, filled and open in turn."""
+    """The mark of a series at a point: eight shapes, alternately filled and open."""
     shape, s = number % _MARKS, size
     paint = 'fill="currentColor"' if shape in (0, 2, 5) else 'fill="var(--paper)"'
     stroke = f'{paint} stroke="currentColor" stroke-width="1.6"'
@@ -38,17 +38,17 @@ def mark(number: int, x: float, y: float, size: float = 4.5) -> str:
 
 
 def number(value: float) -> str:
-    """A number for an axis or a label: three digits, large ones with separators."""
+    """Format a number for an axis or a label: three digits; separators in large numbers."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 class Scale:
-    """Where values lie between two places of a drawing; logarithmic where they differ too much to be told apart.
+    """Maps values to positions between two points of a drawing; logarithmic if the values differ by a large factor.
 
     Args:
-        values: what is to be shown.
-        start, end: the places of the smallest and the largest value.
-        zero: whether a scale that is not logarithmic begins at 0.
+        values: the values to show.
+        start, end: the positions of the smallest and the largest value.
+        zero: whether a linear scale begins at 0.
     """
 
     def __init__(self, values: Sequence[float], start: float, end: float, *, zero: bool) -> None:
@@ -63,7 +63,7 @@ class Scale:
         self._low, self._high, self._start, self._end = low, high, start, end
 
     def at(self, value: float) -> float:
-        """The place of a value."""
+        """The position of a value."""
         low, high = self._low, self._high
         share = math.log(value / low, high / low) if self.logarithmic else (value - low) / (high - low)
         return self._start + share * (self._end - self._start)
@@ -82,7 +82,7 @@ class Scale:
 def _frame(
     title: str, x_name: str, y_name: str, x: Sequence[float], y: Sequence[float]
 ) -> tuple[list[str], Scale, Scale]:
-    """The frame of a plot with its names and the ticks of y, and both scales."""
+    """The SVG frame of a plot with its axis names and the ticks of y, and both scales."""
     across = Scale(x, LEFT + INSET, WIDTH - RIGHT - INSET, zero=False)
     up = Scale(y, HEIGHT - BOTTOM, TOP, zero=True)
     note = ", logarithmic" if up.logarithmic else ""
@@ -107,13 +107,13 @@ def _below(across: Scale, values: Sequence[float]) -> list[str]:
 
 
 def lines(title: str, x_name: str, y_name: str, series: Mapping[str, Points], numbers: Mapping[str, int]) -> str:
-    """Series of points joined by lines, each named at its end.
+    """Plot series of points joined by lines, each named at its end.
 
     Args:
-        title: for readers who do not see the plot.
-        x_name, y_name: of the axes.
+        title: the label for screen readers.
+        x_name, y_name: the names of the axes.
         series: points by name, ascending in x.
-        numbers: which mark and dash each name has.
+        numbers: the number of each name's mark and dash.
     """
     x = sorted({x for points in series.values() for x, _ in points})
     parts, across, up = _frame(title, x_name, y_name, x, [y for points in series.values() for _, y in points])
@@ -130,7 +130,7 @@ def lines(title: str, x_name: str, y_name: str, series: Mapping[str, Points], nu
 
 
 def _names(ends: list[tuple[float, float, str]]) -> list[str]:
-    """The names of series beside their last points, moved apart where they would cover each other."""
+    """The names of series beside their last points, moved apart if they overlap."""
     parts, free = [], float(TOP)
     for y, x, name in sorted(ends):
         at = max(y + 4, free)
@@ -147,11 +147,11 @@ def scatter(
     points: Sequence[tuple[float, float, str, str | None]],
     numbers: Mapping[str, int],
 ) -> str:
-    """Points with the marks of their series; those that stand out (the frontier) are ringed, with a note beside.
+    """Plot points with the marks of their series; a point with a note (on the frontier) gets a ring.
 
     Args:
         title, x_name, y_name, numbers: as for ``lines``.
-        points: x, y, name of the series, and the note of a point that stands out.
+        points: x, y, name of the series, and a note or None.
     """
     x = [0.0, *(x for x, *_ in points)]
     parts, across, up = _frame(title, x_name, y_name, x, [y for _, y, *_ in points])
@@ -170,7 +170,7 @@ def scatter(
 
 
 def bars(title: str, values: Mapping[str, float], unit: str) -> str:
-    """A bar for each name, with its value beside it."""
+    """Plot a bar for each name, labelled with its value."""
     top = max(values.values(), default=0) or 1
     height = 24 * len(values) + 8
     parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">']

@@ -1,6 +1,6 @@
-"""The page of a comparison: one self-contained HTML file, for whoever decides what is released.
+"""Write the report of a comparison: one self-contained HTML file that helps the owner choose a release.
 
-It holds labels and exact figures of the original data: it is the owner's, like the ledger, and not for publication.
+It contains labels and exact figures of the original data: like the ledger, it is for the owner and not for publication.
 """
 
 from __future__ import annotations
@@ -48,33 +48,35 @@ svg { width: 100%; height: auto; color: var(--ink); } .legend svg { width: 1.2re
   stroke: var(--ink); } .note { color: var(--soft); font-size: .9rem; } .legend span { margin-right: 1.2rem; }
 """
 
-# What a promise covers and what it does not, in plain words (docs/algorithms/limits.md).
+# The attacks that a promise covers, and those that it does not (docs/algorithms/limits.md).
 PROMISES: Mapping[str, tuple[str, str]] = {
     "km": (
-        "Whoever knows up to m items of a person finds none or at least k transactions that hold them all.",
-        "Knowing what a person does not have, quantities, order, or that a person is in the data at all; and what all k"
-        " candidates share: if all have the same diagnosis, it is known. With m + 1 known items a person may be alone.",
+        "An attacker who knows up to m items of a person finds none or at least k transactions that hold them all.",
+        "Knowledge of items that a person does not have, of quantities or order, or that a person is in the data at all; and"
+        " facts that all k candidates share: if all have the same diagnosis, it is known. m + 1 known items may single out a"
+        " person.",
     ),
     "k": (
         "Every published transaction equals at least k - 1 others, so that any number of known items leaves k candidates.",
-        "What all k candidates share. Levels of the taxonomy are mixed, so the support of an original item is ambiguous, and"
-        " a coarse label beside finer ones suggests what it does not stand for.",
+        "Facts that all k candidates share. Levels of the taxonomy are mixed, so the support of an original item is"
+        " ambiguous, and a coarse label beside finer ones suggests that it does not stand for those.",
     ),
     "hkp": (
-        "Whoever knows up to p public items is left with at least k candidates, and guesses no private item of the person"
+        "An attacker who knows up to p public items has at least k candidates, and guesses no private item of the person"
         " with a confidence above h.",
-        "Attackers who know a private item already, or what a person does not have; and those with beliefs of their own.",
+        "Attackers who already know a private item, or items that a person does not have; and attackers with other prior"
+        " beliefs.",
     ),
 }
 
 
 def write_report(path: str, results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> None:
-    """Write the page.
+    """Write the report.
 
     Args:
-        path: the new file; one that is there gives way.
+        path: the new file; an existing one is replaced.
         results: the results, in the order of the runs.
-        setting: what the runs share.
+        setting: the shared inputs and limits of the runs.
         facts: transactions, items, occurrences and longest transaction of the source.
 
     Raises:
@@ -87,14 +89,14 @@ def write_report(path: str, results: Sequence[Result], setting: Setting, facts: 
 
 
 def page(results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> str:
-    """The HTML of the page."""
+    """The HTML of the report."""
     done = [r for r in results if r.status == "done"]
     numbers = {name: i for i, name in enumerate(dict.fromkeys(r.run.algorithm for r in results))}
     body = [
         f"<h1>Comparison of anonymizations of {escape(str(facts['source']))}</h1>",
         f"<p>{facts['transactions']:,} transactions, {facts['items']:,} items, {facts['occurrences']:,} occurrences, the"
-        f" longest transaction holds {facts['longest']:,} items. {len(results)} runs, {len(done)} of them done.</p>",
-        '<p class="note">This page holds exact figures and labels of the original data. It is for the owner, not for'
+        f" longest transaction has {facts['longest']:,} items. {len(results)} runs, {len(done)} of them done.</p>",
+        '<p class="note">This page contains exact figures and labels of the original data. It is for the owner, not for'
         " publication.</p>",
         _answer(done),
         _table(results),
@@ -120,7 +122,7 @@ def _strength(result: Result) -> str:
 
 
 def _asked(result: Result) -> tuple[Any, ...]:
-    """What results must share to be compared: k, and m where the promise has one."""
+    """The parameters that comparable results must share: k, and m if the promise has one."""
     return tuple(result.run.parameters.get(name) for name in ("k", "m", "p", "h"))
 
 
@@ -129,8 +131,8 @@ def _percent(value: float | None) -> str:
 
 
 def _answer(done: Sequence[Result]) -> str:
-    """The answer first: for each promise, who loses least, who answers queries best, and who is quick. What each of them
-    suppressed stands beside its name; who deletes most is not named (see ``merits``)."""
+    """The summary: for each promise, the runs with the least loss, the best answers and the shortest time. The suppression
+    of each run follows its name; a run that deletes most items is not named (see ``merits``)."""
     parts = []
     for asked in dict.fromkeys(map(_asked, done)):
         some = [r for r in done if _asked(r) == asked]
@@ -141,32 +143,32 @@ def _answer(done: Sequence[Result]) -> str:
 
 
 def _praise(named: Sequence[Result]) -> list[str]:
-    """What each run is best at; a run beside which there is none to compare is best at nothing."""
+    """Sentences on the measures in which each run is best; a single run is not compared."""
     if not named:
         return []
     if len(named) == 1:
         error = f"the median error of its {_queries(named[0])} {_shown(median_frequent(named[0]))}"
         loss = _percent(named[0].figures["ncp"])
-        return [f"{_who(named[0])} has no other run beside it; its loss (NCP) is {loss}, {error}"]
+        return [f"{_who(named[0])} has no other run to compare with; its loss (NCP) is {loss}, {error}"]
     said: dict[str, list[str]] = {}
     same = asked_the_same(named)
     for words, value, shown, of_answers in _MERITS:
         best = least(named, value) if same or not of_answers else []
         if best:
-            found = shown(value(best[0]) or 0.0)
-            found += f" over {_queries(best[0])}" if value is useful_error else ""
-            said.setdefault(" and ".join(map(_who, best)), []).append(f"{words} {found}")
+            figure = shown(value(best[0]) or 0.0)
+            figure += f" over {_queries(best[0])}" if value is useful_error else ""
+            said.setdefault(" and ".join(map(_who, best)), []).append(f"{words} {figure}")
     parts = [f"{who}: {', '.join(what)}" for who, what in said.items()]
     if not same:
-        parts.append("errors and bounds are not compared, since the runs were asked different queries")
+        parts.append("errors and bounds are not compared, since the runs answered different queries")
     elif all(median_frequent(r) is None for r in named):
         parts.append("errors are not compared, since no query has a truth of k or more")
     elif not any(useful_error(r) is not None for r in named):
-        parts.append("none answers COUNT queries with truth &ge; k better than the answer 0 would")
+        parts.append("no run answers COUNT queries with truth &ge; k better than the constant answer 0")
     return parts
 
 
-# What a run may be named for: words, the value, how it is shown, and whether it depends on the queries that were asked.
+# The measures in which a run may be named best: text, value, format, and whether it depends on the queries.
 _MERITS: tuple[tuple[str, Value, Callable[[float], str], bool], ...] = (
     ("the least loss (NCP),", lambda r: r.figures["ncp"], lambda value: _percent(value), False),
     ("the smallest median error of COUNT queries,", useful_error, number, True),
@@ -224,7 +226,7 @@ def _shown(value: float | None) -> str:
 
 
 ERROR = "Error of COUNT queries with a truth of k or more"
-ZERO = "answer 0"  # the baseline that errors are shown beside
+ZERO = "answer 0"  # the baseline of the errors
 MEASURES: tuple[tuple[str, str, Value], ...] = (
     ("Information loss", "NCP, %", lambda r: None if r.figures["ncp"] is None else 100 * r.figures["ncp"]),
     (ERROR, "median relative error", median_frequent),
@@ -236,7 +238,7 @@ MEASURES: tuple[tuple[str, str, Value], ...] = (
 
 
 def _plots(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
-    """Every measure against k and against m where they vary, else a bar for each algorithm."""
+    """Plots of every measure against k and against m if they vary, else a bar for each algorithm."""
     if not done:
         return ""
     marks = "".join(
@@ -311,12 +313,12 @@ def _frontier(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
 
 
 def _ring(result: Result) -> str:
-    """What is written beside a run of the frontier."""
+    """The note beside a run on the frontier."""
     return f"{_percent(share_suppressed(result))} suppressed"
 
 
 def _generalized(done: Sequence[Result]) -> str:
-    """The most frequent generalized items of each algorithm, for the first promise that was asked."""
+    """The most frequent generalized items of each algorithm under the first promise."""
     parts = []
     for name in dict.fromkeys(r.run.algorithm for r in done):
         first = next(r for r in done if r.run.algorithm == name)
@@ -348,7 +350,7 @@ def _promises(results: Sequence[Result]) -> str:
         )
     parts.append(
         "<p>None of them is differential privacy. Releases of overlapping data can be joined; algorithms are deterministic,"
-        " and who knows algorithm and parameters can rule some originals out.</p>"
+        " and an attacker who knows algorithm and parameters can rule out some originals.</p>"
     )
     return "".join(parts)
 
@@ -362,15 +364,15 @@ def _measures(setting: Setting) -> str:
     return (
         "<h2>How to read the figures</h2><ul>"
         "<li>NCP and LM: from 0 % (nothing changed) to 100 % (all suppressed), averaged over the original occurrences. NCP"
-        " counts how much of the domain an item was generalized to; a suppressed item counts fully.</li>"
-        f"<li>Errors: |truth - estimate| / truth over {asked}. The median over the queries with truth &ge; k says what to"
-        " expect of a count that k persons or more share; the mean over all is decided by the rarest queries. Answer 0: what"
-        " answering 0 to every query scores. A release answers 0 for what it deletes, so that its error comes close to that;"
-        " a release above it answers worse than nothing does, and only its bounds are worth something. Bounds' width:"
-        " mean difference of the guaranteed upper and lower bound, in transactions.</li>"
+        " is the share of the domain that an item was generalized to; a suppressed item counts fully.</li>"
+        f"<li>Errors: |truth - estimate| / truth over {asked}. The median over the queries with truth &ge; k is the expected"
+        " error of a count that k persons or more share; the rarest queries decide the mean over all. Answer 0: the error of"
+        " answering 0 to every query. A release answers 0 for deleted items, so its error comes close to this; if the error"
+        " of a release is larger, its estimates are worse than 0, and only its bounds are useful. Bounds' width: mean"
+        " difference of the guaranteed upper and lower bound, in transactions.</li>"
         "<li>Suppressed: items that are deleted everywhere, and deleted occurrences. A run that deletes more than half of"
-        " the items or occurrences is called best at nothing: deleting makes errors small, not answers good.</li>"
-        "<li>Time and memory: of the whole process, from reading the source to the verified release; limits were"
+        " the items or occurrences is not named as best: deleting makes errors small without better answers.</li>"
+        "<li>Time and memory: those of the whole process, from reading the source to the verified release; limits were"
         f" {setting.time_limit:g} s and {escape(str(setting.memory_limit))} for each run.</li>"
         f"</ul><p class='note'>Made by anondb {__version__}.</p>"
     )

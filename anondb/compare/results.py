@@ -1,4 +1,4 @@
-"""Where results of comparisons are kept: the table ``anondb.comparisons`` of the owner's ledger, and CSV files."""
+"""Store the results of comparisons: in the table ``anondb.comparisons`` of the owner's ledger, and in CSV files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from anondb.owner.ledger import LEDGER_SCHEMA, present
 from anondb.owner.releases import current_catalog
 from anondb.utility.errors import FIGURES
 
-# The columns of a result beside its key; the whole of it is in ``result``, as JSON.
+# The columns of a result other than its key; ``result`` is the complete result as JSON.
 COLUMNS: Mapping[str, str] = {
     **dict.fromkeys(("algorithm", "model", "parameters", "status", "message", "lm_total"), "VARCHAR"),
     **dict.fromkeys((f"relative_error_{name}" for name in FIGURES), "DOUBLE"),
@@ -32,7 +32,7 @@ _TABLE = {"key": "VARCHAR", **COLUMNS, "result": "VARCHAR", "created": "TIMESTAM
 
 
 def row(result: Result) -> dict[str, Any]:
-    """A result by column; what a run does not have is None."""
+    """The values of a result by column; None for figures that the run lacks."""
     values = result.to_json()
     values["parameters"] = ", ".join(f"{name}={value}" for name, value in result.run.parameters.items())
     values |= {f"relative_error_{name}": value for name, value in (values.get("relative_error") or {}).items()}
@@ -44,12 +44,12 @@ def _table(engine: Engine) -> Table:
 
 
 def known(engine: Engine) -> dict[str, Result]:
-    """The latest result of every run that was ever made here, by key."""
+    """The latest result of every run in the ledger, by key."""
     table = _table(engine)
     if not present(engine, table, _TABLE):
         return {}
-    found = engine.query("release/comparisons", {"comparisons": table})
-    return {str(k): Result.of(json.loads(r)) for k, r in zip(found["key"], found["result"], strict=True)}
+    rows = engine.query("release/comparisons", {"comparisons": table})
+    return {str(k): Result.of(json.loads(r)) for k, r in zip(rows["key"], rows["result"], strict=True)}
 
 
 def keep(engine: Engine, key: str, result: Result) -> None:
@@ -79,7 +79,7 @@ def keep(engine: Engine, key: str, result: Result) -> None:
 
 
 def write_csv(path: str, results: Sequence[Result]) -> None:
-    """Write the results as CSV, a row each.
+    """Write the results as CSV, one row each.
 
     Raises:
         InputError: the file cannot be written.
@@ -93,14 +93,14 @@ def write_csv(path: str, results: Sequence[Result]) -> None:
         raise InputError(f"The file {Path(path).name!r} cannot be written.", code="bad_path") from None
 
 
-def digest(engine: Engine, given: str) -> str:
-    """A digest of the content of a file or table that a comparison reads beside the transactions."""
-    if Path(given).is_file():
-        return hashlib.sha256(Path(given).read_bytes()).hexdigest()
-    with open_source(engine, given, "input") as source, reading(source.name):
+def digest(engine: Engine, location: str) -> str:
+    """The digest of a file or table that a comparison reads in addition to the transactions."""
+    if Path(location).is_file():
+        return hashlib.sha256(Path(location).read_bytes()).hexdigest()
+    with open_source(engine, location, "input") as source, reading(source.name):
         names = [exp.column(exp.to_identifier(name, quoted=True)) for name in source.columns]
         texts = [exp.cast(name, "VARCHAR").as_(f"c{i}") for i, name in enumerate(names)]
         inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-        found = engine.select(exp.select(*texts).from_(inner), f"reading {source.name}")
-    rows = sorted(zip(*(map(repr, column.tolist()) for column in found.values()), strict=True))
+        columns = engine.select(exp.select(*texts).from_(inner), f"reading {source.name}")
+    rows = sorted(zip(*(map(repr, column.tolist()) for column in columns.values()), strict=True))
     return hashlib.sha256(repr((list(source.columns), rows)).encode()).hexdigest()

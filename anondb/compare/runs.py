@@ -1,4 +1,4 @@
-"""What a comparison runs, one run after the other, and what is known of each."""
+"""Plan the runs of a comparison, run them one after the other, and collect their results."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from anondb.policy import choose_algorithm
 from anondb.promises import PROMISES
 from anondb.promises.spec import ModelSpec
 
-# A model that another one implies, with the same k: an algorithm that keeps it is compared with those that keep the other.
-SETTLED = ("done", "infeasible")  # results that another try would not change
+SETTLED = ("done", "infeasible")  # results that a repeated run would not change
 
 
 @dataclass(frozen=True)
@@ -34,21 +33,21 @@ class Run:
 
     @property
     def words(self) -> str:
-        """What the run is, for messages."""
+        """The algorithm and its parameters, for messages."""
         return f"{self.algorithm} with {', '.join(f'{n} = {v}' for n, v in self.parameters.items())}"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all runs of a comparison share.
+    """The inputs and limits that all runs of a comparison share.
 
     Attributes:
         source: a DuckDB file, or a data file.
         transactions: the table in the DuckDB file.
         id, item: its columns.
-        workload, log, queries, size, seed, draw: how accuracy is measured; ``log`` is a file of COUNT queries.
-        threads, memory_limit, time_limit: limits of each run; the memory limit holds for the whole process.
-        fingerprint: of the data and of everything else that is read.
+        workload, log, queries, size, seed, draw: the workload that measures accuracy; ``log`` is a file of COUNT queries.
+        threads, memory_limit, time_limit: limits of each run; the memory limit applies to the whole process.
+        fingerprint: the fingerprint of the data and all other inputs.
     """
 
     source: str
@@ -67,7 +66,7 @@ class Setting:
     fingerprint: str
 
     def key(self, run: Run) -> str:
-        """What a result is kept under: the same data, run, workload and version give the same result."""
+        """The key of a result: equal for the same data, run, workload and version."""
         shared = {n: getattr(self, n) for n in ("fingerprint", "workload", "log", "queries", "size", "seed", "draw")}
         text = json.dumps({**shared, **asdict(run), "version": __version__}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
@@ -75,14 +74,14 @@ class Setting:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of a run.
+    """The result of a run.
 
     Attributes:
-        run: what ran.
+        run: the run.
         status: ``done``, ``infeasible``, ``timeout``, ``memory`` or ``failed``.
-        message: why it is not done.
-        seconds, cpu_seconds, peak_mib: of the whole process.
-        figures: what a run that is done says: loss, accuracy, width of bounds, generalized items, and so on.
+        message: the reason if the status is not ``done``.
+        seconds, cpu_seconds, peak_mib: time and memory of the whole process.
+        figures: if the run is done: loss, accuracy, width of bounds, generalized items, and so on.
     """
 
     run: Run
@@ -95,15 +94,15 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""
-        own = {n: getattr(self, n) for n in ("status", "message", "seconds", "cpu_seconds", "peak_mib")}
-        return {**asdict(self.run), **own, **self.figures}
+        outcome = {n: getattr(self, n) for n in ("status", "message", "seconds", "cpu_seconds", "peak_mib")}
+        return {**asdict(self.run), **outcome, **self.figures}
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Result:
-        """The result that ``to_json`` wrote."""
+        """Read a result from the JSON values of ``to_json``."""
         run = Run(*(values[n] for n in ("algorithm", "model", "parameters", "options")))
-        own = {n: values[n] for n in ("status", "message", "seconds", "cpu_seconds", "peak_mib")}
-        return cls(run, **own, figures={n: v for n, v in values.items() if n not in own | asdict(run)})
+        outcome = {n: values[n] for n in ("status", "message", "seconds", "cpu_seconds", "peak_mib")}
+        return cls(run, **outcome, figures={n: v for n, v in values.items() if n not in outcome | asdict(run)})
 
 
 def plan(
@@ -115,10 +114,10 @@ def plan(
     """The runs of a comparison: every algorithm with every combination of its promise's parameters.
 
     Args:
-        algorithms: by name; none means all that keep the promise and have what they need.
-        model: the promise asked for. An algorithm that keeps only a stronger one runs for that.
+        algorithms: names; an empty list means all that keep the promise and have their inputs.
+        model: the promise. An algorithm that keeps only a stronger promise runs for that one.
         grid: the values of each parameter.
-        options: of the policy; each algorithm gets those that it needs, or takes where all do not share the meaning.
+        options: the policy's options; each algorithm gets those of ``_taken``.
 
     Raises:
         InputError: an unknown algorithm, or one that cannot keep the promise, with those that can; a parameter out of range.
@@ -126,22 +125,20 @@ def plan(
     make_model(model)
     comparable = [name for name, spec in PROMISES.items() if _is_comparable(spec)]
     if model not in comparable:
-        raise InputError(
-            f"Comparisons are for the models {', '.join(comparable)}, not for {model}.", code="unknown_model"
-        )
-    wanted = list(dict.fromkeys(algorithms))
-    able = {name: kept for name in METHODS if (kept := _kept(name, model)) is not None}
-    if not wanted:
-        wanted = [name for name in able if all(need in options for need in METHODS[name].needs)]
-    for name in wanted:
+        raise InputError(f"A comparison takes the models {', '.join(comparable)}, not {model}.", code="unknown_model")
+    names = list(dict.fromkeys(algorithms))
+    able = {name: implied for name in METHODS if (implied := _model_for(name, model)) is not None}
+    if not names:
+        names = [name for name in able if all(need in options for need in METHODS[name].needs)]
+    for name in names:
         if name not in able:
-            what = "cannot keep" if name in METHODS else "is not there, or cannot keep"
+            what = "cannot keep" if name in METHODS else "does not exist, or cannot keep"
             raise InputError(
                 f"The algorithm {name!r} {what} the model {model}; these can: {', '.join(able)}.",
                 code="unknown_algorithm",
             )
     runs = []
-    for name in wanted:
+    for name in names:
         taken = {n: v for n, v in options.items() if n in _taken(name)}
         for parameters in _combinations(able[name], grid):
             choose_algorithm(make_model(able[name], **parameters), name, taken)
@@ -151,12 +148,12 @@ def plan(
 
 
 def _is_comparable(spec: ModelSpec) -> bool:
-    """Whether a promise is about transactions alone and needs nothing beside its parameters and private items."""
+    """Whether a promise covers transactions alone and needs only its parameters and private items."""
     return spec.model.layout in ("transactions", "local") and set(spec.needs) <= {"sensitive"}
 
 
-def _kept(algorithm: str, model: str) -> str | None:
-    """The model that an algorithm runs for: the one asked for, or one that implies it."""
+def _model_for(algorithm: str, model: str) -> str | None:
+    """The model that an algorithm runs for: ``model``, or one that implies it; None if it keeps neither."""
     for name in (model, *PROMISES[model].implied_by):
         if name in METHODS[algorithm].models:
             return name
@@ -164,18 +161,18 @@ def _kept(algorithm: str, model: str) -> str | None:
 
 
 def _taken(algorithm: str) -> set[str]:
-    """The options that go to an algorithm. A taxonomy goes to those that need one: COAT would weigh items by it, and its
-    loss would not be comparable with the paper's."""
+    """The options that an algorithm gets. Only algorithms that need a taxonomy get one: COAT would weigh items by it, and
+    its loss would not be comparable with the paper's."""
     known = METHODS[algorithm]
     return {*known.needs, *known.option_parameters, *(o for o in known.takes if o != "taxonomy")}
 
 
 def _combinations(model: str, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = [{}]
+    combinations: list[dict[str, Any]] = [{}]
     for name in parameters_of(model):
         if name in grid:
-            found = [{**some, name: value} for some in found for value in grid[name]]
-    return found
+            combinations = [{**some, name: value} for some in combinations for value in grid[name]]
+    return combinations
 
 
 def run_all(
@@ -185,14 +182,14 @@ def run_all(
     keep: Callable[[str, Result], None],
     say: Callable[[str], None],
 ) -> list[Result]:
-    """Make the runs that have no settled result yet; each result is kept before the next run begins.
+    """Run all runs that have no settled result yet; store each result before the next run begins.
 
     Args:
-        setting: what they share.
-        runs: what to run.
-        known: results by key, of earlier comparisons.
-        keep: called with the key and the result of each run that was made.
-        say: called with what is being done.
+        setting: the shared inputs and limits.
+        runs: the runs.
+        known: results of earlier comparisons, by key.
+        keep: called with the key and the result of each new run.
+        say: called with a message on each step.
     """
     results = []
     for run in runs:
@@ -210,7 +207,7 @@ def run_all(
 
 
 def run_one(setting: Setting, run: Run) -> Result:
-    """Make one run in a process of its own, which imports the modules of algorithms and models that are not anondb's."""
+    """Execute one run in a separate process, which also imports the user's modules of algorithms and models."""
     made_in = {METHODS[run.algorithm].run.__module__, PROMISES[run.model].model.__module__}
     job = {**asdict(setting), **asdict(run), "modules": sorted(m for m in made_in if not m.startswith("anondb."))}
     limit = None if setting.memory_limit is None else parse_size(setting.memory_limit)
@@ -235,15 +232,15 @@ def _figures(done: Finished, setting: Setting) -> dict[str, Any]:
     if done.status == "memory":
         return {"status": "memory", "message": f"It was stopped at the memory limit of {setting.memory_limit}."}
     try:
-        found = json.loads(done.output)
-        return dict(found)
+        figures = json.loads(done.output)
+        return dict(figures)
     except ValueError:
         how = f"signal {-done.code}" if done.code < 0 else f"exit code {done.code}"
         return {"status": "failed", "message": f"The process ended without a result ({how})."}
 
 
 def frontier(results: Sequence[Result], loss: str = "ncp") -> list[Result]:
-    """The results that no other one beats: none has a k and an m at least as large and loses less."""
+    """The undominated results: no other has a k and an m at least as large, and less loss."""
 
     def strength(result: Result) -> tuple[float, float]:
         m = result.run.parameters.get("m", result.run.parameters.get("p", "inf"))
