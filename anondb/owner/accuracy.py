@@ -1,4 +1,4 @@
-"""Accuracy of a release on the owner's or on random COUNT queries."""
+"""Measure the accuracy of a release on the owner's or on random COUNT queries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def queries_of(engine: Engine, dataset: Dataset, workload: Workload, generalized: Callable[[], Any]) -> Queries:
-    """The owner's own queries, or random ones, of all items or of the generalized ones, as the workload says."""
+    """The queries of a workload: the owner's, or random ones over all items or over generalized items."""
     if workload.own is not None:
         with open_source(engine, workload.own, "workload") as source:
             return owner_workload(engine, dataset, source)
@@ -42,18 +42,18 @@ def queries_of(engine: Engine, dataset: Dataset, workload: Workload, generalized
 
 
 def called(queries: Queries) -> str:
-    """What a workload is called in the ledger."""
+    """The name of a workload in the ledger."""
     if queries.seed is None:
         return f"own queries {queries.table}"
     return f"random size={queries.size} queries={queries.n_queries} seed={queries.seed} draw={queries.draw}"
 
 
 def generalized_members(engine: Engine, schema: SchemaName, dataset: Dataset) -> Any:
-    """The items of the data that a released item stands for together with others."""
-    found = engine.query(
+    """The items of the data that share a released item with other items."""
+    members = engine.query(
         "release/generalized_members", {"released_items": schema.table("released_items"), "items": dataset.items}
     )
-    return np.asarray(found["item"], dtype=np.int64)
+    return np.asarray(members["item"], dtype=np.int64)
 
 
 def measure_on(
@@ -71,14 +71,14 @@ def measure_on(
 
     Args:
         engine: the engine, inside a transaction.
-        dataset: the original data, as they are now.
-        schema, kind, manifest: the release, what it consists of, and what it says about itself.
+        dataset: the current original data.
+        schema, kind, manifest: the release, its kind, and its manifest.
         queries: the workload.
-        must_hold: whether the data are those of the release, so that every true count lies within its bounds.
-        rows: its rows, where others look at them, too.
+        must_hold: whether the data are those of the release; every true count must then be within its bounds.
+        rows: the coded rows of the release, if the caller has them.
 
     Raises:
-        InternalError: a true count lies outside of its bounds: a bug; nothing is kept.
+        InternalError: a true count is outside its bounds (a bug); nothing is kept.
     """
     if kind is ANATOMY:
         from anondb.utility.anatomy import measure_buckets
@@ -100,7 +100,7 @@ def measure_on(
 
 
 def k_of(manifest: Mapping[str, str]) -> int | None:
-    """The k that a release promises; None where its model has none (anatomy)."""
+    """The k of a release's promise; None for a model without k (anatomy)."""
     return int(manifest["k"]) if "k" in manifest else None
 
 
@@ -112,9 +112,9 @@ def _held(accuracy: Accuracy, must_hold: bool) -> Accuracy:
 
 @dataclass(frozen=True)
 class AnatomyFigures:
-    """What the owner of an anatomy learns besides: figures of its buckets, and how rules survive in a reconstruction.
+    """Additional figures of an anatomy: of its buckets, and of the association rules that a reconstruction keeps.
 
-    ``rules`` is None where mlxtend is not installed.
+    ``rules`` is None if mlxtend is not installed.
     """
 
     buckets: BucketFigures
@@ -129,14 +129,14 @@ class AnatomyFigures:
 def anatomy_figures(
     recoding: Recoding, engine: Engine, dataset: Dataset, schema: SchemaName, model: Any, seed: int = 0
 ) -> AnatomyFigures | None:
-    """The figures of a frozen anatomy, for its owner; None for other releases.
+    """The figures of a frozen anatomy for its owner; None for other releases.
 
     Args:
-        recoding: how the release came about.
+        recoding: the recoding of the release.
         engine: the engine, inside a transaction.
         dataset, model: the data and the promise.
-        schema: where it is frozen.
-        seed: of the reconstruction that is mined.
+        schema: the frozen release.
+        seed: the seed of the reconstruction to mine.
     """
     return None
 
@@ -148,18 +148,18 @@ def _(
     from anondb.utility.anatomy import figures
     from anondb.utility.rules import default_thresholds, has_mlxtend
 
-    found = figures(engine, dataset, recoding, schema.table("buckets"), count_empty=model.empty_values == "count")
+    of_buckets = figures(engine, dataset, recoding, schema.table("buckets"), count_empty=model.empty_values == "count")
     if not has_mlxtend():
-        return AnatomyFigures(found, None)
+        return AnatomyFigures(of_buckets, None)
     engine.progress("mining rules")
     thresholds = default_thresholds(engine, dataset.transactions)
-    return AnatomyFigures(found, measure_rules(engine, dataset, schema, thresholds, seed))
+    return AnatomyFigures(of_buckets, measure_rules(engine, dataset, schema, thresholds, seed))
 
 
 def measure_rules(
     engine: Engine, dataset: Dataset, schema: SchemaName, thresholds: RuleThresholds, seed: int = 0
 ) -> RuleAccuracy:
-    """The rules of one reconstruction of an anatomy beside those of its data."""
+    """Compare the association rules of one reconstruction of an anatomy with those of its data."""
     from anondb.utility.rules import rule_accuracy
 
     call = exp.Anonymous(this="reconstruct", expressions=[exp.convert(seed)])

@@ -1,6 +1,6 @@
-"""A simulated attacker: whom he finds in the source and in the release by what he knows of real persons.
+"""Simulate an attacker who knows facts about real persons: count the candidates in the source and in the release.
 
-It belongs to the owner: the source is read. Persons, items and values are counted, never shown.
+Only the owner can run it, because it reads the source. It counts persons, items and values, and never shows them.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from anondb.owner.releases import current_catalog, find_release, load_source, re
 from anondb.release.conditions import ReleasedAttribute
 from anondb.release.objects import ANATOMY, SchemaName, read_manifest, release_kind
 
-KNOWN = 2  # items known of each person where the promise names no number
+KNOWN = 2  # items known of each person if the promise has no number
 NUMBER = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """How many transactions fit what is known of each drawn person.
+    """The sizes of the candidate sets: the transactions that match the attacker's knowledge of each drawn person.
 
     Attributes:
-        smallest, quartiles, largest: of the candidate sets.
-        of_one: persons who are singled out.
-        below_k: persons with fewer than k candidates.
-        at_smallest: persons with the smallest candidate set.
+        smallest, quartiles, largest: sizes of candidate sets.
+        of_one: the number of persons who are singled out.
+        below_k: the number of persons with fewer than k candidates.
+        at_smallest: the number of persons with the smallest candidate set.
     """
 
     smallest: int
@@ -52,7 +52,7 @@ class Candidates:
 
     @classmethod
     def of(cls, sizes: npt.NDArray[Any], k: int) -> Candidates:
-        """From the size of each person's candidate set."""
+        """Summarize the size of each person's candidate set."""
         low, middle, high = (float(q) for q in np.quantile(sizes, (0.25, 0.5, 0.75)))
         smallest = int(sizes.min())
         at_smallest = int((sizes == smallest).sum())
@@ -62,15 +62,15 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Attack:
-    """What a simulated attacker finds.
+    """The result of a simulated attack.
 
     Attributes:
-        release: its name.
-        k: of its promise; the l of an anatomy, rounded up.
-        individuals: persons drawn; each has something that can be known.
-        known: items known of each, or all that the person has if they are fewer.
-        quasi_identifiers: attributes whose values are known of each.
-        fresh: whether the transactions are as they were when the release was made; if not, the sets speak of other persons.
+        release: the name of the release.
+        k: the k of its promise; the l of an anatomy, rounded up.
+        individuals: the number of drawn persons; each has something that an attacker can know.
+        known: the number of known items of each person, or all items of a person who has fewer.
+        quasi_identifiers: the attributes whose values the attacker knows.
+        fresh: whether the transactions are unchanged since the release was made; if not, the candidates are other persons.
         before, after: candidate sets in the source and in the release.
     """
 
@@ -96,33 +96,31 @@ class Attack:
         }
 
 
-def attack(
-    engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: int | None = None, seed: int = 0
-) -> Attack:
-    """Draw persons of the source and items that each has, and count who fits in the source and in the release.
+def attack(engine: DuckDBEngine, name: str, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
+    """Draw persons of the source and known items of each, and count the candidates in the source and in the release.
 
-    Where the release has relational values, all of the person's are known besides. Sensitive and private items are not
-    known, as the promises have it. Of a global recoding, a candidate holds the image of every known item that has one.
-    Of a local one, where the same item may be published otherwise in every transaction, a candidate's values may be the
-    person's, and it shows something that stands for each known item or may have had items suppressed. Of an anatomy, the
-    values of a bucket's columns may belong together in any way.
+    If the release has relational values, the attacker also knows all values of the person. As the promises assume, the
+    attacker does not know sensitive and private items. In a global recoding, a candidate has the image of every known item
+    that has one. In a local recoding, which may publish the same item differently in each transaction, a candidate's values
+    may be those of the person, and for each known item it either has an item that stands for it or may have had items
+    suppressed. In an anatomy, the values of a bucket's columns may be combined in any way.
 
     Args:
         engine: the owner's engine, outside a transaction.
-        name: of the release.
-        individuals: persons to draw, without repetition.
-        known: items that the attacker knows of each; those of the promise (m, or p) by default, 2 if it has no number.
-        seed: of the draw.
+        name: the name of the release.
+        individuals: the number of persons to draw, without repetition.
+        known: the number of items that the attacker knows of each; by default that of the promise (m, or p), or 2.
+        seed: the seed of the draw.
 
     Raises:
-        InputError: no such release, or its source is gone or has nothing that can be known.
+        InputError: the release does not exist, or its source is gone or has nothing that an attacker can know.
     """
     check_count("individuals", individuals)
     with engine.transaction():
         schema = find_release(engine, name)
         kind = release_kind(engine, schema)
         if kind is None:
-            raise InputError(f"The release {name!r} lost some of its tables.", code="not_a_release")
+            raise InputError(f"Tables of the release {name!r} are missing.", code="not_a_release")
         manifest = read_manifest(engine, schema)
         promise = model_of(manifest).parameters()
         known = _promised(promise) if known is None else known
@@ -149,20 +147,20 @@ def attack(
             tables |= {"known": knowledge, "items": dataset.items}
             after = engine.query("attack/candidates_after", tables)["candidates"]
         k = int(promise["k"]) if "k" in promise else math.ceil(Fraction(str(promise["l"])))
-        sizes = [Candidates.of(found, k) for found in (before, after)]
+        sizes = [Candidates.of(counts, k) for counts in (before, after)]
         fresh = entry.fingerprint == fingerprint(engine, dataset)
     return Attack(name, k, len(before), known, tuple(a.name for a in attributes), fresh, *sizes)
 
 
 def _promised(parameters: Mapping[str, Any]) -> int:
-    """How many known items a promise speaks of."""
+    """The number of known items in a promise."""
     number = parameters.get("m", parameters.get("p"))
     return number if isinstance(number, int) else KNOWN
 
 
-def _records(engine: Engine, given: Any, dataset: Dataset, attributes: tuple[ReleasedAttribute, ...]) -> Records:
-    """The quasi-identifiers of the source as it is now, each read as the release shows it."""
-    if given is None:
+def _records(engine: Engine, location: Any, dataset: Dataset, attributes: tuple[ReleasedAttribute, ...]) -> Records:
+    """The current quasi-identifiers of the source, each read in the type that the release shows."""
+    if location is None:
         raise InputError(
             "The records of the release are not in this database.",
             code="no_source",
@@ -172,7 +170,7 @@ def _records(engine: Engine, given: Any, dataset: Dataset, attributes: tuple[Rel
         f"{a.name}:{'categorical' if a.ends is None else 'date' if a.ends in ('DATE', 'TIMESTAMP') else 'numeric'}"
         for a in attributes
     ]
-    return load_records(engine, given, dataset, quasi_identifiers=kinds)
+    return load_records(engine, location, dataset, quasi_identifiers=kinds)
 
 
 def _drawn(
@@ -185,12 +183,12 @@ def _drawn(
     *,
     everyone: bool,
 ) -> tuple[Table, Table]:
-    """Random persons ``(person)``, and what is known of each ``(person, item)``.
+    """Draw random persons ``(person)``, and known items of each ``(person, item)``.
 
-    Drawn are persons with an item that can be known, or everyone.
+    Persons are drawn from those with an item that an attacker can know, or from all.
 
     Raises:
-        InputError: there are none.
+        InputError: no such person exists.
     """
     secret = [n for n, label in enumerate(dataset.labels) if label in hidden]
     hiding = engine.put("hidden", {"item": ("INTEGER", secret)})
@@ -214,7 +212,7 @@ def _drawn(
 def _in_source(
     engine: Engine, dataset: Dataset, records: Records | None, persons: Table, knowledge: Table
 ) -> npt.NDArray[Any]:
-    """How many of the source have the values and hold the items that are known of each person."""
+    """For each person, the number of transactions of the source with the known values and items."""
     attributes = records.attributes if records is not None else ()
     values = [part for attribute in attributes for part in (attribute.codes, attribute.null)]
     numbers = np.zeros(dataset.n_transactions, dtype=np.int64)
@@ -236,7 +234,7 @@ def _in_local(
     knowledge: Table,
     semantics: str,
 ) -> npt.NDArray[Any]:
-    """How many transactions of a local recoding may be each person's."""
+    """For each person, the number of transactions of a local recoding that may be the person's."""
     shown = engine.create("shown", _shown(schema, attributes))
     fitting = engine.create("fitting", "attack/everywhere", {"persons": persons, "shown": shown})
     for i, attribute in enumerate(attributes):
@@ -257,8 +255,8 @@ def _in_local(
 
 
 def _shown(schema: SchemaName, attributes: tuple[ReleasedAttribute, ...]) -> exp.Query:
-    """Every transaction, whether it is complete, the class of those with the same relational values, and these values: ends
-    of ranges as numbers, points in time in microseconds, and whether a NULL is among them; or a category."""
+    """Every transaction with ``complete``, the class of equal relational values, and these values: the ends of a range as
+    numbers (points in time in microseconds) with a flag for NULL, or a category."""
     ids = exp.alias_(schema.table("transaction_ids").expression(), "ids", table=True)
     query = exp.select(exp.column("transaction_id", "ids"), exp.column("complete", "ids")).from_(ids)
     if attributes:
@@ -289,8 +287,8 @@ def _number(attribute: ReleasedAttribute, end: str) -> exp.Expr:
 
 
 def _distinct(shown: Table, **columns: str) -> exp.Query:
-    """What each class shows, some columns of it under other names."""
-    named = [exp.column(own).as_(name) for name, own in columns.items()]
+    """The values that each class shows, with renamed columns."""
+    named = [exp.column(column).as_(name) for name, column in columns.items()]
     return exp.select("class", *named).distinct().from_(shown.expression())
 
 

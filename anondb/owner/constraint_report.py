@@ -1,4 +1,4 @@
-"""What a run under constraints is checked for beside its promise, and tells its owner."""
+"""Check and report the owner's constraints on a release."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConstraintReport:
-    """What was stated and kept.
+    """The owner's constraints, and whether the release meets them.
 
     Attributes:
-        privacy: how many privacy constraints, or ``pgen``; None for a model without them.
-        utility: how many utility constraints; None where there are none.
-        rest: how many items of the data lie in none of them: they form one more group.
-        checked: the utility constraints on the frozen release; None where there are none.
-        countable: of each set that must stay countable, whether it did.
+        privacy: the number of privacy constraints, or ``pgen``; None for a model without them.
+        utility: the number of utility constraints; None without any.
+        rest: the number of items of the data outside all utility constraints: they form one more group.
+        checked: the check of the utility constraints on the frozen release; None without any.
+        countable: for each set that must stay countable, whether it did.
     """
 
     privacy: int | str | None
@@ -52,50 +52,50 @@ class ConstraintReport:
 def check_constraints(
     engine: Engine, policy: Policy, task: Task, recoding: Recoding, schema: SchemaName
 ) -> ConstraintReport | None:
-    """Verify the utility constraints on a frozen release (docs/algorithms/models.md#utility), and look at the sets that
-    must stay countable.
+    """Verify the utility constraints on a frozen release (docs/algorithms/models.md#utility), and check the sets that must
+    stay countable.
 
     Args:
         engine: the engine, inside a transaction.
-        policy, task, recoding: how the release came about.
-        schema: where it is frozen.
+        policy, task, recoding: the policy, the inputs and the result of the algorithm.
+        schema: the frozen release.
 
     Returns:
-        None where nothing was stated, and for local recodings, which take no such constraints.
+        None without constraints, and for local recodings, which take no such constraints.
 
     Raises:
         VerificationFailed: the release breaks a utility constraint (a bug; nothing is kept).
     """
-    stated, dataset = task.requirements, task.dataset
-    nothing = stated.privacy is None and stated.utility is None and stated.countable is None
+    requirements, dataset = task.requirements, task.dataset
+    nothing = requirements.privacy is None and requirements.utility is None and requirements.countable is None
     if nothing or not isinstance(recoding, GlobalRecoding):
         return None
     checked = None
     rest = 0
-    if stated.utility is not None:
+    if requirements.utility is not None:
         from anondb.verify.constraints import verify_utility
 
-        groups = put_sets(engine, "stated_groups", stated.utility, "group_id")
+        groups = put_sets(engine, "stated_groups", requirements.utility, "group_id")
         checked = verify_utility(
             engine,
             dataset.items,
             schema.table("released_items"),
             groups,
-            items=stated.items(dataset),
+            items=requirements.items(dataset),
             max_suppression=Fraction(100) if policy.max_suppression is None else policy.max_suppression,
         )
         engine.drop(groups)
         if not checked.verified:
             raise VerificationFailed(
                 f"The frozen release breaks its utility constraints in {checked.violations} places; nothing was kept. "
-                "This is a bug of anondb's: please report it."
+                "This is a bug in anondb: please report it."
             )
-        of_label, names = stated.utility.groups_of(dataset.labels)
+        of_label, names = requirements.utility.groups_of(dataset.labels)
         rest = int((of_label == names.index(REST)).sum())
     return ConstraintReport(
-        privacy=len(stated.privacy) if isinstance(stated.privacy, ItemSets) else stated.privacy,
-        utility=None if stated.utility is None else len(stated.utility),
+        privacy=len(requirements.privacy) if isinstance(requirements.privacy, ItemSets) else requirements.privacy,
+        utility=None if requirements.utility is None else len(requirements.utility),
         rest=rest,
         checked=checked,
-        countable=() if stated.countable is None else countable(stated.countable, recoding, dataset),
+        countable=() if requirements.countable is None else countable(requirements.countable, recoding, dataset),
     )

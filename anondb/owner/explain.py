@@ -1,6 +1,6 @@
-"""Why an item looks as it does in a release: from the decisions that the algorithm wrote into the ledger.
+"""Explain the released form of an item by the decisions of the algorithm in the ledger.
 
-Decisions and taxonomy are those of the run that made the release; nothing is computed anew, and no transaction is read.
+Decisions and taxonomy are those of the run that made the release; nothing is recomputed, and no transaction is read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "
 
 @dataclass(frozen=True)
 class ExplainedStep:
-    """One decision that concerns the item, in words.
+    """One decision on the item or its ancestors, as a sentence.
 
     Attributes:
         step, round_number, action, subject, support: as in ``anondb.recoding.Decision``.
@@ -51,13 +51,13 @@ class ExplainedStep:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an item looks as it does.
+    """The explanation of an item's released form.
 
     Attributes:
-        release, item: what was asked.
+        release, item: the release and the item.
         outcome: ``as_is``, ``generalized``, ``suppressed``, or ``absent`` (it did not occur when the release was made, and
             no released item stands for it).
-        released_item: what is published in its place; None where nothing is.
+        released_item: the released item published in its place; None if there is none.
         members: the original items that the released item stands for.
         path: the item's ancestors in the taxonomy, the root first, the item last; empty without a taxonomy.
         steps: the decisions that concern the item, in order.
@@ -88,7 +88,7 @@ class Explanation:
 
 
 def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
-    """Why an item looks as it does in a release.
+    """Explain the released form of an item.
 
     Args:
         engine: the owner's database, which may be read-only.
@@ -96,7 +96,7 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
         item: the item's label, exactly.
 
     Raises:
-        InputError: no such release; or neither its taxonomy nor the release itself knows the item.
+        InputError: the release does not exist, or neither it nor its taxonomy contains the item.
     """
     catalog = stored.current_catalog(engine)
     schema = stored.find_release(engine, name)
@@ -105,14 +105,14 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
         raise InputError(f"The ledger has no entry for the release {name!r}.", code="no_such_release")
     if is_local(engine, schema):
         raise InputError(
-            f"The release {entry.name!r} is a local recoding: an item looks different in different transactions.",
+            f"The release {entry.name!r} is a local recoding: an item has different images in different transactions.",
             code="local_recoding",
-            hint="Its table released_items says what may stand for the item.",
+            hint="Its table released_items lists the released items that may stand for the item.",
         )
-    found = engine.query("release/members", {"released_items": schema.table("released_items")})
+    pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
     members: dict[str, list[str]] = {}
     image: dict[str, str] = {}
-    for released, member in zip(found["released_item"].tolist(), found["item"].tolist(), strict=True):
+    for released, member in zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True):
         members.setdefault(released, []).append(member)
         image[member] = released
     path = _path(ledger.taxonomy_of(engine, catalog, entry.release_id), item)
@@ -145,7 +145,7 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
 
 
 def _path(edges: list[tuple[str, str | None]], item: str) -> list[str]:
-    """The labels from the root down to the item; none where the taxonomy does not know it."""
+    """The labels from the root down to the item; none if the taxonomy does not contain it."""
     parent = dict(edges)
     if item not in parent:
         return []
@@ -168,7 +168,7 @@ def _cost(text: str) -> str:
 
 
 def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) -> ExplainedStep:
-    """A decision as a sentence; the words do not depend on the algorithm."""
+    """A decision as a sentence; the wording does not depend on the algorithm."""
     action, subject, support = str(decision["action"]), str(decision["subject"]), decision["support"]
     number, cost = int(decision["round"]), _cost(decision["cost"])
     k, m = parameters.get("k"), parameters.get("m", parameters.get("p"))
@@ -203,7 +203,7 @@ def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) 
 
 
 def _stopped(steps: list[ExplainedStep], node: str | None, last: int) -> int:
-    """The round whose search kept the node: the first that did not specialize it, since later ones go no deeper."""
+    """The round whose search kept the node: the first that did not specialize it, because later rounds go no deeper."""
     deeper = {s.round_number for s in steps if s.action == "specialize" and s.subject == node}
     return next((r for r in range(1, last + 1) if r not in deeper), last)
 

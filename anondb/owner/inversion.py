@@ -1,6 +1,6 @@
-"""Inverting an algorithm on a small release: what its own choices give away to whoever knows it (minimality, downcoding).
+"""Invert an algorithm on a small release: measure what an attacker who knows it can infer (minimality, downcoding).
 
-It belongs to the owner: the policy comes from the ledger. Persons and items are counted, never shown.
+Only the owner can run it, because the policy comes from the ledger. It counts persons and items, and never shows them.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ Basket = frozenset[str]
 
 @dataclass(frozen=True)
 class Inversion:
-    """What knowing the algorithm tells about the originals of a small release.
+    """The inference that knowledge of the algorithm allows on the originals of a small release.
 
     Attributes:
-        originals: originals that the release may come from if nothing is known of the algorithm, persons told apart.
-        consistent: those of them for which the algorithm gives this very release.
+        originals: the number of possible originals without knowledge of the algorithm; persons are distinguishable.
+        consistent: the number of originals for which the algorithm returns exactly this release.
         naive: the largest probability, over persons and items, that a person has an item, all originals equally likely.
         posterior: the same over the consistent originals only.
-        certain: pairs of a person and an item, of those that stay open naively, that the algorithm settles.
+        certain: the number of (person, item) pairs that are open naively and settled by the algorithm.
     """
 
     originals: int
@@ -54,7 +54,7 @@ class Inversion:
     certain: int
 
     def to_json(self) -> dict[str, Any]:
-        """The inversion as JSON values; probabilities as floats, numbers of originals as text where they are large."""
+        """The inversion as JSON values; probabilities as floats, large numbers of originals as text."""
         return {
             "originals": str(self.originals),
             "consistent": str(self.consistent),
@@ -68,7 +68,7 @@ def invert_release(engine: DuckDBEngine, name: str) -> Inversion:
     """Invert the algorithm on a small release; see ``invert``.
 
     Raises:
-        InputError: no such release, or an algorithm that is not inverted here.
+        InputError: the release does not exist, or its algorithm is not in ``INVERTIBLE``.
         BudgetExceeded: too many possible originals.
     """
     with engine.transaction():
@@ -77,11 +77,11 @@ def invert_release(engine: DuckDBEngine, name: str) -> Inversion:
         entry = ledger.find(engine, catalog, name)
         manifest = read_manifest(engine, schema)
         if entry is None or entry.algorithm not in INVERTIBLE:
-            raise InputError(f"Inverted are {', '.join(INVERTIBLE)}.", code="bad_usage")
+            raise InputError(f"--invert takes releases by {', '.join(INVERTIBLE)} only.", code="bad_usage")
         edges = ledger.taxonomy_of(engine, catalog, entry.release_id)
         members: dict[str, list[str]] = {}
-        found = engine.query("release/members", {"released_items": schema.table("released_items")})
-        for released, item in zip(found["released_item"].tolist(), found["item"].tolist(), strict=True):
+        pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
+        for released, item in zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True):
             members.setdefault(released, []).append(item)
         baskets = engine.query("attack/baskets", {t: schema.table(t) for t in ("transactions", "transaction_ids")})
         released_sets: dict[int, set[str]] = {}
@@ -110,26 +110,25 @@ def invert(
     suppressed: bool = False,
     max_suppression: Any = None,
 ) -> Inversion:
-    """Run the algorithm on every original that a release may come from, and keep those that give this release (Wong 2007).
+    """Run the algorithm on every possible original of a release, and keep those that return this release (Wong 2007).
 
     Equal transactions are interchangeable, so originals are enumerated as multisets and weighted.
 
     Args:
         released: the published transactions.
-        members: what each released item stands for.
-        model, algorithm, taxonomy, max_suppression: how the release was made; the attacker knows all of it.
-        suppressed: whether something was suppressed: then leaves of the taxonomy without a released item may be anywhere.
+        members: the original items of each released item.
+        model, algorithm, taxonomy, max_suppression: the policy of the release, all known to the attacker.
+        suppressed: whether something was suppressed: leaves of the taxonomy without a released item may then occur.
 
     Raises:
-        InputError: something was suppressed that no taxonomy names, so that the originals cannot be listed; or
-            ``not_its_algorithm``.
-        BudgetExceeded: there are more than ``MAX_ORIGINALS``.
+        InputError: suppressed items are in no taxonomy, so the originals cannot be enumerated; or ``not_its_algorithm``.
+        BudgetExceeded: the release has more than ``MAX_ORIGINALS`` possible originals.
     """
     covered = set(chain.from_iterable(members.values()))
     hidden: list[str] = []
     if suppressed:
         if taxonomy is None:
-            raise InputError("Items were suppressed whose names nobody knows.", code="bad_usage")
+            raise InputError("Items were suppressed that no taxonomy names.", code="bad_usage")
         leaves = [taxonomy.labels[v] for v in range(taxonomy.size) if taxonomy.is_leaf[v]]
         hidden = [x for x in leaves if x not in covered]
     classes = Counter(released)
@@ -158,7 +157,7 @@ def invert(
     finally:
         engine.close()
     if not weights[1]:
-        raise InputError("No original gives this release: it was made in another way.", code="not_its_algorithm")
+        raise InputError("No original leads to this release: it was made in another way.", code="not_its_algorithm")
     naive, known = (
         {pair: Fraction(n, weights[which] * classes[pair[0]]) for pair, n in totals[which].items()} for which in (0, 1)
     )
@@ -178,7 +177,7 @@ def _subsets(items: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _arrangements(part: Sequence[Basket]) -> int:
-    """In how many ways the persons of a class can have these originals."""
+    """The number of ways to assign these originals to the persons of a class."""
     return factorial(len(part)) // prod(factorial(n) for n in Counter(part).values())
 
 
@@ -191,30 +190,30 @@ def _gives(
     taxonomy: Taxonomy | None,
     max_suppression: Any,
 ) -> bool:
-    """Whether the algorithm publishes every item of these originals as the release does."""
+    """Whether the algorithm gives every item of these originals the image that it has in the release."""
     with engine.transaction():
         dataset = _dataset(engine, baskets)
         options: dict[str, Any] = {"taxonomy": "known"} if taxonomy is not None else {}
         policy = Policy("known", model=model, algorithm=algorithm, max_suppression=max_suppression, **options)
         task = Task(policy.model, dataset, Requirements(), taxonomy, options=policy.method_options)
         try:
-            found = recode(engine, policy, task)
+            recoding = recode(engine, policy, task)
         except AnondbError:
-            return False  # infeasible: nothing would have been published
-        if not isinstance(found, GlobalRecoding):
-            raise InternalError(f"The algorithm {algorithm} gives an item no image of its own.")
+            return False  # infeasible: the algorithm would have made no release
+        if not isinstance(recoding, GlobalRecoding):
+            raise InternalError(f"The algorithm {algorithm} gives an item several images.")
         if any(
-            image.get(label) != (found.labels[r] if r >= 0 else None)
-            for label, r in zip(dataset.labels, found.image.tolist(), strict=True)
+            image.get(label) != (recoding.labels[r] if r >= 0 else None)
+            for label, r in zip(dataset.labels, recoding.image.tolist(), strict=True)
         ):
             return False
-        used = set(found.image[found.image >= 0].tolist())
-        stands = {x for r, x in zip(found.member_of.tolist(), found.member_labels, strict=True) if r in used}
+        used = set(recoding.image[recoding.image >= 0].tolist())
+        stands = {x for r, x in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True) if r in used}
         return stands == set(image)
 
 
 def _dataset(engine: Engine, baskets: Sequence[Basket]) -> Dataset:
-    """A small dataset, coded as ``data.transactions.load_transactions`` does it."""
+    """A small dataset, coded like those of ``data.transactions.load_transactions``."""
     labels = sorted(set(chain.from_iterable(baskets)))
     number = {label: n for n, label in enumerate(labels)}
     rows = [(tid, number[x]) for tid, basket in enumerate(baskets, 1) for x in sorted(basket)]

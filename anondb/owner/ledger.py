@@ -1,6 +1,6 @@
-"""The owner's ledger: which releases there are, where they come from, what they cost, and the decisions behind them.
+"""The owner's ledger: all releases with their sources, information loss, and the decisions of their algorithms.
 
-It lies in the schema ``anondb`` of the owner's database and never leaves it.
+It is the schema ``anondb`` of the owner's database, and is never published.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ OVERLAPS = {
     "reason": "VARCHAR",
     "measured": "TIMESTAMP",
 }
-KEPT = {  # of published releases that were dropped or replaced
+KEPT = {  # tables with the rows of published releases that were dropped or replaced
     "kept_facts": dict.fromkeys(("release_id", "key", "value"), "VARCHAR"),
     "kept_items": dict.fromkeys(("release_id", "released_item", "item"), "VARCHAR"),
     "kept_rows": {
@@ -150,7 +150,7 @@ def system_user() -> str:
 
 
 def now() -> datetime:
-    """The time, UTC, without a time zone."""
+    """The current time in UTC, without a time zone."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
@@ -159,17 +159,17 @@ class LedgerEntry:
     """One release in the ledger.
 
     Attributes:
-        name, release_id: what the owner calls it, and its random number (a name can be used again, a number not).
-        model, parameters, algorithm: what was promised, with which parameters, and who computed it.
-        source_table, id_column, item_column: the source; source_reference finds it again in this database.
-        fingerprint: a digest of its data, if it was taken.
+        name, release_id: its name, and its random number (a name can be reused, a number cannot).
+        model, parameters, algorithm: the promise, its parameters, and the algorithm.
+        source_table, id_column, item_column: the source; source_reference identifies it in this database.
+        fingerprint: a digest of its data, if it was computed.
         transactions, items, released_items: N, distinct items of the data, released items that occur.
-        suppressed_items, suppressed_occurrences: what was taken away.
+        suppressed_items, suppressed_occurrences: how many were suppressed.
         lm_total, lm, ncp, ul, ul_log2, ggd: information loss (``anondb.utility.Loss``), exact totals as the text of a
-            fraction; None where a model has none.
-        verified, violations: what the verifier said of the frozen rows.
-        version: of anondb.
-        user_name, created: who made it, and when (UTC, without a time zone).
+            fraction; None if the model does not define the measure.
+        verified, violations: the verification of the frozen rows.
+        version: the version of anondb.
+        user_name, created: the user who made it, and the time (UTC, without a time zone).
         status: ``present`` or ``dropped``.
     """
 
@@ -214,10 +214,10 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class View:
-    """An anonymized view: what its release is made from, and how.
+    """An anonymized view: the source and the policy of its release.
 
     Attributes:
-        name: of the view and of its release.
+        name: the name of the view and of its release.
         query: the text of its query.
         options: the options of its statement.
         table: the plain name of its source, for the manifest.
@@ -238,13 +238,13 @@ def present(engine: Engine, table: Table, columns: Mapping[str, str]) -> bool:
     """Whether a table of the ledger exists.
 
     Raises:
-        InputError: ``ledger_name``: something of the user's has its name.
+        InputError: ``ledger_name``: an object of the user has its name.
     """
     return table.name in _stored(engine, table.catalog, {table.name: columns})
 
 
 def check_names(engine: Engine, catalog: str) -> None:
-    """Refuse tables and views of the user's that have the names of the ledger's, before the long work.
+    """Check, before the long work, that no table or view of the user has the name of a ledger table.
 
     Raises:
         InputError: ``ledger_name``.
@@ -253,17 +253,17 @@ def check_names(engine: Engine, catalog: str) -> None:
 
 
 def _stored(engine: Engine, catalog: str, wanted: Mapping[str, Mapping[str, str]]) -> set[str]:
-    """Which of the wanted tables exist in the ledger's schema."""
-    found = engine.query("release/stored_columns", catalog_name=catalog, schema=LEDGER_SCHEMA)
+    """The wanted tables that exist in the ledger's schema."""
+    columns = engine.query("release/stored_columns", catalog_name=catalog, schema=LEDGER_SCHEMA)
     kinds: dict[str, dict[str, str]] = {}
     tables: dict[str, bool] = {}
-    for name, column, kind, is_table in zip(*(c.tolist() for c in found.values()), strict=True):
+    for name, column, kind, is_table in zip(*(c.tolist() for c in columns.values()), strict=True):
         kinds.setdefault(name.lower(), {})[column.lower()] = kind
         tables[name.lower()] = is_table
     for name in kinds.keys() & wanted.keys():
         if not tables[name] or not wanted[name].items() <= kinds[name].items():
             raise InputError(
-                f"{name!r} in the schema {LEDGER_SCHEMA!r} is not the table of that name in which anondb keeps its ledger.",
+                f"{name!r} in the schema {LEDGER_SCHEMA!r} is not the ledger's table of that name.",
                 code="ledger_name",
                 hint=f"Rename it, or move it into another schema: {LEDGER_SCHEMA!r} is the schema of anondb's ledger.",
             )
@@ -271,7 +271,7 @@ def _stored(engine: Engine, catalog: str, wanted: Mapping[str, Mapping[str, str]
 
 
 def ensure(engine: Engine, catalog: str) -> None:
-    """Create the ledger's schema and tables where they are absent."""
+    """Create the missing schema and tables of the ledger."""
     check_names(engine, catalog)
     schema = exp.Table(
         db=exp.to_identifier(LEDGER_SCHEMA, quoted=True), catalog=exp.to_identifier(catalog, quoted=True)
@@ -304,13 +304,13 @@ def append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[
 
 
 def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence[Decision] = ()) -> None:
-    """Write a release and the decisions behind it into the ledger; a present entry of the same name becomes dropped.
+    """Write a release and its decisions into the ledger; mark a present entry of the same name as dropped.
 
     Args:
         engine: the engine, inside a transaction.
         catalog: the owner's database.
         entry: the release.
-        decisions: what the algorithm chose, in order.
+        decisions: the decisions of the algorithm, in order.
     """
     ensure(engine, catalog)
     mark_dropped(engine, catalog, entry.name)
@@ -332,7 +332,7 @@ def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence
 
 
 def record_taxonomy(engine: Engine, catalog: str, release_id: str, taxonomy: Taxonomy | None) -> None:
-    """Keep the taxonomy of a release as it was, for ``explain``: a row for each node, in preorder."""
+    """Store the taxonomy of a release for ``explain``: one row for each node, in preorder."""
     if taxonomy is None:
         return
     parents = [None if p < 0 else taxonomy.labels[p] for p in taxonomy.parent.tolist()]
@@ -346,7 +346,7 @@ def record_taxonomy(engine: Engine, catalog: str, release_id: str, taxonomy: Tax
 
 
 def _insert(engine: Engine, target: Table, columns: dict[str, tuple[str, Iterable[Any]]]) -> None:
-    """Add rows that are given as columns."""
+    """Add rows, passed as columns."""
     rows = engine.put("ledger_rows", columns)
     named = exp.Schema(this=target.expression(), expressions=[exp.to_identifier(c) for c in columns])
     engine.run(exp.Insert(this=named, expression=exp.select(*columns).from_(rows.expression())), "writing the ledger")
@@ -354,32 +354,36 @@ def _insert(engine: Engine, target: Table, columns: dict[str, tuple[str, Iterabl
 
 
 def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str, str | None]]:
-    """The (node, parent) pairs of the taxonomy that a release was made with, in preorder; none if it had none."""
+    """The (node, parent) pairs of a release's taxonomy, in preorder; none without a taxonomy."""
     table = ledger_table(catalog, "taxonomies")
     if not present(engine, table, _TABLES[table.name]):
         return []
-    found = engine.query("release/taxonomy_of", {"taxonomies": table}, release_id=release_id)
-    return [(str(n), plain(p)) for n, p in zip(found["node"], found["parent"], strict=True)]
+    nodes = engine.query("release/taxonomy_of", {"taxonomies": table}, release_id=release_id)
+    return [(str(n), plain(p)) for n, p in zip(nodes["node"], nodes["parent"], strict=True)]
 
 
-def constraint_rows(stated: Requirements) -> list[ConstraintRow]:
-    """What was stated as rows: kind (``countable``, ``privacy``, ``utility`` or ``weight``), the set's place and id (the
-    weight itself), and an item; Pgen's constraints are one row without an item."""
+def constraint_rows(requirements: Requirements) -> list[ConstraintRow]:
+    """The owner's constraints as rows: kind (``countable``, ``privacy``, ``utility`` or ``weight``), position and id of the
+    set (the weight itself), and an item; the constraints of Pgen are one row without an item."""
     rows: list[ConstraintRow] = []
-    for kind, sets in (("countable", stated.countable), ("privacy", stated.privacy), ("utility", stated.utility)):
+    for kind, sets in (
+        ("countable", requirements.countable),
+        ("privacy", requirements.privacy),
+        ("utility", requirements.utility),
+    ):
         if isinstance(sets, str):
             rows.append((kind, 0, sets, None))
         elif sets is not None:
             rows += [(kind, i, sets.ids[i], item) for i in range(len(sets)) for item in sets.items(i)]
-    if isinstance(stated.weights, Mapping):
-        rows += [("weight", 0, str(weight), item) for item, weight in sorted(stated.weights.items())]
+    if isinstance(requirements.weights, Mapping):
+        rows += [("weight", 0, str(weight), item) for item, weight in sorted(requirements.weights.items())]
     return rows
 
 
-def record_constraints(engine: Engine, catalog: str, release_id: str, stated: Requirements) -> None:
-    """Keep what was stated for a release, so that it can be verified again."""
+def record_constraints(engine: Engine, catalog: str, release_id: str, requirements: Requirements) -> None:
+    """Store the constraints of a release, for later verification."""
     ensure(engine, catalog)
-    rows = constraint_rows(stated)
+    rows = constraint_rows(requirements)
     columns: dict[str, tuple[str, Iterable[Any]]] = {
         "release": ("VARCHAR", [release_id] * len(rows)),
         "kind": ("VARCHAR", [r[0] for r in rows]),
@@ -391,17 +395,17 @@ def record_constraints(engine: Engine, catalog: str, release_id: str, stated: Re
 
 
 def constraints_of(engine: Engine, catalog: str, release_id: str) -> list[ConstraintRow]:
-    """What was stated for a release, as ``constraint_rows`` has it."""
+    """The constraints of a release, in the form of ``constraint_rows``."""
     table = ledger_table(catalog, "constraints")
     if not present(engine, table, _TABLES[table.name]):
         return []
-    found = engine.query("release/constraints_of", {"constraints": table}, release_id=release_id)
-    columns = [[plain(v) for v in found[name]] for name in ("kind", "ord", "set_id", "item")]
+    rows = engine.query("release/constraints_of", {"constraints": table}, release_id=release_id)
+    columns = [[plain(v) for v in rows[name]] for name in ("kind", "ord", "set_id", "item")]
     return list(zip(*columns, strict=True))
 
 
 def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstraints | str | None:
-    """The privacy constraints that a release was made with, ``pgen`` for those of Pgen; None if it had none."""
+    """The privacy constraints of a release (``pgen`` for those of Pgen); None without any."""
     sets: dict[str, list[str]] = {}
     for kind, _, set_id, item in constraints_of(engine, catalog, release_id):
         if kind == "privacy":
@@ -412,39 +416,39 @@ def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstrai
 
 
 def record_sensitive(engine: Engine, catalog: str, release_id: str, sensitive: Sequence[str]) -> None:
-    """Keep the private items of a release, so that it can be verified again: the release does not list them."""
+    """Store the private items of a release, which does not list them, for later verification."""
     ensure(engine, catalog)
     columns = {"release": [release_id] * len(sensitive), "item": list(sensitive)}
     _insert(engine, ledger_table(catalog, "sensitive_items"), {c: ("VARCHAR", values) for c, values in columns.items()})
 
 
 def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:
-    """The private items that a release was made with; none where it has none."""
+    """The private items of a release; empty without any."""
     table = ledger_table(catalog, "sensitive_items")
     if not present(engine, table, _TABLES[table.name]):
         return ()
-    found = engine.query("release/sensitive_of", {"sensitive_items": table}, release_id=release_id)
-    return tuple(found["item"].tolist())
+    rows = engine.query("release/sensitive_of", {"sensitive_items": table}, release_id=release_id)
+    return tuple(rows["item"].tolist())
 
 
 def record_records(engine: Engine, catalog: str, release_id: str, fingerprint: str) -> None:
-    """Keep a digest of the records that a release was made with, so that REFRESH notices when they change."""
+    """Store a digest of a release's records, with which REFRESH detects changes."""
     ensure(engine, catalog)
     row: dict[str, str | None] = {"release": release_id, "fingerprint": fingerprint}
     append(engine, ledger_table(catalog, "record_digests"), _RECORDS, [row])
 
 
 def records_of(engine: Engine, catalog: str, release_id: str) -> str | None:
-    """The digest of the records that a release was made with; None where it had none."""
+    """The digest of a release's records; None without records."""
     table = ledger_table(catalog, "record_digests")
     if not present(engine, table, _TABLES[table.name]):
         return None
-    found = engine.query("release/records_of", {"record_digests": table}, release_id=release_id)["fingerprint"]
-    return str(found[0]) if len(found) else None
+    digests = engine.query("release/records_of", {"record_digests": table}, release_id=release_id)["fingerprint"]
+    return str(digests[0]) if len(digests) else None
 
 
 def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> None:
-    """Note which anonymized view a release belongs to; call it after ``record``."""
+    """Record the anonymized view of a release; call it after ``record``."""
     row: dict[str, str | None] = {
         "name": view.name,
         "release": view.name,
@@ -457,28 +461,28 @@ def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> No
 
 
 def view_of(engine: Engine, catalog: str, release_id: str) -> View | None:
-    """The anonymized view that a release belongs to, or None."""
+    """The anonymized view of a release, or None."""
     table = ledger_table(catalog, "views")
     if not present(engine, table, _TABLES[table.name]):
         return None
-    found = engine.query("release/view_of", {"views": table}, release_id=release_id)
-    if not len(found["name"]):
+    views = engine.query("release/view_of", {"views": table}, release_id=release_id)
+    if not len(views["name"]):
         return None
-    name, query, options, source = (str(found[c][0]) for c in ("name", "query", "options", "source_table"))
+    name, query, options, source = (str(views[c][0]) for c in ("name", "query", "options", "source_table"))
     return View(name, query, json.loads(options), source)
 
 
 def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, answers: Table, workload: str) -> None:
-    """Keep a workload and its answers, truth included, in ``anondb.workloads`` and ``anondb.accuracy``.
+    """Store a workload and its answers, including the truth, in ``anondb.workloads`` and ``anondb.accuracy``.
 
-    The same workload on the same release is kept once: its latest answers replace the earlier ones.
+    The latest answers of a workload on a release replace earlier ones.
 
     Args:
         engine: the engine, inside a transaction.
         catalog: the owner's database.
         name, release_id: the release.
-        answers: the work table of answers, one row a query.
-        workload: what the workload is called.
+        answers: the work table of answers, one row per query.
+        workload: the name of the workload.
     """
     ensure(engine, catalog)
     label = f"{name}: {workload}"
@@ -496,7 +500,7 @@ def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, an
 
 
 def plain(value: Any) -> Any:
-    """A NumPy scalar as Python's own, None where it is masked."""
+    """Convert a NumPy scalar to a Python value; None if it is masked."""
     if value is None or np.ma.is_masked(value):
         return None
     if isinstance(value, np.datetime64):
@@ -505,15 +509,15 @@ def plain(value: Any) -> Any:
 
 
 def entries(engine: Engine, catalog: str) -> list[LedgerEntry]:
-    """All releases that the ledger knows, dropped ones too, the oldest first; none where there is no ledger."""
+    """All releases in the ledger, including dropped ones, oldest first; none without a ledger."""
     table = ledger_table(catalog, "releases")
     if not present(engine, table, _TABLES[table.name]):
         return []
-    found = engine.query("release/ledger_entries", {"releases": table})
+    releases = engine.query("release/ledger_entries", {"releases": table})
     names = [f.name for f in fields(LedgerEntry)]
     result = []
-    for i in range(len(found["name"])):
-        row = {name: plain(found[name][i]) for name in names}
+    for i in range(len(releases["name"])):
+        row = {name: plain(releases[name][i]) for name in names}
         row["parameters"] = json.loads(row["parameters"])
         result.append(LedgerEntry(**row))
     return result
@@ -526,19 +530,19 @@ def find(engine: Engine, catalog: str, name: str) -> LedgerEntry | None:
 
 
 def decisions_of(engine: Engine, catalog: str, release_id: str) -> list[dict[str, Any]]:
-    """The decisions behind a release, in order.
+    """The algorithm's decisions for a release, in order.
 
-    Each has step, round, action, subject, support (None where none forced it) and cost (the text of a fraction).
+    Each has step, round, action, subject, support (None if none forced it) and cost (the text of a fraction).
     """
     table = ledger_table(catalog, "decisions")
     if not present(engine, table, _TABLES[table.name]):
         return []
-    found = engine.query("release/decisions", {"decisions": table}, release_id=release_id)
-    return [{c: plain(column[i]) for c, column in found.items()} for i in range(len(found["step"]))]
+    rows = engine.query("release/decisions", {"decisions": table}, release_id=release_id)
+    return [{c: plain(column[i]) for c, column in rows.items()} for i in range(len(rows["step"]))]
 
 
 def mark_dropped(engine: Engine, catalog: str, name: str) -> None:
-    """Note that the release of this name is gone; its entry stays."""
+    """Mark the release of this name as dropped; keep its entry."""
     entry = find(engine, catalog, name)
     if entry is None:
         return

@@ -1,8 +1,8 @@
-"""What was published before of the same persons, and what readers of both releases learn from comparing them.
+"""Find earlier publications of the same persons, and measure what readers of both releases learn from comparing them.
 
-A release is refused if persons of its source are in one that was published before, unless its owner allows that; then what
-both leave is measured. Which releases overlap is asked before anything is written, in transactions of their own: a source
-that cannot be read any more ends its transaction. What they leave is measured on the rows that were published.
+A release is refused if an earlier publication contains persons of its source, unless the owner allows it; then both
+releases are compared. Overlaps are looked up before anything is written, in separate transactions, because a source that
+can no longer be read ends its transaction. The comparison uses the published rows.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from anondb.owner.ledger import LedgerEntry
 from anondb.owner.publications import Intersection
 from anondb.release.objects import SchemaName
 
-GONE = "its rows are gone: its schema was dropped by other means than anondb's"
-NOT_ALIKE = "an anatomy has no transactions that could be compared"
+GONE = "its rows are gone: its schema was not dropped by anondb"
+NOT_ALIKE = "an anatomy has no transactions to compare"
 Source = str | None
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is to be published.
+    """A release to be published.
 
     Attributes:
-        name: of the release.
-        source: what finds its source again: the reference of a table, or the query of a view; None for files and data
+        name: the name of the release.
+        source: the identity of its source: the reference of a table, or the query of a view; None for files and data
             frames.
-        fingerprint: of its data, if it was taken.
-        transactions: how many it has, if that is known.
+        fingerprint: the digest of its data, if it was computed.
+        transactions: their number, if known.
         read: reads the source, inside a transaction.
     """
 
@@ -50,25 +50,25 @@ class Subject:
 
 @dataclass(frozen=True)
 class Earlier:
-    """A release that was published before and may hold persons of the one at hand: how many at most."""
+    """An earlier publication that may contain persons of the new release, and their maximum number."""
 
     entry: LedgerEntry
     persons: int
 
 
 def source_of(engine: Engine, catalog: str, entry: LedgerEntry) -> Source:
-    """What finds the source of a release again: two releases that have it equal have the same source."""
+    """The identity of a release's source: releases with equal identities have the same source."""
     view = ledger.view_of(engine, catalog, entry.release_id)
     return entry.source_reference if view is None else query_source(view)
 
 
 def query_source(view: ledger.View) -> str:
-    """The query of a view as ``source_of`` has it."""
+    """The query of a view in the form of ``source_of``."""
     return QuerySource(view.query, "", "").tree().sql(dialect="duckdb")
 
 
 def published_before(engine: Engine, catalog: str, but: str | None = None) -> list[LedgerEntry]:
-    """All releases that were published, dropped and replaced ones too, except the one with the number ``but``."""
+    """All published releases, including dropped and replaced ones, except the one with the number ``but``."""
     by_id = {entry.release_id: entry for entry in ledger.entries(engine, catalog)}
     gone = dict.fromkeys(p.release_id for p in publications.publications(engine, catalog))
     return [by_id[i] for i in gone if i in by_id and i != but]
@@ -81,22 +81,21 @@ def earlier(
     read: Callable[[LedgerEntry], Dataset],
     but: str | None = None,
 ) -> list[Earlier]:
-    """The releases that were published before and may hold persons of the subject, the oldest first. Call it outside of a
-    transaction.
+    """The earlier publications that may contain persons of the subject, oldest first. Call it outside a transaction.
 
-    Releases of the same source do, and those whose source cannot be read any more are taken to. Of others the ids of the
-    persons are compared, as their sources are now.
+    Releases of the same source contain them; releases whose source can no longer be read are assumed to. For other releases
+    the person ids of the current sources are compared.
 
     Args:
         engine, catalog: the owner's database.
-        subject: what is to be published.
+        subject: the release to be published.
         read: reads the source of an earlier release, inside a transaction.
         but: the number of the release itself, which may be published again.
     """
     with engine.transaction():
         before = [(e, source_of(engine, catalog, e)) for e in published_before(engine, catalog, but)]
     shared: dict[str, int | None] = {}
-    found = []
+    overlapping = []
     for entry, source in before:
         same = source is not None and source == subject.source
         at_most: int | None = entry.transactions
@@ -107,67 +106,66 @@ def earlier(
                     shared[source] = _shared(engine, subject, entry, read)
             at_most = entry.transactions if shared[source] is None else shared[source]
         if at_most:
-            found.append(Earlier(entry, min(at_most, subject.transactions or at_most)))
-    return found
+            overlapping.append(Earlier(entry, min(at_most, subject.transactions or at_most)))
+    return overlapping
 
 
 def _shared(engine: Engine, subject: Subject, entry: LedgerEntry, read: Callable[[LedgerEntry], Dataset]) -> int:
-    """How many ids the sources of both have in common."""
-    theirs = read(entry)
-    others = engine.create("overlap_ids", exp.select("tid", "id").from_(theirs.ids.expression()))
-    engine.drop(theirs.transactions, theirs.ids, theirs.items)
+    """The number of ids that both sources share."""
+    dataset = read(entry)
+    others = engine.create("overlap_ids", exp.select("tid", "id").from_(dataset.ids.expression()))
+    engine.drop(dataset.transactions, dataset.ids, dataset.items)
     return int(engine.scalar("release/shared_ids", {"ids": subject.read().ids, "other_ids": others}))
 
 
 def measure(
     engine: Engine, catalog: str, schema: SchemaName, before: Sequence[Earlier], data: Dataset | None
 ) -> list[Intersection]:
-    """What readers of a release and of each earlier one learn from both. Call it inside a transaction.
+    """Compare a release with each earlier publication. Call it inside a transaction.
 
     Args:
         engine, catalog: the owner's database.
         schema: the frozen release.
-        before: the earlier ones.
-        data: its source, for the candidates that two global recodings leave; None where it cannot be read.
+        before: the earlier publications.
+        data: the source, for the candidates that two global recodings leave; None if it cannot be read.
     """
-    mine = published.of_schema(engine, schema)
-    if mine is None or not before:
+    release = published.of_schema(engine, schema)
+    if release is None or not before:
         return []
-    with published.at_hand(engine, mine) as once:
+    with published.at_hand(engine, release) as once:
         return [_measured(engine, catalog, once, one, data) for one in before]
 
 
 def _measured(
-    engine: Engine, catalog: str, mine: published.PublishedRows, one: Earlier, data: Dataset | None
+    engine: Engine, catalog: str, release: published.PublishedRows, one: Earlier, data: Dataset | None
 ) -> Intersection:
-    found = Intersection(one.entry.name, one.persons, one.entry.release_id)
+    result = Intersection(one.entry.name, one.persons, one.entry.release_id)
     other = published.find(engine, catalog, one.entry.name, one.entry.release_id)
     if other is None:
-        return replace(found, reason=GONE)
-    compared = published.compare(engine, mine, other)
+        return replace(result, reason=GONE)
+    compared = published.compare(engine, release, other)
     if compared is None:
-        return replace(found, reason=NOT_ALIKE)
-    found = replace(found, whole=compared[0], common=compared[1])
-    if data is None or not (mine.one_image and other.one_image):
-        return found
-    members, tables = (mine.members, other.members), (data.transactions, data.items)
-    one_item, two_items, below = publications.measure_candidates(engine, tables, members, max(mine.k, other.k))
-    return replace(found, smallest_of_one=one_item, smallest_of_two=two_items, below_k=below)
+        return replace(result, reason=NOT_ALIKE)
+    result = replace(result, whole=compared[0], common=compared[1])
+    if data is None or not (release.one_image and other.one_image):
+        return result
+    members, tables = (release.members, other.members), (data.transactions, data.items)
+    one_item, two_items, below = publications.measure_candidates(engine, tables, members, max(release.k, other.k))
+    return replace(result, smallest_of_one=one_item, smallest_of_two=two_items, below_k=below)
 
 
-def refused(name: str, found: Sequence[Earlier | LedgerEntry], hint: str | None = None) -> InputError:
-    """The error where persons were published before and that was not allowed.
+def refused(name: str, overlapping: Sequence[Earlier | LedgerEntry], hint: str | None = None) -> InputError:
+    """The error for an overlap with earlier publications that the owner did not allow.
 
     Args:
-        name: of the release.
-        found: the earlier ones.
-        hint: what to do; by default what the command line and Python take.
+        name: the name of the release.
+        overlapping: the earlier publications.
+        hint: advice; by default the option of the command line and Python.
     """
-    names = {one.entry.name if isinstance(one, Earlier) else one.name for one in found}
+    names = {one.entry.name if isinstance(one, Earlier) else one.name for one in overlapping}
     return InputError(
         f"Persons of {name!r} are in a release that was published before: {quote_list(sorted(names))}. Readers of both may"
         " single out persons whom each of them hides.",
         code="overlap",
-        hint=hint
-        or "Say --allow-overlap (in Python allow_overlap=True) if that is wanted; what both leave is then measured.",
+        hint=hint or "Say --allow-overlap (in Python allow_overlap=True) if that is wanted; both are then compared.",
     )

@@ -1,4 +1,4 @@
-"""What left the house, and which statements made it: the part of the ledger that publishing writes."""
+"""The part of the ledger that publishing writes: sealed files, their statements, and comparisons with earlier ones."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Publication:
     """One sealed file.
 
     Attributes:
-        name, release_id: of the release.
+        name, release_id: the release.
         file: the name of the file, without its directory.
-        transactions, rows: what is in it.
-        sha256, content_digest: by which it is known again (``anondb.release.digest``).
-        allowed_overlap: whether the owner said that it may overlap with what was published before.
-        smallest_candidates: where it does and this could be measured, the fewest candidates that both releases leave.
-        published, user_name: when (UTC, without a time zone), and who asked.
+        transactions, rows: their numbers.
+        sha256, content_digest: the digests that identify it (``anondb.release.digest``).
+        allowed_overlap: whether the owner allowed an overlap with earlier publications.
+        smallest_candidates: the fewest candidates that both releases leave, if they overlap and this could be measured.
+        published, user_name: the time (UTC, without a time zone), and the user.
     """
 
     name: str
@@ -53,16 +53,16 @@ class Publication:
 
 @dataclass(frozen=True)
 class Difference:
-    """The multiset difference of two published releases: what is in one of them only.
+    """The multiset difference of two published releases: the rows in only one of them.
 
     Attributes:
-        unit: what was compared: ``transactions``, ``buckets`` or ``column values``.
-        only_here, only_there: how many are in the new release only, and in the earlier one only.
-        alone: how many of these have no equal in the difference.
-        below_k: how many are in a group of fewer than k equals there.
-        k: of the promises, the larger one where they differ; l of anatomies.
-        cells: where both were first generalized to what they have in common (``published.compare``): how many sets of items
-            that are; None where whole rows were compared as they were published. Few cells tell little.
+        unit: the kind of rows: ``transactions``, ``buckets`` or ``column values``.
+        only_here, only_there: the numbers of rows in the new release only, and in the earlier one only.
+        alone: the number of these rows without an equal in the difference.
+        below_k: the number of these rows in a group of fewer than k equals.
+        k: the larger k of the two promises; l for anatomies.
+        cells: if both releases were first generalized to common sets of items (``published_rows.compare``), the number of
+            these sets; None if published rows were compared unchanged. A difference over few cells says little.
     """
 
     unit: str
@@ -75,7 +75,7 @@ class Difference:
 
     @property
     def size(self) -> int:
-        """How many are in one of the releases only."""
+        """The number of rows in only one of the releases."""
         return self.only_here + self.only_there
 
     @property
@@ -100,17 +100,16 @@ class Difference:
 
 @dataclass(frozen=True)
 class Intersection:
-    """What readers of two releases of the same persons learn from both.
+    """What readers of two releases of the same persons learn by comparing them.
 
     Attributes:
-        other, other_id: the name and the number of the release that was published before.
-        persons: how many persons of the source both may hold.
-        whole, common: the rows that are in one of them only, as they were published and in what both have in common; None
-            where ``reason`` says why these could not be compared.
-        reason: why they could not.
-        smallest_of_one, smallest_of_two: the fewest persons of the source who fit both releases, for whoever knows one
-            item, or two items that some person has; None where not both are global recodings, or the source is gone.
-        below_k: how many such pieces of knowledge fewer than k persons fit.
+        other, other_id: the name and the number of the earlier publication.
+        persons: the maximum number of persons of the source in both.
+        whole, common: the differences of the published rows, and of their common generalization; None if ``reason`` is set.
+        reason: why the releases could not be compared.
+        smallest_of_one, smallest_of_two: the fewest persons of the source who match both releases, for an attacker who
+            knows one item, or two items of a person; None unless both are global recodings and the source still exists.
+        below_k: the number of such items and pairs that fewer than k persons match.
     """
 
     other: str
@@ -131,7 +130,7 @@ class Intersection:
 
     @property
     def difference(self) -> Difference | None:
-        """The comparison that tells a reader most: the one that leaves the fewest rows in one release only."""
+        """The most informative comparison: the one with the fewest rows in only one release."""
         if self.whole is None or self.common is None:
             return None
         tells_more = self.common.unit != self.whole.unit or self.common.size < self.whole.size
@@ -153,10 +152,10 @@ class Intersection:
         return {**asdict(self), "smallest": self.smallest}
 
 
-def notes(found: Iterable[Intersection]) -> list[str]:
-    """A line for the owner on each release that was published before; of several versions, the one that tells most."""
+def notes(intersections: Iterable[Intersection]) -> list[str]:
+    """One line for the owner on each earlier publication; of several versions, on the most informative one."""
     by_name: dict[str, list[Intersection]] = {}
-    for one in found:
+    for one in intersections:
         by_name.setdefault(one.other, []).append(one)
     lines = []
     for versions in by_name.values():
@@ -172,7 +171,7 @@ def notes(found: Iterable[Intersection]) -> list[str]:
 
 
 def record_publication(engine: Engine, catalog: str, publication: Publication) -> None:
-    """Note that a release leaves the house. Call it inside ``engine.transaction()``."""
+    """Record a publication. Call it inside ``engine.transaction()``."""
     ensure(engine, catalog)
     row = {c: getattr(publication, c) for c in PUBLICATIONS}
     texts = {c: None if value is None else str(value) for c, value in row.items()}
@@ -180,17 +179,17 @@ def record_publication(engine: Engine, catalog: str, publication: Publication) -
 
 
 def publications(engine: Engine, catalog: str) -> list[Publication]:
-    """All that was published, the oldest first."""
+    """All publications, oldest first."""
     table = ledger_table(catalog, "publications")
     if not present(engine, table, PUBLICATIONS):
         return []
-    found = engine.query("release/publications", {"publications": table})
+    rows = engine.query("release/publications", {"publications": table})
     names = [f.name for f in fields(Publication)]
-    return [Publication(**{n: plain(found[n][i]) for n in names}) for i in range(len(found["name"]))]
+    return [Publication(**{n: plain(rows[n][i]) for n in names}) for i in range(len(rows["name"]))]
 
 
 def record_statements(engine: Engine, catalog: str, release_id: str, statements: Sequence[str]) -> None:
-    """Keep the text of the statements that made a release; values are not in them. Call it after ``ledger.record``."""
+    """Store the statements that made a release, without their values. Call it after ``ledger.record``."""
     rows: list[dict[str, str | None]] = [
         {"release_id": release_id, "step": str(n), "statement": text} for n, text in enumerate(statements, 1)
     ]
@@ -208,10 +207,12 @@ def statements_of(engine: Engine, catalog: str, release_id: str) -> list[str]:
     ]
 
 
-def record_overlaps(engine: Engine, catalog: str, name: str, release_id: str, found: Iterable[Intersection]) -> None:
-    """Keep what was measured when a release was published beside earlier ones. Call it inside ``engine.transaction()``."""
+def record_overlaps(
+    engine: Engine, catalog: str, name: str, release_id: str, intersections: Iterable[Intersection]
+) -> None:
+    """Store the comparisons of a release with earlier publications. Call it inside ``engine.transaction()``."""
     rows: list[dict[str, str | None]] = []
-    for one in found:
+    for one in intersections:
         told = one.difference
         compared = None if told is None else f"{told.unit}{'' if told.cells is None else ' in common'}"
         figures = ("only_here", "only_there", "alone", "below_k", "k", "cells")
@@ -235,16 +236,16 @@ def record_overlaps(engine: Engine, catalog: str, name: str, release_id: str, fo
 def measure_candidates(
     engine: Engine, data: tuple[Table, Table], members: tuple[Table | exp.Query, Table | exp.Query], k: int
 ) -> tuple[int | None, int | None, int]:
-    """The candidates that two global recodings of one source leave together, counted in SQL.
+    """Count the candidates that two global recodings of one source leave together.
 
-    Whoever knows that a person has an item looks for its image in both releases. The candidates are the persons who have
-    both images; the two releases' own numbers tell nothing, since they are fresh.
+    An attacker who knows that a person has an item looks for its image in both releases. The candidates are the persons who
+    have both images; transaction numbers do not help, because each release has fresh ones.
 
     Args:
         engine: the engine, inside a transaction.
         data: work tables ``(tid, item)`` and ``(item, label)`` of the source.
         members: the tables ``released_items`` of both releases.
-        k: of the promise; the larger one where they differ.
+        k: the larger k of the two promises.
 
     Returns:
         The figures ``smallest_of_one``, ``smallest_of_two`` and ``below_k`` of an ``Intersection``.
@@ -256,6 +257,6 @@ def measure_candidates(
     one = engine.query("release/overlap_singles", {"held": held}, k=k)
     two = engine.query("release/overlap_pairs", {"transactions": transactions, "joints": joints, "held": held}, k=k)
     engine.drop(held, joints)
-    smallest = [plain(found["smallest"][0]) for found in (one, two)]
-    below = sum(int(found["below_k"][0]) for found in (one, two))
+    smallest = [plain(figures["smallest"][0]) for figures in (one, two)]
+    below = sum(int(figures["below_k"][0]) for figures in (one, two))
     return smallest[0], smallest[1], below

@@ -1,7 +1,7 @@
-"""The rows that left the house, and what readers of two releases learn from comparing them.
+"""Read the rows of published releases, and compare two of them as their readers can.
 
-As long as a published release lies in its schema, its rows are read there. When it is dropped or replaced, the ledger keeps
-them (``keep``): its files are still somewhere. What is kept was published; nothing of the original data is in it.
+While a published release is in its schema, its rows are read there. When it is dropped or replaced, the ledger keeps them
+(``keep``), because its files still exist. The kept rows were published; they contain nothing of the original data.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class PublishedRows:
 
     Attributes:
         manifest: its manifest.
-        one_image: whether each item has one image, in all transactions (a global recoding, without records).
+        one_image: whether each item has the same image in all transactions (a global recoding, without records).
         attributes: the columns of its records.
         members: ``(released_item, item)``.
-        rows: its different transactions ``(persons, items, copies, attribute_values)``; None of an anatomy.
-        buckets: ``(bucket_id, column_id, items, copies)`` of an anatomy.
+        rows: its distinct transactions ``(persons, items, copies, attribute_values)``; None for an anatomy.
+        buckets: ``(bucket_id, column_id, items, copies)`` of an anatomy; None for other releases.
     """
 
     manifest: Mapping[str, str]
@@ -57,7 +57,7 @@ class PublishedRows:
 
     @property
     def k(self) -> int:
-        """The size of the groups that it promises: k, or l of an anatomy, which may be a fraction."""
+        """The group size of the promise: k, or the l of an anatomy, rounded up."""
         return ceil(Fraction(self.manifest.get("k") or self.manifest["l"]))
 
 
@@ -65,16 +65,16 @@ class PublishedRows:
 
 
 def find(engine: Engine, catalog: str, name: str, release_id: str) -> PublishedRows | None:
-    """The rows of a release, from its schema or from what the ledger keeps; None where they are gone."""
+    """The rows of a release, from its schema or from the ledger; None if they are gone."""
     schema = find_schema(engine, release_schema(catalog, name))
-    found = None if schema is None else of_schema(engine, schema)
-    if found is not None and found.manifest["release_id"] == release_id:
-        return found
-    return _kept(engine, catalog, release_id)
+    release = None if schema is None else of_schema(engine, schema)
+    if release is not None and release.manifest["release_id"] == release_id:
+        return release
+    return _from_ledger(engine, catalog, release_id)
 
 
 def of_schema(engine: Engine, schema: SchemaName) -> PublishedRows | None:
-    """The rows of the release that lies in a schema; None where it holds none."""
+    """The rows of the release in a schema; None if it holds none."""
     kind = release_kind(engine, schema)
     if kind is None:
         return None
@@ -99,7 +99,7 @@ def of_schema(engine: Engine, schema: SchemaName) -> PublishedRows | None:
 
 @contextlib.contextmanager
 def at_hand(engine: Engine, release: PublishedRows) -> Iterator[PublishedRows]:
-    """The release with its rows in a work table, to be compared with several others."""
+    """Put the rows of a release into a work table, for several comparisons."""
     if release.rows is None:
         yield release
         return
@@ -110,12 +110,12 @@ def at_hand(engine: Engine, release: PublishedRows) -> Iterator[PublishedRows]:
 
 
 def _texts(*values: exp.Expr) -> exp.Cast:
-    """A list of texts, which may be empty."""
+    """A SQL list of texts; typed, because it may be empty."""
     return exp.cast(exp.Array(expressions=list(values)), "VARCHAR[]", dialect="duckdb")
 
 
-def _kept(engine: Engine, catalog: str, release_id: str) -> PublishedRows | None:
-    """A release that was dropped or replaced."""
+def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows | None:
+    """The rows of a dropped or replaced release, from the ledger; None if it keeps none."""
 
     def query(name: str) -> exp.Query:
         table = name.removeprefix("release/")
@@ -123,29 +123,29 @@ def _kept(engine: Engine, catalog: str, release_id: str) -> PublishedRows | None
 
     if not engine.exists(ledger.ledger_table(catalog, "kept_facts")):
         return None
-    found = engine.select(query("release/kept_facts"), "reading the ledger")
-    facts = dict(zip(found["key"].tolist(), found["value"].tolist(), strict=True))
+    rows_of_facts = engine.select(query("release/kept_facts"), "reading the ledger")
+    facts = dict(zip(rows_of_facts["key"].tolist(), rows_of_facts["value"].tolist(), strict=True))
     if not facts:
         return None
-    about = json.loads(facts.pop("kept"))
-    rows, buckets = (None, query("release/kept_buckets")) if about["buckets"] else (query("release/kept_rows"), None)
+    shape = json.loads(facts.pop("kept"))
+    rows, buckets = (None, query("release/kept_buckets")) if shape["buckets"] else (query("release/kept_rows"), None)
     return PublishedRows(
-        facts, about["one_image"], tuple(about["attributes"]), query("release/kept_items"), rows, buckets
+        facts, shape["one_image"], tuple(shape["attributes"]), query("release/kept_items"), rows, buckets
     )
 
 
 def keep(engine: Engine, catalog: str, schema: SchemaName) -> None:
-    """Keep the rows of a release that is about to be dropped, if it was published. Call it inside a transaction."""
-    there = of_schema(engine, schema)
-    if there is None:
+    """Store the rows of a published release that is about to be dropped. Call it inside a transaction."""
+    release = of_schema(engine, schema)
+    if release is None:
         return
-    release_id = there.manifest["release_id"]
+    release_id = release.manifest["release_id"]
     gone = {p.release_id for p in publications.publications(engine, catalog)}
-    if release_id not in gone or _kept(engine, catalog, release_id) is not None:
+    if release_id not in gone or _from_ledger(engine, catalog, release_id) is not None:
         return
     ledger.ensure(engine, catalog)
-    about = {"one_image": there.one_image, "attributes": there.attributes, "buckets": there.buckets is not None}
-    facts = {**there.manifest, "kept": json.dumps(about, ensure_ascii=False)}
+    shape = {"one_image": release.one_image, "attributes": release.attributes, "buckets": release.buckets is not None}
+    facts = {**release.manifest, "kept": json.dumps(shape, ensure_ascii=False)}
     ledger.append(
         engine,
         ledger.ledger_table(catalog, "kept_facts"),
@@ -153,9 +153,9 @@ def keep(engine: Engine, catalog: str, schema: SchemaName) -> None:
         [{"release_id": release_id, "key": key, "value": value} for key, value in facts.items()],
     )
     sources: dict[str, Table | exp.Query | None] = {
-        "kept_items": there.members,
-        "kept_rows": there.rows,
-        "kept_buckets": there.buckets,
+        "kept_items": release.members,
+        "kept_rows": release.rows,
+        "kept_buckets": release.buckets,
     }
     for name, source in sources.items():
         if source is None:
@@ -171,12 +171,12 @@ def keep(engine: Engine, catalog: str, schema: SchemaName) -> None:
 
 
 def drop_release(engine: Engine, catalog: str, name: str) -> None:
-    """Drop the schema of a release and note it in the ledger, which keeps the rows if they were published.
+    """Drop the schema of a release and mark its ledger entry; the ledger keeps the rows if they were published.
 
     Call it inside ``engine.transaction()``.
 
     Raises:
-        InputError: there is no such release, or its schema holds objects that are not a release's.
+        InputError: the release does not exist, or its schema holds other objects.
     """
     schema = find_schema(engine, release_schema(catalog, name))
     if schema is None:
@@ -186,30 +186,30 @@ def drop_release(engine: Engine, catalog: str, name: str) -> None:
     ledger.mark_dropped(engine, catalog, name)
 
 
-# ---------------------------------------------------------------------- what two of them do not have in common
+# ---------------------------------------------------------------------- the difference of two releases
 
 
-def compare(engine: Engine, mine: PublishedRows, other: PublishedRows) -> tuple[Difference, Difference] | None:
-    """The multiset difference of two releases: of whole published rows, and in what both have in common.
+def compare(engine: Engine, first: PublishedRows, second: PublishedRows) -> tuple[Difference, Difference] | None:
+    """The multiset differences of two releases: of the published rows, and of their common generalization.
 
-    Whole rows are transactions with their relational values (without, where the releases have other attributes), or buckets.
-    In common are, of transactions, the items alone, as far as both can be generalized to the same sets of items
-    (``common_cells``); of anatomies, the values of columns without their buckets, in the parts into which the columns of
-    both cut the items. None where an anatomy is compared with transactions.
+    Published rows are transactions with their relational values (without them if the attributes differ), or buckets. The
+    common generalization of transactions has the items alone, generalized to the same sets of items (``common_cells``); that
+    of anatomies has the column values without their buckets, over the intersections of the columns of both. The result is
+    None if only one of the releases is an anatomy.
     """
-    k = max(mine.k, other.k)
-    if mine.rows is None or other.rows is None:
-        if mine.buckets is None or other.buckets is None:
+    k = max(first.k, second.k)
+    if first.rows is None or second.rows is None:
+        if first.buckets is None or second.buckets is None:
             return None
-        return _compare_buckets(engine, mine.buckets, other.buckets, k)
-    same = mine.attributes == other.attributes
+        return _compare_buckets(engine, first.buckets, second.buckets, k)
+    same = first.attributes == second.attributes
     firsts, seconds = (
         engine.create(name, rows if same else _without_values(rows))
-        for name, rows in (("overlap_firsts", mine.rows), ("overlap_seconds", other.rows))
+        for name, rows in (("overlap_firsts", first.rows), ("overlap_seconds", second.rows))
     )
     whole = _difference(engine, (firsts, seconds), "transactions", k)
-    cells = common_cells(_pairs(engine, mine), _pairs(engine, other), *(_open(r) for r in (mine, other)))
-    bags = all(r.manifest["semantics"] == "atomic" for r in (mine, other))
+    cells = common_cells(_pairs(engine, first), _pairs(engine, second), *(_open(r) for r in (first, second)))
+    bags = all(r.manifest["semantics"] == "atomic" for r in (first, second))
     numbers, in_common = [], []
     for rows, name, of_label in zip((firsts, seconds), ("firsts", "seconds"), cells, strict=True):
         columns: dict[str, tuple[str, Any]] = {
@@ -227,12 +227,12 @@ def compare(engine: Engine, mine: PublishedRows, other: PublishedRows) -> tuple[
 
 
 def _compare_buckets(
-    engine: Engine, mine: Table | exp.Query, other: Table | exp.Query, k: int
+    engine: Engine, first: Table | exp.Query, second: Table | exp.Query, k: int
 ) -> tuple[Difference, Difference]:
-    both = (mine, other)
+    both = (first, second)
     contents = [load("release/published_buckets").bind({"buckets": b}, {}) for b in both]
     whole = _difference(engine, contents, "buckets", k)
-    cells = engine.create("overlap_cells", "release/common_columns", {"first_buckets": mine, "second_buckets": other})
+    cells = engine.create("overlap_cells", "release/common_columns", {"first_buckets": first, "second_buckets": second})
     values = [load("release/common_values").bind({"buckets": b, "cells": cells}, {}) for b in both]
     common = _difference(engine, values, "column values", k, int(engine.scalar("release/cells", {"cells": cells})))
     engine.drop(cells)
@@ -242,37 +242,39 @@ def _compare_buckets(
 def _difference(
     engine: Engine, both: Sequence[Table | exp.Query], unit: str, k: int, cells: int | None = None
 ) -> Difference:
-    found = engine.query("release/rows_apart", {"firsts": both[0], "seconds": both[1]}, k=k)
-    here, there, alone, below_k = (int(found[c][0]) for c in ("only_first", "only_second", "alone", "below_k"))
+    counts = engine.query("release/rows_apart", {"firsts": both[0], "seconds": both[1]}, k=k)
+    here, there, alone, below_k = (int(counts[c][0]) for c in ("only_first", "only_second", "alone", "below_k"))
     return Difference(unit, here, there, alone, below_k, k, cells)
 
 
 def _without_values(rows: exp.Query) -> exp.Select:
-    """Published transactions without their relational values."""
+    """The published transactions without their relational values."""
     columns = ("persons", "items", "copies")
     return exp.select(*columns, _texts().as_("attribute_values")).from_(rows.subquery("stored"))
 
 
 def _pairs(engine: Engine, release: PublishedRows) -> Pairs:
-    found = engine.query("release/members", {"released_items": release.members})
-    return list(zip(found["released_item"].tolist(), found["item"].tolist(), strict=True))
+    pairs = engine.query("release/members", {"released_items": release.members})
+    return list(zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True))
 
 
 def _open(release: PublishedRows) -> bool:
-    """Whether an item that nothing stands for may have been suppressed."""
+    """Whether an item without a released item may have been suppressed."""
     return release.manifest["suppression"] != "none"
 
 
-def common_cells(mine: Pairs, other: Pairs, mine_open: bool, other_open: bool) -> tuple[dict[str, int], dict[str, int]]:
+def common_cells(
+    first: Pairs, second: Pairs, first_open: bool, second_open: bool
+) -> tuple[dict[str, int], dict[str, int]]:
     """The number of the cell of each released item of two releases.
 
-    A cell is the smallest set of items that is a union of released items in both, as far as either stands for its items: in
-    these sets both releases publish the same of a person whose items are the same. Cells of which one release lacks an item
-    that it may have suppressed are left out, since they are not the same in both.
+    A cell is a smallest set of items that is a union of released items in both releases, ignoring items that a release does
+    not contain: for equal items of a person, both releases publish the same cells. A cell is omitted if one release may have
+    suppressed an item of it, because the cells then differ.
 
     Args:
-        mine, other: the pairs (released item, item) of each release.
-        mine_open, other_open: whether it may have suppressed items.
+        first, second: the pairs (released item, item) of each release.
+        first_open, second_open: whether the release may have suppressed items.
     """
     above: dict[str, str] = {}
 
@@ -281,16 +283,16 @@ def common_cells(mine: Pairs, other: Pairs, mine_open: bool, other_open: bool) -
             above[item] = item = above[above[item]]
         return item
 
-    for pairs in (mine, other):
+    for pairs in (first, second):
         first_of: dict[str, str] = {}
         for released, item in pairs:
             low, high = sorted((top(first_of.setdefault(released, item)), top(item)))
             above[high] = low
-    stands = [{item for _, item in pairs} for pairs in (mine, other)]
-    left_out = {top(item) for item in stands[0] - stands[1] if other_open}
-    left_out |= {top(item) for item in stands[1] - stands[0] if mine_open}
+    stands = [{item for _, item in pairs} for pairs in (first, second)]
+    left_out = {top(item) for item in stands[0] - stands[1] if second_open}
+    left_out |= {top(item) for item in stands[1] - stands[0] if first_open}
     number = {item: n for n, item in enumerate(sorted({top(i) for i in above} - left_out))}
-    first, second = (
-        {released: number[top(item)] for released, item in pairs if top(item) in number} for pairs in (mine, other)
+    cells, others = (
+        {released: number[top(item)] for released, item in pairs if top(item) in number} for pairs in (first, second)
     )
-    return first, second
+    return cells, others

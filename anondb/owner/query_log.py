@@ -1,4 +1,4 @@
-"""Accuracy of a release on a log of real analyst queries: each is run on the source and answered from the release."""
+"""Measure a release on a log of real analyst queries: run each on the source, and answer it from the release."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNANSWERED = ("unsupported_query", "query_too_complex", "ambiguous_item", "bad_s
 
 @dataclass(frozen=True)
 class Logged:
-    """One count of the log: which statement and group, truth, lower bound, estimate, upper bound."""
+    """One count of the log: the statement and group, truth, lower bound, estimate, upper bound."""
 
     query: str
     truth: int
@@ -39,7 +39,7 @@ class Logged:
 
     @property
     def error(self) -> float | None:
-        """|truth - estimate| / truth; None where the truth is 0."""
+        """|truth - estimate| / truth; None if the truth is 0."""
         return abs(self.truth - self.estimate) / self.truth if self.truth else None
 
 
@@ -48,11 +48,11 @@ class LogAccuracy:
     """Accuracy on a log.
 
     Attributes:
-        counts: the counts that were compared, one for each group of each answered statement.
-        relative_error: the figures of the errors of those whose truth is not 0.
-        outside: counts whose truth lies outside the bounds: 0 unless the source changed or repeats rows.
-        refused: for each statement that cannot be answered soundly, its number and why.
-        unlisted: groups of the source that the release cannot list (items that no released item stands for).
+        counts: the compared counts, one for each group of each answered statement.
+        relative_error: the error figures of the counts whose truth is not 0.
+        outside: the number of counts whose truth is outside the bounds: 0 unless the source changed or repeats rows.
+        refused: the number of each statement without a sound answer, and the reason.
+        unlisted: the number of groups of the source that the release cannot list (items without a released item).
     """
 
     counts: tuple[Logged, ...]
@@ -68,7 +68,7 @@ class LogAccuracy:
 
     @property
     def skipped(self) -> int:
-        """Counts whose truth is 0."""
+        """The number of counts whose truth is 0."""
         return len(self.counts) - self.relative_error.measured
 
     def to_json(self) -> dict[str, Any]:
@@ -86,15 +86,15 @@ class LogAccuracy:
 
 
 def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccuracy:
-    """Run the SELECTs of a file on the owner's tables and on a release; answers go to ``anondb.accuracy``.
+    """Run the SELECTs of a file on the owner's tables and on a release; write the answers to ``anondb.accuracy``.
 
     Args:
         engine: the engine, outside a transaction.
         name: the release.
-        path: a file of COUNT queries as analysts wrote them for the original table.
+        path: a file of COUNT queries that analysts wrote for the original table.
 
     Raises:
-        InputError: no such file or release; a statement that is no SELECT, or that does not run on the source.
+        InputError: the file or release does not exist; a statement is not a SELECT, or fails on the source.
     """
     text = _read(Path(path))
     catalog = stored.current_catalog(engine)
@@ -114,12 +114,12 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccurac
         with _as_original(engine, entry, view, opened.manifest["table"]):
             for number, statement in enumerate(statements, 1):
                 engine.progress(f"query {number} of {len(statements)}")
-                found = _measured(engine, opened, number, statement)
-                if isinstance(found, str):
-                    refused.append((number, found))
+                measured = _measured(engine, opened, number, statement)
+                if isinstance(measured, str):
+                    refused.append((number, measured))
                 else:
-                    counts += found[0]
-                    unlisted += found[1]
+                    counts += measured[0]
+                    unlisted += measured[1]
         answers = _answers(engine, counts)
         errors, outside = error_figures(engine, answers, k_of(read_manifest(engine, schema)))
         if entry is not None:
@@ -130,9 +130,9 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccurac
 def _measured(
     engine: DuckDBEngine, opened: OpenRelease, number: int, statement: own.OwnStatement
 ) -> tuple[list[Logged], int] | str:
-    """The counts of one statement on both sides and how many groups cannot be listed, or why it is refused."""
+    """The counts of one statement on both sides and the number of unlisted groups, or the reason of a refusal."""
     if not statement.is_select:
-        raise InputError(f"Statement {number} of the log is no SELECT.", code="bad_workload", hint="Leave it out.")
+        raise InputError(f"Statement {number} of the log is not a SELECT.", code="bad_workload", hint="Leave it out.")
     try:
         answer = opened.answer(statement.text)
     except InputError as error:
@@ -150,9 +150,9 @@ def _measured(
 def _as_original(
     engine: Engine, entry: ledger.LedgerEntry | None, view: ledger.View | None, asked: str
 ) -> Iterator[None]:
-    """The rows that a release is of under the name that analysts call them by, for the time of the block.
+    """Inside the block, make the original rows of a release available under the table name that analysts use.
 
-    Nothing is named where the source is that table as it is. Else these are the rows of the anonymized view, or those of the
+    Nothing is needed if the source is that table. Else a temporary view shows the rows of the anonymized view or of the
     source; each transaction has an item once, or one list, as in the release.
     """
     table = None if view is None else plain_table(view.query)
@@ -177,7 +177,7 @@ def _as_original(
 
 
 def _distinct_rows(source: Source, entry: ledger.LedgerEntry) -> exp.Query:
-    """The id and item column of a source, each pair once or one list for each id; all as it is where repeated rows count."""
+    """The id and item columns of a source, each pair once or one list for each id; unchanged if repeated rows count."""
     read, item_column = folded(source, entry.item_column)
     names = [read.column(entry.id_column, "--id"), read.column(item_column, "--item")]
     nodes = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
@@ -212,12 +212,12 @@ def _compare(number: int, answer: Answer, truth: own.OwnResult) -> tuple[list[Lo
         at = list(range(len(answer.columns)))
     counted = next((i for i in range(len(names)) if i not in at), len(names) - 1)
     known = {tuple(str(row[i]) for i in at): int(row[counted]) for row in truth.rows}
-    found = []
+    counts = []
     for *groups, lower, estimate, upper in answer.rows:
         key = tuple(str(g) for g in groups)
         label = f"{number}" + (f": {', '.join(key)}" if key else "")
-        found.append(Logged(label, known.pop(key, 0), int(lower), float(estimate), int(upper)))
-    return found, len(known)
+        counts.append(Logged(label, known.pop(key, 0), int(lower), float(estimate), int(upper)))
+    return counts, len(known)
 
 
 def _answers(engine: Engine, counts: list[Logged]) -> Table:

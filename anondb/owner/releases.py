@@ -1,4 +1,4 @@
-"""What exists already: finding releases and their sources, measuring them again, publishing them."""
+"""Work with existing releases: find them and their sources, measure them again, publish them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def current_catalog(engine: Engine) -> str:
 
 
 def check_writable(engine: Engine, catalog: str) -> None:
-    """Refuse a read-only database before the long work, not after it."""
+    """Raise an ``InputError`` for a read-only database, before the long work."""
     query = (
         exp.select("readonly")
         .from_(exp.Table(this=exp.Anonymous(this="duckdb_databases")))
@@ -62,20 +62,20 @@ def check_writable(engine: Engine, catalog: str) -> None:
 def tables_with(engine: Engine, catalog: str, id_column: str, item_column: str) -> list[Table]:
     """The tables and views of a database that have both columns."""
     columns = {"id_column": id_column.lower(), "item_column": item_column.lower()}
-    found = engine.query("transactions/tables_with", None, catalog_name=catalog, **columns)
-    return [Table(*names) for names in zip(*(column.tolist() for column in found.values()), strict=True)]
+    tables = engine.query("transactions/tables_with", None, catalog_name=catalog, **columns)
+    return [Table(*names) for names in zip(*(column.tolist() for column in tables.values()), strict=True)]
 
 
 def find_release(engine: DuckDBEngine, name: str) -> SchemaName:
     """The schema of a release in the owner's database.
 
     Raises:
-        InputError: there is none of this name.
+        InputError: no release of this name exists.
     """
-    return _found(engine, name)[0]
+    return _schema_and_kind(engine, name)[0]
 
 
-def _found(engine: DuckDBEngine, name: str) -> tuple[SchemaName, Kind]:
+def _schema_and_kind(engine: DuckDBEngine, name: str) -> tuple[SchemaName, Kind]:
     schema = find_schema(engine, release_schema(current_catalog(engine), name))
     if schema is None:
         hint = "A run over files keeps none: load them into a database first, with anondb load."
@@ -88,10 +88,10 @@ def _found(engine: DuckDBEngine, name: str) -> tuple[SchemaName, Kind]:
 
 
 def asked_table(dataset: Dataset, name: str) -> str:
-    """What analysts call the original of the release ``name``: its source, where the release has the rows of that.
+    """The table name that analysts query for the release ``name``: the source's, if the release has the same rows.
 
-    Where rows were merged, counts over the source are others: then the release's own name, or ``release_<name>`` where the
-    source is called so.
+    If rows were merged, counts over the source differ: then it is the release's name, or ``release_<name>`` if the source
+    has that name.
     """
     if dataset.is_table:
         return dataset.table
@@ -99,10 +99,10 @@ def asked_table(dataset: Dataset, name: str) -> str:
 
 
 def load_source(engine: DuckDBEngine, name: str) -> tuple[ledger.LedgerEntry, Dataset]:
-    """The source of a release as it is now: the query of a view, else the table that it was made from.
+    """Read the current source of a release: the query of a view, else the table that it was made from.
 
     Raises:
-        InputError: no such release, or its source cannot be found again (files and data frames are not kept).
+        InputError: the release or its source does not exist (files and data frames are not kept).
     """
     find_release(engine, name)
     entry = ledger.find(engine, current_catalog(engine), name)
@@ -112,19 +112,19 @@ def load_source(engine: DuckDBEngine, name: str) -> tuple[ledger.LedgerEntry, Da
 
 
 def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
-    """The source of a release of the ledger, be it dropped or replaced, as it is now.
+    """Read the current source of a release of the ledger, also of a dropped or replaced one.
 
     Raises:
-        InputError: it cannot be found again (files and data frames are not kept).
+        InputError: the source does not exist (files and data frames are not kept).
     """
     view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
-    given = source_of(engine, entry, view)
+    source = source_of(engine, entry, view)
     bags = bool(entry.parameters.get("bag_input", False))
-    return _read(engine, given, records_of(engine, entry), entry.id_column, entry.item_column, bags)[0]
+    return _read(engine, source, records_of(engine, entry), entry.id_column, entry.item_column, bags)[0]
 
 
 def read_persons(engine: Engine, policy: Policy) -> tuple[Dataset, Table | None]:
-    """The transactions of a policy, with those of persons who are in its records alone; and the table of the records."""
+    """Read the transactions of a policy, including those of persons who are only in its records; and the records' table."""
     return _read(engine, policy.transactions, policy.records, policy.id, policy.item, policy.bag_input)
 
 
@@ -144,8 +144,8 @@ def _no_source(name: str) -> InputError:
 
 
 def _here(engine: Engine, reference: str | None) -> str | None:
-    """A reference of ``reference_of`` with the name that the owner's database has now; other databases may be attached
-    that have tables of the same name."""
+    """A reference of ``reference_of`` qualified by the current name of the owner's database: attached databases may have
+    tables of the same name."""
     if reference is None:
         return None
     table = exp.to_table(reference, dialect="duckdb")
@@ -155,7 +155,7 @@ def _here(engine: Engine, reference: str | None) -> str | None:
 
 
 def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | None) -> Any:
-    """What finds the source of a release again: the query of its view, or the name of a table.
+    """The source of a release: the query of its view, or the name of a table.
 
     Raises:
         InputError: ``no_source``: files and data frames are not kept.
@@ -168,26 +168,26 @@ def source_of(engine: Engine, entry: ledger.LedgerEntry, view: ledger.View | Non
 
 
 def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:
-    """What finds the records of a release again; None where it has none, or they were a file or a data frame."""
+    """The table of a release's records; None without records, or if they were a file or a data frame."""
     view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
     return _here(engine, entry.parameters.get("records")) if view is None else view_policy(engine, view).records
 
 
 def view_policy(engine: Engine, view: ledger.View, replace: bool = False) -> Policy:
-    """The policy of an anonymized view: its query is the source, and it is called like the view."""
+    """The policy of an anonymized view: its query is the source, and the release has the name of the view."""
     source = QuerySource(view.query, f"the query of the view {view.name!r}", view.table)
     return options.view_policy(view.name, source, view.options, replace=replace)
 
 
 def measure_release(engine: DuckDBEngine, name: str, workload: Workload) -> Accuracy:
-    """Measure the accuracy of an existing release on its source as it is now, and keep the answers in the ledger.
+    """Measure the accuracy of an existing release on its current source, and store the answers in the ledger.
 
     Raises:
-        InputError: no such release, or its source cannot be found again (files and data frames are not kept).
+        InputError: the release or its source does not exist (files and data frames are not kept).
     """
     catalog = current_catalog(engine)
     with engine.transaction():
-        schema, kind = _found(engine, name)
+        schema, kind = _schema_and_kind(engine, name)
         check_writable(engine, catalog)
         entry, dataset = load_source(engine, name)
         manifest = read_manifest(engine, schema)
@@ -201,15 +201,15 @@ def measure_release(engine: DuckDBEngine, name: str, workload: Workload) -> Accu
 
 
 def measure_release_rules(engine: DuckDBEngine, name: str, thresholds: RuleThresholds, seed: int = 0) -> RuleAccuracy:
-    """The rules of one reconstruction of an anatomy beside those of its source as it is now.
+    """Compare the association rules of one reconstruction of an anatomy with those of its current source.
 
     Raises:
-        InputError: no such release, one of another kind, no source, or mlxtend is missing.
+        InputError: the release does not exist or is not an anatomy, or its source or mlxtend is missing.
     """
     with engine.transaction():
         schema = find_release(engine, name)
         if release_kind(engine, schema) is not ANATOMY:
-            raise InputError(f"The release {name!r} is no anatomy: its transactions can be mined as they are.")
+            raise InputError(f"The release {name!r} is not an anatomy: mine its transactions directly.")
         _, dataset = load_source(engine, name)
         return measure_rules(engine, dataset, schema, thresholds, seed)
 
@@ -224,13 +224,13 @@ def publish_release(
     proof: str | None = None,
     include_constraints: bool = False,
 ) -> PublishedFile:
-    """Seal a release into a file of its own, and verify the sealed rows before the file gets its name.
+    """Seal a release into a new file, and verify the sealed rows before the file gets its name.
 
-    What leaves is noted in the ledger. A second, different release of persons of whom one was published before is refused
-    unless ``allow_overlap``; then the intersection of both is measured. A run over files has no ledger to ask.
+    The ledger records the publication. Unless ``allow_overlap``, a release that shares persons with a different earlier
+    publication is refused; else both are compared. A run over files has no ledger and makes no such check.
 
     Raises:
-        InputError: ``overlap``; no such release; the path or the directory of the proof cannot be written.
+        InputError: ``overlap``; the release does not exist; the path or the directory of the proof cannot be written.
         VerificationFailed: the sealed rows do not keep the promise.
         EngineError: disk, memory, or a lock.
     """
@@ -245,7 +245,7 @@ def publish_release(
     )
     if before and not allow_overlap:
         raise overlap.refused(name, before)
-    found = _measured(engine, name, before)
+    intersections = _measured(engine, name, before)
     with engine.transaction():
         schema = find_release(engine, name)
         privacy = ledger.privacy_of(engine, catalog, manifest["release_id"])
@@ -255,14 +255,14 @@ def publish_release(
         if proof is not None:
             shown = replace_fields(shown, values=value_columns(engine, schema))
             place = proof_directory(proof, manifest, shown)
-        file = seal(engine, name, path, found, replace=replace, allow_overlap=allow_overlap)
+        file = seal(engine, name, path, intersections, replace=replace, allow_overlap=allow_overlap)
     if place is not None:
         write_proof(place, manifest, (file.sha256, file.content_digest), shown)
     return replace_fields(file, proof=place)
 
 
 def knowledge_of(engine: Engine, catalog: str, release_id: str) -> Knowledge:
-    """What a release was checked against besides its rows, as the ledger has it."""
+    """The inputs of a release's check other than its rows, from the ledger."""
     return Knowledge(
         ledger.privacy_of(engine, catalog, release_id), tuple(ledger.sensitive_of(engine, catalog, release_id))
     )
@@ -272,16 +272,16 @@ def seal(
     engine: DuckDBEngine,
     name: str,
     path: str,
-    found: Sequence[Intersection],
+    intersections: Sequence[Intersection],
     *,
     replace: bool,
     allow_overlap: bool,
 ) -> PublishedFile:
-    """Seal a release into its file, verify the sealed rows, and note in the ledger what leaves and what was found of
-    ``found``, the earlier releases of the same persons. Call it inside ``engine.transaction()``: the file comes last.
+    """Seal a release into its file, verify the sealed rows, and record the publication and its ``intersections`` with
+    earlier ones in the ledger. Call it inside ``engine.transaction()``: the file comes last.
 
     Raises:
-        AnondbError: as ``publish_release`` has it; nothing was written.
+        AnondbError: see ``publish_release``; nothing was written.
     """
     from anondb.release.publish import publish
 
@@ -300,7 +300,7 @@ def seal(
 
     file = publish(engine, schema, path, replace=replace, check=check)
     if not engine.one_shot:
-        smallest = [i.smallest for i in found if i.smallest is not None]
+        smallest = [i.smallest for i in intersections if i.smallest is not None]
         publications.record_publication(
             engine,
             catalog,
@@ -316,12 +316,12 @@ def seal(
                 smallest_candidates=min(smallest) if smallest else None,
             ),
         )
-        publications.record_overlaps(engine, catalog, name, file.release_id, found)
-    return replace_fields(file, intersections=tuple(found))
+        publications.record_overlaps(engine, catalog, name, file.release_id, intersections)
+    return replace_fields(file, intersections=tuple(intersections))
 
 
 def view_published_before(engine: DuckDBEngine, view: ledger.View, policy: Policy) -> list[overlap.Earlier]:
-    """The releases that were published before and may hold persons of a view, earlier versions of it among them."""
+    """The earlier publications that may contain persons of a view, including earlier versions of the view."""
     if engine.one_shot:
         return []
     subject = overlap.Subject(
@@ -331,7 +331,7 @@ def view_published_before(engine: DuckDBEngine, view: ledger.View, policy: Polic
 
 
 def reference_of(engine: Engine, table: Table | None) -> str | None:
-    """What finds a source again: without the name of the owner's database, since its file may be renamed."""
+    """The reference of a source: its name without the owner's database, whose file may be renamed."""
     if table is None or table.catalog == "temp":
         return None
     name = table.expression()
@@ -341,9 +341,9 @@ def reference_of(engine: Engine, table: Table | None) -> str | None:
 
 
 def check_source_not_published(engine: DuckDBEngine, transactions: Any) -> None:
-    """Refuse to make and publish a release of a table of which another one was published, before the long work.
+    """Raise an ``InputError``, before the long work, if another release of the same table was published.
 
-    Sources that share persons without being the same table are found when the release is published.
+    Different tables that share persons are detected when the release is published.
 
     Raises:
         InputError: ``overlap``.
@@ -361,7 +361,7 @@ def check_source_not_published(engine: DuckDBEngine, transactions: Any) -> None:
 def _subject(
     engine: DuckDBEngine, name: str, release_id: str
 ) -> tuple[overlap.Subject, Callable[[ledger.LedgerEntry], Dataset], str]:
-    """A release that is to be published, for ``overlap.earlier``."""
+    """The arguments of ``overlap.earlier`` for a release to be published."""
     catalog = current_catalog(engine)
     entry = ledger.find(engine, catalog, name)
     subject = overlap.Subject(
@@ -375,8 +375,8 @@ def _subject(
 
 
 def _measured(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
-    """What readers learn from a release and each earlier one; its source is read if that can be, in a transaction of its
-    own, which a source that cannot be read ends."""
+    """Compare a release with each earlier publication. Its source is read, if possible, in a separate transaction, because
+    an unreadable source ends its transaction."""
     catalog = current_catalog(engine)
     if before:
         with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():

@@ -1,7 +1,7 @@
-"""Runs a script: ordinary SQL as it is, and the statements of anonymized views, in order.
+"""Run a script of ordinary SQL and statements of anonymized views, in order.
 
-The whole script is parsed before anything runs: a syntax error anywhere changes nothing. Then the first error stops it and
-says which statement it was and on which line. What ran before stays, unless the script opened a transaction itself.
+The whole script is parsed before anything runs: a syntax error anywhere changes nothing. Then the first error stops the
+script and names the statement and its line. Earlier statements keep their effect unless the script opened a transaction.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class Step:
 
 @dataclass(frozen=True)
 class StatementResult:
-    """What one statement of a script did.
+    """The result of one statement of a script.
 
     Attributes:
-        number, line: which statement, and the line on which it begins.
+        number, line: the number of the statement, and its first line.
         kind: ``create``, ``refresh``, ``drop``, ``show`` for anonymized views, ``sql`` for ordinary SQL.
-        columns, rows: what it returned as a table; no columns where it returned nothing.
+        columns, rows: the returned table; no columns if the statement returned nothing.
         view: the result of a statement of anonymized views; None for ordinary SQL.
-        changed: how many rows ordinary SQL changed, where DuckDB says so.
+        changed: the number of rows that ordinary SQL changed, if DuckDB reports it.
     """
 
     number: int
@@ -83,7 +83,7 @@ class StatementResult:
 
 
 def _json(value: Any) -> Any:
-    """A value of DuckDB's as a JSON value; what JSON has no form for becomes its text."""
+    """Convert a DuckDB value to a JSON value; a value without a JSON form becomes text."""
     if isinstance(value, list | tuple):
         return [_json(v) for v in value]
     if isinstance(value, dict):
@@ -94,10 +94,10 @@ def _json(value: Any) -> Any:
 
 
 def prepare(engine: DuckDBEngine, text: str) -> list[Step]:
-    """Parse a script and split its ordinary SQL; nothing is run.
+    """Parse a script and split its ordinary SQL, without running it.
 
     Raises:
-        StatementSyntaxError: anywhere in the text, with line and column.
+        StatementSyntaxError: a syntax error, with line and column.
         InputError: an option or a name is wrong, with its position.
     """
     if not isinstance(text, str):
@@ -115,34 +115,34 @@ def prepare(engine: DuckDBEngine, text: str) -> list[Step]:
 
 
 def run(engine: DuckDBEngine, text: str) -> Iterator[StatementResult]:
-    """Run a script, one statement at a time; each result comes when its statement is done.
+    """Run a script, one statement at a time, and yield each result when its statement is done.
 
     Raises:
-        AnondbError: of the first statement that fails, its number and line in the message and in ``place``.
+        AnondbError: the error of the first statement that fails; its number and line are in the message and in ``place``.
     """
     for step in prepare(engine, text):
         yield run_step(engine, text, step)
 
 
 def sql(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | Result | None:
-    """Run a script and return what its last statement returned.
+    """Run a script and return the result of its last statement.
 
     Returns:
         A relation for ordinary SQL that returns rows, a ``Result`` for a statement of anonymized views, None otherwise.
     """
     steps = prepare(engine, text)
-    found: duckdb.DuckDBPyRelation | Result | None = None
+    result: duckdb.DuckDBPyRelation | Result | None = None
     for step in steps:
         if step is steps[-1] and isinstance(step.statement, Ordinary) and step.returns == "rows":
             try:
-                found = own.relation(engine, step.statement.text)
+                result = own.relation(engine, step.statement.text)
             except own.OwnError as refused:
                 raise _own_error(text, step, step.statement.start, refused) from None
             finally:
                 engine.names.may_have_changed()
         else:
-            found = run_step(engine, text, step).view
-    return found
+            result = run_step(engine, text, step).view
+    return result
 
 
 def run_step(engine: DuckDBEngine, text: str, step: Step) -> StatementResult:
@@ -161,10 +161,10 @@ def run_step(engine: DuckDBEngine, text: str, step: Step) -> StatementResult:
             columns, rows = [], []
         return StatementResult(step.number, step.line, "sql", columns, rows, changed=changed)
     try:
-        found = _run_own(engine, text, step, statement)
+        outcome = _run_own(engine, text, step, statement)
     except AnondbError as error:
         raise _placed(_in_sql(error), step.number, step.line) from None
-    return StatementResult(step.number, step.line, found.kind, found.columns, found.fetchall(), found)
+    return StatementResult(step.number, step.line, outcome.kind, outcome.columns, outcome.fetchall(), outcome)
 
 
 def _run_own(
@@ -184,49 +184,49 @@ def _run_own(
     return views.show(engine, statement.status)
 
 
-# ---------------------------------------------------------------------- what DuckDB says
+# ---------------------------------------------------------------------- DuckDB's statements and errors
 
 
 def _split(engine: DuckDBEngine, text: str, part: Ordinary) -> list[tuple[Ordinary, str]]:
-    """The statements of ordinary SQL as DuckDB splits them, and what each returns."""
+    """The statements of ordinary SQL, split by DuckDB, each with its text."""
     try:
-        found = own.split(engine, part.text)
+        pieces = own.split(engine, part.text)
     except own.OwnError as refused:
         raise _parse_error(text, part.start, refused) from None
-    start = part.start + len(part.text) - sum(len(s.text) for s in found)  # they cover the text from the first on
+    start = part.start + len(part.text) - sum(len(s.text) for s in pieces)  # they cover the text from the first on
     statements = []
-    for one in found:
+    for one in pieces:
         statements.append((Ordinary(one.text, start), one.returns))
         start += len(one.text)
     return statements
 
 
 def _check_query(engine: DuckDBEngine, text: str, view: CreateView) -> None:
-    """Make sure that DuckDB takes the query of a view for one SELECT."""
+    """Check that DuckDB parses the query of a view as one SELECT."""
     try:
-        found = own.split(engine, view.query)
+        statements = own.split(engine, view.query)
     except own.OwnError as refused:
         raise _parse_error(text, view.query_start, refused) from None
-    if len(found) != 1 or not found[0].is_select:
+    if len(statements) != 1 or not statements[0].is_select:
         raise syntax_error(text, view.query_start, "the query of an anonymized view is one SELECT.")
-    if found[0].parameters:
+    if statements[0].parameters:
         raise syntax_error(text, view.query_start, "the query of an anonymized view has no parameters.")
 
 
 def _parse_error(text: str, start: int, refused: own.OwnError) -> AnondbError:
-    """A syntax error that DuckDB found, at its place in the user's text; what was found there is not repeated."""
+    """A syntax error from DuckDB at its position in the user's text, without a quotation of the text."""
     if refused.offset is None:
         return refused.error
     return syntax_error(text, start + refused.offset, str(refused.error))
 
 
 def _own_error(text: str, step: Step, start: int, refused: own.OwnError) -> AnondbError:
-    """An error of the user's own SQL with its place in the script."""
+    """An error of the user's SQL with its position in the script."""
     return _placed(refused.error, step.number, position(text, start)[0] + refused.line - 1)
 
 
 def _in_sql(error: AnondbError) -> AnondbError:
-    """The error with a hint that speaks of options of a statement, not of the command line."""
+    """Reword an error's hint: options of a statement instead of flags of the command line."""
     if error.hint and error.place is None:
         said = str(error).removesuffix(error.hint)
         if error.code == "release_exists":
@@ -241,7 +241,7 @@ def _in_sql(error: AnondbError) -> AnondbError:
 
 
 def _placed(error: AnondbError, number: int, line: int) -> AnondbError:
-    """The error with its place in the script, said once."""
+    """Add the position in the script to an error, once."""
     if error.place is None or "statement" not in error.place:
         known = error.place or {}
         error.place = {"statement": number, "line": line, **known}

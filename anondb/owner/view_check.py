@@ -1,4 +1,4 @@
-"""Check a release against its source as it is now: apply its recoding to today's data and verify what comes out."""
+"""Check a release against its current source: apply its recoding to the current data, and verify the result."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ Images = npt.NDArray[Any]
 
 
 def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, witnesses: int = 0) -> Check:
-    """Apply the recoding of a release to its source as it is now, and check the promise. Nothing is written.
+    """Apply the recoding of a release to its current source, and check the promise, without writing.
 
     Args:
         engine: the engine, outside a transaction; the database may be read-only.
-        name: of the view or release.
-        model: the promise; the release's own by default.
-        witnesses: how many violations to return at most.
+        name: the name of the view or release.
+        model: the promise; by default the release's.
+        witnesses: the maximum number of violations to return.
 
     Raises:
-        InputError: no such release, or its source cannot be found again or is not as it should be.
+        InputError: the release or its source does not exist, or the source is invalid.
     """
     with engine.transaction():
         schema = stored.find_release(engine, name)
         if by_transaction(engine, schema):
             raise InputError(
-                f"The release {name!r} is a local recoding: an item has no image that today's data could be given.",
+                f"The release {name!r} is a local recoding, which does not apply to other data.",
                 code="local_recoding",
                 hint="Verify its frozen rows, or make it anew.",
             )
@@ -57,11 +57,11 @@ def check_view(engine: DuckDBEngine, name: str, *, model: Model | None = None, w
 
 
 def images_of(engine: Engine, dataset: Dataset, schema: SchemaName) -> Images:
-    """The released item of each item of the data, by item number; the number 0 (no text) where there is none."""
-    found = engine.query(
+    """The released item of each item of the data, by item number; the number 0 (not a text) if it has none."""
+    images = engine.query(
         "statements/images", {"items": dataset.items, "released_items": schema.table("released_items")}
     )
-    column = found["released_item"]
+    column = images["released_item"]
     labels = np.asarray(np.ma.getdata(column), dtype=object).copy()
     labels[np.ma.getmaskarray(column)] = 0
     return labels
@@ -77,9 +77,9 @@ def check_release(
     *,
     witnesses: int = 0,
 ) -> Check:
-    """Apply a release's recoding to a dataset, in SQL, and verify what comes out.
+    """Apply a release's recoding to a dataset in SQL, and verify the result.
 
-    An anatomy is no recoding of items: its buckets are verified, and that they are those of the dataset.
+    An anatomy does not recode items: its buckets are verified, and compared with the dataset.
     """
     buckets = model.layout == "buckets"
     if buckets:
@@ -111,7 +111,7 @@ def _verify_recoded(
     model: Model,
     witnesses: int,
 ) -> Verification:
-    """The promise on a dataset under the image map of a release."""
+    """Verify the promise on a dataset under the image map of a release."""
     released = schema.table("released_items")
     images = engine.create("old_images", "statements/images", {"items": dataset.items, "released_items": released})
     codes = engine.create("old_codes", "statements/codes", {"images": images})
@@ -127,20 +127,20 @@ def _verify_recoded(
 
 
 def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:
-    """What the release's recoding costs on a dataset; items without a released item count as suppressed."""
-    found = engine.query("release/members", {"released_items": schema.table("released_items")})
-    labels, member_of = np.unique(np.asarray(found["released_item"], dtype=object), return_inverse=True)
+    """The loss of a release's recoding on a dataset; items without a released item count as suppressed."""
+    pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
+    labels, member_of = np.unique(np.asarray(pairs["released_item"], dtype=object), return_inverse=True)
     number = {label: n for n, label in enumerate(labels.tolist())}
     recoding = GlobalRecoding(
         image=np.asarray([-1 if label == 0 else number[label] for label in published.tolist()], dtype=np.int64),
         labels=tuple(labels.tolist()),
         member_of=member_of.astype(np.int64),
-        member_labels=tuple(found["item"].tolist()),
+        member_labels=tuple(pairs["item"].tolist()),
     )
     edges = ledger.taxonomy_of(engine, stored.current_catalog(engine), entry.release_id)
     return global_loss(dataset, recoding, from_edges(edges) if edges else None)
 
 
 def by_transaction(engine: Engine, schema: SchemaName) -> bool:
-    """Whether what becomes of an item depends on the transaction; with relational values it does, though it may not show."""
+    """Whether the image of an item may depend on the transaction: in local recodings, and with relational values."""
     return is_local(engine, schema) or layout_of(read_manifest(engine, schema)["model"]) == RECORDS

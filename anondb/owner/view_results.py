@@ -1,4 +1,4 @@
-"""What the statements of anonymized views return, and what a check of a release against today's data finds."""
+"""The results of statements of anonymized views, and of checking a release against the current data."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Check:
-    """Whether the recoding of a release still keeps its promise on the data as they are now.
+    """The check of a release's recoding on the current data.
 
     Attributes:
-        release: its name.
-        verification: of today's data under the release's recoding.
-        fresh: whether the data are those that the release was made from.
-        transactions, items: of today's data.
-        not_covered_items, not_covered_occurrences: items that no released item stands for, which are left out: they were
-            suppressed, or are new.
-        limit: the policy's bound on suppressed items in percent; None where it states none.
-        loss: of the release's recoding on today's data.
-        not_covered: the first of these items by label, as many as witnesses were asked for.
+        release: the name of the release.
+        verification: the verification of the current data under the release's recoding.
+        fresh: whether the data are unchanged since the release was made.
+        transactions, items: their numbers in the current data.
+        not_covered_items, not_covered_occurrences: the numbers of items without a released item, and of their occurrences:
+            they were suppressed, or are new.
+        limit: the policy's limit of suppressed items in percent; None without a limit.
+        loss: the loss of the release's recoding on the current data.
+        not_covered: the first items without a released item, by label, up to the requested number of witnesses.
     """
 
     release: str
@@ -45,7 +45,7 @@ class Check:
 
     @property
     def within_limit(self) -> bool:
-        """Whether no more items are left out than the policy allows; all of them only where it allows 100 percent."""
+        """Whether the uncovered items are within the policy's limit; all items may be uncovered only at 100 percent."""
         if not self.items:
             return True
         if self.limit is None:
@@ -54,7 +54,7 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether today's data keep the policy under this recoding."""
+        """Whether the current data keep the policy under this recoding."""
         return self.verification.verified and self.within_limit
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
@@ -76,9 +76,9 @@ class Check:
 
 
 class Result(ABC):
-    """What a statement of anonymized views returned: ``kind`` says which, the rest is readable in three ways.
+    """The result of a statement of anonymized views of the type ``kind``.
 
-    As words (``words``), as a table (``columns``, ``fetchall()``) and as JSON values (``to_json()``).
+    It is available as a sentence (``words``), a table (``columns``, ``fetchall()``) and JSON values (``to_json()``).
     """
 
     kind = ""
@@ -90,7 +90,7 @@ class Result(ABC):
 
     @property
     def notes(self) -> list[str]:
-        """Remarks for the owner, a line each."""
+        """Remarks for the owner, one line each."""
         return []
 
     @property
@@ -110,7 +110,7 @@ class Result(ABC):
 
 @dataclass(frozen=True)
 class Created(Result):
-    """``CREATE ANONYMIZED VIEW``: the report of the release that was made."""
+    """The result of ``CREATE ANONYMIZED VIEW``: the report of the new release."""
 
     view: str
     report: Report
@@ -119,10 +119,10 @@ class Created(Result):
     @property
     def words(self) -> str:
         """A sentence for the owner."""
-        found = self.report
+        report = self.report
         return (
-            f"anonymized view {self.view}: {found.transactions:,} transactions,"
-            f" {found.frozen.released_items:,} released items"
+            f"anonymized view {self.view}: {report.transactions:,} transactions,"
+            f" {report.frozen.released_items:,} released items"
         )
 
     @property
@@ -137,18 +137,17 @@ class Created(Result):
 
 @dataclass(frozen=True)
 class Refreshed(Result):
-    """``REFRESH ANONYMIZED VIEW``.
+    """The result of ``REFRESH ANONYMIZED VIEW``.
 
     Attributes:
-        view: its name.
-        causes: what had changed: ``data``, ``records``, ``sensitive items``, ``taxonomy``, ``constraints`` (weights of items
-            among them), ``columns``; if nothing, the release stays, and what follows is None except that ``published`` tells
-            whether its file was missing or not current, and has been written.
-        before: loss (LM, NCP) of the old release on its own data.
-        check: whether the old recoding still holds on today's data; None for a local one, which has nothing to say of them.
-        images_changed: items of today's data that are published otherwise than before; None for a local recoding.
-        report: of the new release.
-        file: the sealed file that was written.
+        view: the name of the view.
+        causes: the changed inputs: ``data``, ``records``, ``sensitive items``, ``taxonomy``, ``constraints`` (including
+            weights of items), ``columns``. If empty, the release stays and the next four attributes are None.
+        before: loss (LM, NCP) of the old release on its data.
+        check: the old recoding checked on the current data; None for a local recoding, which does not apply to other data.
+        images_changed: the number of items of the current data with a new image; None for a local recoding.
+        report: the report of the new release.
+        file: the sealed file, if one was written: for a new release, or because the old file was missing or not current.
     """
 
     view: str
@@ -162,12 +161,12 @@ class Refreshed(Result):
 
     @property
     def published(self) -> str | None:
-        """Where the sealed file is that was written."""
+        """The path of the sealed file, if one was written."""
         return None if self.file is None else str(self.file.path)
 
     @property
     def changed(self) -> bool:
-        """Whether the release was made anew."""
+        """Whether a new release was made."""
         return bool(self.causes)
 
     @property
@@ -222,7 +221,7 @@ class Refreshed(Result):
 
 @dataclass(frozen=True)
 class Dropped(Result):
-    """``DROP ANONYMIZED VIEW``; ``dropped`` is false where there was none and IF EXISTS was said."""
+    """The result of ``DROP ANONYMIZED VIEW``; ``dropped`` is false if IF EXISTS was used and the view did not exist."""
 
     view: str
     dropped: bool
@@ -240,7 +239,7 @@ class Dropped(Result):
 
 @dataclass(frozen=True)
 class Shown(Result):
-    """``SHOW ANONYMIZED VIEWS``: a row for each, the oldest first."""
+    """The result of ``SHOW ANONYMIZED VIEWS``: one row for each view, oldest first."""
 
     views: tuple[dict[str, Any], ...]
     kind = "show"

@@ -1,4 +1,4 @@
-"""Anonymized views: made, refreshed, dropped and listed."""
+"""Create, refresh, drop and list anonymized views, and check them against the current data."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ SOURCES = (
     *("utility_constraints", "countable", "columns", "workload"),
 )
 SOURCE_SUFFIXES = (*FILE_SUFFIXES, ".tree", ".txt")
-_ALLOW_ANEW = "If that is wanted, CREATE OR REPLACE the view, its options and allow_overlap = true in WITH (...)."
+_ALLOW_ANEW = "If that is wanted, CREATE OR REPLACE the view with its options and allow_overlap = true in WITH (...)."
 
 
 # ---------------------------------------------------------------------- the statements
 
 
 def create(engine: DuckDBEngine, statement: CreateView) -> Created:
-    """Make the release of a view, publish it if that is wanted, and note the view in the ledger, all or nothing.
+    """Make the release of a view, publish it if requested, and record the view in the ledger, all or nothing.
 
     Raises:
         InputError: ``overlap``.
-        AnondbError: see ``pipeline.anonymize``; the database is as it was, and so is a file that was to be replaced.
+        AnondbError: see ``pipeline.anonymize``; the database and an existing file are unchanged.
     """
     table = _source_table(engine, statement)
     view = ledger.View(statement.name, statement.query, _anchored(statement.options), table)
@@ -65,12 +65,12 @@ def create(engine: DuckDBEngine, statement: CreateView) -> Created:
 
 
 def refresh(engine: DuckDBEngine, name: str) -> Refreshed:
-    """Make the release of a view anew if something that it was made from has changed (``_causes``); publish it where its
-    file is not current. All or nothing.
+    """Replace the release of a view if an input has changed (``_causes``), and publish it if its file is not current, all or
+    nothing.
 
     Raises:
-        InputError: no such view, or a release that was not made as one; ``overlap``.
-        AnondbError: see ``pipeline.anonymize``; the old release stays, and so does its file.
+        InputError: the view does not exist, or the release is not a view's; ``overlap``.
+        AnondbError: see ``pipeline.anonymize``; the old release and its file stay.
     """
     with engine.transaction():
         entry, view = _stored(engine, name)
@@ -90,7 +90,7 @@ def refresh(engine: DuckDBEngine, name: str) -> Refreshed:
             if before and not view.options.get("allow_overlap", False):
                 raise overlap.refused(view.name, before, _ALLOW_ANEW)
         check, changed, report, file, begun = None, None, None, None, 0.0
-        compared = bool(causes) and not by_transaction(engine, schema)  # else an item has no image of its own
+        compared = bool(causes) and not by_transaction(engine, schema)  # else an item has several images
         if compared:
             check = check_release(engine, entry, task.dataset, schema, policy.model, policy.max_suppression)
             old = images_of(engine, task.dataset, schema)
@@ -109,10 +109,10 @@ def refresh(engine: DuckDBEngine, name: str) -> Refreshed:
 
 
 def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
-    """Drop the release of a view; its entry in the ledger stays, and so do its rows if they were published.
+    """Drop the release of a view; keep its ledger entry, and its rows if they were published.
 
     Raises:
-        InputError: there is none, or its schema holds other objects.
+        InputError: the view does not exist, or its schema holds other objects.
     """
     catalog = stored.current_catalog(engine)
     with engine.transaction():
@@ -123,7 +123,7 @@ def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
 
 
 def show(engine: DuckDBEngine, status: bool) -> Shown:
-    """The anonymized views; with ``status`` each source is read to tell ``fresh`` from ``stale``."""
+    """List the anonymized views; with ``status``, read each source to distinguish ``fresh`` from ``stale``."""
     catalog = stored.current_catalog(engine)
     views = []
     for entry in ledger.entries(engine, catalog):
@@ -152,7 +152,7 @@ def show(engine: DuckDBEngine, status: bool) -> Shown:
 
 
 def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) -> str:
-    """fresh, stale, or unknown where what the view reads cannot be read any more."""
+    """``fresh``, ``stale``, or ``unknown`` if an input of the view can no longer be read."""
     try:
         with engine.transaction():
             policy = stored.view_policy(engine, view)
@@ -168,9 +168,9 @@ def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) 
 
 
 def _source_table(engine: Engine, statement: CreateView) -> str:
-    """What analysts call the original: the table, where the query takes all of its rows as they are, else the view.
+    """The table name that analysts query: that of the table if the query returns all its rows unchanged, else the view's.
 
-    Counts over the rows of a view that leaves some out, or computes its columns, are not counts over the table.
+    If a view omits rows or computes columns, its counts are not those of the table.
     """
     table = plain_table(statement.query)
     if table is not None:
@@ -189,7 +189,7 @@ def _stored(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]
     view = ledger.view_of(engine, catalog, entry.release_id)
     if view is None:
         raise InputError(
-            f"The release {name!r} was not made as an anonymized view, so how to make it again is not stored.",
+            f"The release {name!r} was not made as an anonymized view, so its query and options are not stored.",
             code="not_a_view",
             hint="Use CREATE OR REPLACE ANONYMIZED VIEW.",
         )
@@ -197,19 +197,19 @@ def _stored(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]
 
 
 def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
-    """The options of a view with absolute paths: a later REFRESH may run in another directory."""
-    found = dict(options)
+    """Make the paths in a view's options absolute: a later REFRESH may run in another directory."""
+    anchored = dict(options)
     for name, value in options.items():
         path = Path(str(value))
         is_source = name in SOURCES and path.suffix.lower() in SOURCE_SUFFIXES
         if name == "publish" or is_source or (name == "hierarchies" and path.is_dir()):
-            found[name] = os.path.abspath(path)
-    return found
+            anchored[name] = os.path.abspath(path)
+    return anchored
 
 
 def _causes(engine: DuckDBEngine, entry: ledger.LedgerEntry, task: Task, policy: Policy) -> tuple[str, ...]:
-    """What has changed since a view's release was made: its data, whether rows repeat, records, taxonomy, sensitive items,
-    constraints or columns."""
+    """The inputs that changed since a view's release was made: data, repeated rows, records, taxonomy, sensitive items,
+    constraints, columns."""
     catalog = stored.current_catalog(engine)
     was = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
     same = {
@@ -229,7 +229,7 @@ def _causes(engine: DuckDBEngine, entry: ledger.LedgerEntry, task: Task, policy:
 
 
 def _asked(engine: DuckDBEngine, name: str) -> str:
-    """What analysts call the original of a release."""
+    """The table name that analysts query for a release."""
     return read_manifest(engine, stored.find_release(engine, name))["table"]
 
 
@@ -237,13 +237,13 @@ def _same_columns(engine: DuckDBEngine, name: str, dataset: Dataset, columns: An
     """Whether the owner's columns of an anatomy are those of its release."""
     number, _ = load_columns(engine, columns, dataset)
     buckets = stored.find_release(engine, name).table("buckets")
-    found = engine.query("query/bucket_supports", {"buckets": buckets})
-    released = dict(zip(found["item"].tolist(), found["column_id"].tolist(), strict=True))
+    supports = engine.query("query/bucket_supports", {"buckets": buckets})
+    released = dict(zip(supports["item"].tolist(), supports["column_id"].tolist(), strict=True))
     return released == dict(zip(dataset.labels, number.tolist(), strict=True))
 
 
 def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:
-    """The parent of each node: what makes two taxonomies the same, whatever the order of their rows."""
+    """The parent of each node: taxonomies with equal parents are equal, in any order of rows."""
     if taxonomy is None:
         return {}
     labels = taxonomy.labels
@@ -254,7 +254,7 @@ def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:
 
 
 def _sealed_id(path: str) -> str | None:
-    """Which release a sealed file holds; None where there is none, or that cannot be told."""
+    """The number of the release in a sealed file; None if the file does not exist or cannot be read."""
     try:
         return read_sealed_manifest(path)["release_id"]
     except AnondbError:
@@ -269,8 +269,8 @@ def _sealed(
     before: Sequence[overlap.Earlier],
     dataset: Dataset,
 ) -> PublishedFile:
-    """The release of a view in its file, compared with what was published before. Call it inside a transaction."""
+    """Seal the release of a view, and compare it with earlier publications. Call it inside a transaction."""
     catalog, schema = stored.current_catalog(engine), stored.find_release(engine, view.name)
-    found = overlap.measure(engine, catalog, schema, before, dataset)
+    intersections = overlap.measure(engine, catalog, schema, before, dataset)
     allowed = bool(view.options.get("allow_overlap", False))
-    return stored.seal(engine, view.name, path, found, replace=replace, allow_overlap=allowed)
+    return stored.seal(engine, view.name, path, intersections, replace=replace, allow_overlap=allowed)
