@@ -1,4 +1,4 @@
-"""COUNT queries, written for the original table, answered from a release: lower bound, estimate, upper bound."""
+"""Answer COUNT queries, written for the original table, from a release: lower bound, estimate, upper bound."""
 
 from anondb.query.answer import Answer, OpenRelease, run
 from anondb.query.plan import Plan

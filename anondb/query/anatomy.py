@@ -1,19 +1,19 @@
-"""Answering a COUNT from the buckets of an anatomy.
+"""Answer a COUNT from the buckets of an anatomy.
 
-**What is consistent.** The release says which values each column of a bucket has, and nothing of which of them belong to the
-same person: every way to put them side by side is an original.
+**Consistent originals.** The release lists the values of each column of a bucket, but not which values belong to the same
+person: every combination is a possible original.
 
-**The bounds.** A condition on the items of one column is decided by the value there, so it holds for an exact number of a
-bucket's persons. Where conditions on r columns must all hold, with low_i <= n_i <= high_i persons of the s in the bucket
-each, at least (sum of low_i) - (r - 1) s persons pass all (each condition fails for at most s - low_i), and at most the
-smallest high_i. Where one of them must hold, at least the largest low_i and at most the sum of high_i, and never more than
-s. The opposite of a condition has s - high and s - low. So the bounds are sound for every nesting; for a conjunction or a
+**The bounds.** The value in a column decides a condition on the items of that column, so the condition holds for an exact
+number of a bucket's persons. For a conjunction of conditions on r columns, each of which holds for n_i of the s persons with
+low_i <= n_i <= high_i, at least (sum of low_i) - (r - 1) s persons meet all (each condition fails for at most s - low_i),
+and at most the smallest high_i. For a disjunction, at least the largest low_i, and at most the sum of high_i or s. The
+negation of a condition has s - high and s - low. So the bounds are sound for every nesting; for a conjunction or a
 disjunction of conditions on single columns they are attained (proof in ``sql/release/bucket_count_bounds.sql``). Parts on
-the same column are put together first. Buckets are independent, and their bounds add up.
+the same column are combined first. Buckets are independent, and their bounds add up.
 
-**The estimate** takes columns as independent within a bucket (docs/algorithms/metrics.md#are).
+**The estimate** assumes independent columns within a bucket (docs/algorithms/metrics.md#are).
 
-A number of items that the condition counts across columns ("at least 3 of these"), and rows of persons who meet a condition,
+Conditions that count items across columns ("at least 3 of these"), and counts of the rows of persons who meet a condition,
 are refused.
 """
 
@@ -31,7 +31,7 @@ from anondb.engine import Engine, Table
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Passing
 from anondb.query.evaluate import Question
-from anondb.query.inline_tables import given
+from anondb.query.inline_tables import inline_table
 from anondb.query.plan import ROWS, Plan
 from anondb.query.predicates import ALWAYS, NOT_EMPTY, And, AtLeast, Condition, Constant, Not, Or, mentioned
 from anondb.query.refusals import too_complex, unsupported
@@ -54,7 +54,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Joined:
-    """All of the parts, or one of them."""
+    """The conjunction or the disjunction of the parts."""
 
     every: bool
     parts: tuple[Node, ...]
@@ -62,7 +62,7 @@ class Joined:
 
 @dataclass(frozen=True)
 class Opposite:
-    """Not the part."""
+    """The negation of the part."""
 
     part: Node
 
@@ -72,7 +72,7 @@ Node = bool | Leaf | Joined | Opposite
 
 @dataclass(frozen=True)
 class _Counted:
-    """Of the persons of each bucket: least and greatest number for whom something holds, and the expected share."""
+    """For each bucket: the least and the greatest number of persons for whom a condition holds, and the expected share."""
 
     low: Ints
     share: Floats
@@ -87,15 +87,17 @@ class Buckets:
         sizes = engine.query("utility/bucket_sizes", {"buckets": table})
         self._place = {b: n for n, b in enumerate(sizes["bucket_id"].tolist())}
         self.sizes = sizes["size"].astype(np.int64)
-        found = engine.query("query/bucket_supports", {"buckets": table})
-        self.column_of: Mapping[str, int] = dict(zip(found["item"].tolist(), found["column_id"].tolist(), strict=True))
+        supports = engine.query("query/bucket_supports", {"buckets": table})
+        self.column_of: Mapping[str, int] = dict(
+            zip(supports["item"].tolist(), supports["column_id"].tolist(), strict=True)
+        )
         self.supports: Mapping[str, int] = dict(
-            zip(found["item"].tolist(), found["transactions"].tolist(), strict=True)
+            zip(supports["item"].tolist(), supports["transactions"].tolist(), strict=True)
         )
         self._found: dict[int, list[tuple[int, dict[int, int], int]]] = {}
 
     def read(self, passing: Passing, caps: Sequence[int]) -> list[Counter[int]]:
-        """Read the values that matter for some tests; returns how many items of each column pass each test."""
+        """Read the values that are relevant to some tests; return the number of items of each column that pass each test."""
         columns: list[Counter[int]] = [Counter() for _ in caps]
         asked = []
         for label, column in sorted(self.column_of.items()):
@@ -105,7 +107,9 @@ class Buckets:
                     asked.append((label, test, min(caps[test], MAX_ASKED)))
         if len(asked) > MAX_ASKED:
             raise too_complex("its tests pass too many items of the release")
-        rows = self._engine.query("query/bucket_signatures", {"buckets": self._table, "asked": given(ASKED, asked)})
+        rows = self._engine.query(
+            "query/bucket_signatures", {"buckets": self._table, "asked": inline_table(ASKED, asked)}
+        )
         self._found = {}
         cells = (rows[c].tolist() for c in ("bucket_id", "column_id", "signature", "copies"))
         for bucket, column, signature, copies in zip(*cells, strict=True):
@@ -114,7 +118,7 @@ class Buckets:
         return columns
 
     def exactly(self, node: Node, column: int) -> _Counted:
-        """A condition on a single column: it holds for an exact number."""
+        """Count the persons of each bucket who meet a condition on a single column, which is exact."""
         number = np.zeros(len(self.sizes), dtype=np.int64)
         listed = np.zeros(len(self.sizes), dtype=np.int64)
         for place, counts, copies in self._found.get(column, []):
@@ -125,20 +129,20 @@ class Buckets:
         return _Counted(number, number / self.sizes, number)
 
     def count(self, node: Node) -> _Counted:
-        """A condition, on each bucket."""
+        """Bound the number of persons of each bucket who meet a condition."""
         columns = _columns(node)
         if len(columns) <= 1:
             return self.exactly(node, next(iter(columns), 0))
         if isinstance(node, Opposite):
-            found = self.count(node.part)
-            return _Counted(self.sizes - found.high, 1 - found.share, self.sizes - found.low)
+            negated = self.count(node.part)
+            return _Counted(self.sizes - negated.high, 1 - negated.share, self.sizes - negated.low)
         assert isinstance(node, Joined)
         alone: dict[int, list[Node]] = {}
         parts: list[_Counted] = []
         for part in node.parts:
-            own = _columns(part)
-            if len(own) == 1:
-                alone.setdefault(next(iter(own)), []).append(part)
+            of_part = _columns(part)
+            if len(of_part) == 1:
+                alone.setdefault(next(iter(of_part)), []).append(part)
             else:
                 parts.append(self.count(part))
         parts += [self.exactly(Joined(node.every, tuple(same)), column) for column, same in sorted(alone.items())]
@@ -160,7 +164,7 @@ def _columns(node: Node) -> set[int]:
 
 
 def _holds(node: Node, counts: Mapping[int, int]) -> bool:
-    """Whether a condition on one column holds for a value with so many items that pass each test."""
+    """Whether a condition on one column holds for a value with these numbers of items that pass each test."""
     if isinstance(node, bool):
         return node
     if isinstance(node, Leaf):
@@ -171,7 +175,7 @@ def _holds(node: Node, counts: Mapping[int, int]) -> bool:
 
 
 def _placed(condition: Condition, question: Question, columns: Sequence[Counter[int]]) -> Node:
-    """A condition with its leaves put into the columns."""
+    """Convert a condition: each leaf becomes a leaf on a column."""
     if isinstance(condition, Constant):
         return condition.value
     if isinstance(condition, Not):
@@ -201,10 +205,10 @@ class BucketAnswers:
         self._buckets = Buckets(release.engine, release.schema.table("buckets"))
 
     def scalar(self, plan: Plan) -> Bounds:
-        """A single number: persons, or items of persons.
+        """Answer a query with a single number: persons, or items of persons.
 
         Raises:
-            InputError: ``unsupported_query`` for what no sound bounds are known of.
+            InputError: ``unsupported_query``: no sound bounds are known.
         """
         if plan.counts == ROWS:
             total = sum(n for _, n in self._supports(plan))
@@ -213,15 +217,15 @@ class BucketAnswers:
         self._release.unknown(frozenset[str]().union(*map(mentioned, question.tests)))
         buckets = self._buckets
         columns = buckets.read(self._release.passing(question.tests), question.caps) if question.tests else []
-        found = buckets.count(_placed(plan.condition, question, columns))
-        expected = np.clip(found.share * buckets.sizes, found.low, found.high)
-        return int(found.low.sum()), float(expected.sum()), int(found.high.sum())
+        counted = buckets.count(_placed(plan.condition, question, columns))
+        expected = np.clip(counted.share * buckets.sizes, counted.low, counted.high)
+        return int(counted.low.sum()), float(expected.sum()), int(counted.high.sum())
 
     def by_item(self, plan: Plan) -> list[tuple[Any, ...]]:
-        """GROUP BY item: a row for each item, which an anatomy counts exactly.
+        """GROUP BY item: one row for each item, with exact counts.
 
         Raises:
-            InputError: ``unsupported_query`` where the persons must meet a condition.
+            InputError: ``unsupported_query`` if the persons must meet a condition.
         """
         return [(item, n, float(n), n) for item, n in self._supports(plan)]
 

@@ -1,4 +1,4 @@
-"""Answering a COUNT query from a release: the steps in order, and the answer."""
+"""Answer a COUNT query from a release: the steps in order, and the answer."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Answer:
     Attributes:
         columns: names of the group columns, empty without GROUP BY.
         rows: the groups, each with its values, then lower bound, estimate and upper bound of the count.
-        notes: what the analyst should know about the reading.
-        predicate: what was counted, in words close to SQL, with the analyst's own literals.
-        name: what the count is called in the query, ``count`` without an alias.
+        notes: remarks for the analyst on the interpretation of the query.
+        predicate: the counted condition in words close to SQL, with the analyst's literals.
+        name: the alias of the count in the query, ``count`` without an alias.
     """
 
     columns: tuple[str, ...]
@@ -52,7 +52,7 @@ class Answer:
         return lower, estimate, upper
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as values that JSON has."""
+        """The answer as JSON values."""
         return {
             "count": self.name,
             "columns": [*self.columns, *BOUNDS],
@@ -63,7 +63,7 @@ class Answer:
 
 
 def _scalar(release: Opened, plan: Plan) -> Bounds:
-    """A single number: persons, or items of persons."""
+    """Answer a query with a single number: persons, or items of persons."""
     counted = plan.test if plan.counts == ROWS else None
     question = Question.of(plan.condition, counted)
     if release.local or any(isinstance(test, OnValue) for test in question.tests):
@@ -85,7 +85,7 @@ def _scalar(release: Opened, plan: Plan) -> Bounds:
 
 
 def _on_records(release: Opened, plan: Plan, question: Question) -> tuple[RecordAnswers, dict[str, list[Cell]]]:
-    """The records of a question with conditions on values, and the published values of each attribute it looks at."""
+    """The records for a question with conditions on values, and the published values of each of its attributes."""
     names = {test.attribute for test in question.tests if isinstance(test, OnValue)}
     attributes = [a for a in release.attributes or () if a.name in names]
     passing = release.passing(question.tests)
@@ -102,34 +102,34 @@ def _on_records(release: Opened, plan: Plan, question: Question) -> tuple[Record
 
 
 def _by_value(release: Opened, plan: Plan) -> dict[Value | None, Bounds]:
-    """GROUP BY a relational attribute: the count for each value that somebody may have, in order."""
+    """GROUP BY a relational attribute: the count for each possible value, in order."""
     assert plan.grouped is not None
     condition = both(plan.condition, OnValue(plan.grouped.name, None))
     question = Question.of(condition, plan.test if plan.counts == ROWS else None)
-    if not question.tests:  # nobody meets the condition
+    if not question.tests:  # no person meets the condition
         return {}
     answers, shown = _on_records(release, plan, question)
     return {value: total(answers.outcomes(value)) for value in group_values(plan.grouped, shown[plan.grouped.name])}
 
 
 def _value_rows(release: Opened, plan: Plan) -> list[Row]:
-    """The rows of a query grouped by a relational attribute; values that nobody can have are left out."""
+    """The rows of a query grouped by a relational attribute, without impossible values."""
     assert plan.grouped is not None
-    found = _by_value(release, plan)
+    counts = _by_value(release, plan)
     for reading in plan.others():
         by_value = _by_value(release, reading)
-        for value in found.keys() | by_value.keys():
-            bounds, other = found.get(value, (0, 0.0, 0)), by_value.get(value, (0, 0.0, 0))
-            found[value] = clip(min(bounds[0], other[0]), bounds[1], max(bounds[2], other[2]))
-    order = [value for value in found if value is not None]
+        for value in counts.keys() | by_value.keys():
+            bounds, other = counts.get(value, (0, 0.0, 0)), by_value.get(value, (0, 0.0, 0))
+            counts[value] = clip(min(bounds[0], other[0]), bounds[1], max(bounds[2], other[2]))
+    order = [value for value in counts if value is not None]
     if plan.descending:
         order.reverse()
-    listed = [*order, *([None] if None in found else [])]
-    return [(_shown(plan.grouped, value), *found[value]) for value in listed if found[value][2]]
+    listed = [*order, *([None] if None in counts else [])]
+    return [(_shown(plan.grouped, value), *counts[value]) for value in listed if counts[value][2]]
 
 
 def _shown(attribute: Attribute, value: Value | None) -> str | int | float | None:
-    """A value as the original has it; dates and points in time as ISO texts."""
+    """A value in the form of the original; dates and timestamps as ISO texts."""
     if not isinstance(value, Fraction):
         return value
     if attribute.dated:
@@ -139,7 +139,7 @@ def _shown(attribute: Attribute, value: Value | None) -> str | int | float | Non
 
 
 def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block], outside: Sequence[Part]) -> Bounds:
-    """Items of all persons: released items add up, whichever transactions they are in."""
+    """Count items of all persons: the counts of released items add up, independently of their transactions."""
     evaluator = Evaluator(question)
     outcomes: list[tuple[Outcome, int]] = []
     known: dict[Block, Outcome] = {}
@@ -155,17 +155,17 @@ def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block
 
 
 class OpenRelease:
-    """A release that queries are answered from, one after the other.
+    """A release that answers queries, one after the other.
 
-    Its manifest and what its released items stand for are read once and kept; each answer ends with a look at the release
-    id, and is made anew if the release has changed meanwhile.
+    It reads the manifest and the members of released items once. Each answer ends with a check of the release id, and is
+    recomputed if the release has changed.
 
     Args:
         engine: an engine on the sealed file or on the owner's database.
-        schema: where the release is: ``main`` of a sealed file, or ``release_<name>``.
+        schema: the schema of the release: ``main`` of a sealed file, or ``release_<name>``.
 
     Raises:
-        InputError: ``not_a_release``, or ``unsupported_query`` for a kind of release that is not answered.
+        InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
     """
 
     def __init__(self, engine: DuckDBEngine, schema: SchemaName) -> None:
@@ -174,34 +174,34 @@ class OpenRelease:
 
     @property
     def manifest(self) -> Mapping[str, str]:
-        """What the release says about itself."""
+        """The manifest of the release."""
         return self._opened.manifest
 
     def answer(self, sql: str) -> Answer:
         """Answer a COUNT query, written for the original table.
 
         Args:
-            sql: the analyst's query; ``rewriter.rewrite`` says which are answered.
+            sql: the analyst's query; ``rewriter.rewrite`` describes the supported shapes.
 
         Returns:
             The answer; its bounds hold for every original that the release may come from.
 
         Raises:
             InputError: ``unsupported_query``, ``bad_sql``, ``query_too_complex``, ``ambiguous_item``, or
-                ``not_a_release`` where it is gone.
+                ``not_a_release`` if it no longer exists.
             EngineError: the database failed.
         """
         with self._opened.engine.names.steady():
             while True:
                 opened = self._opened
                 try:
-                    found = _answer(opened, sql)
-                except Exception:  # whatever a release that changed meanwhile leads to
+                    result = _answer(opened, sql)
+                except Exception:  # a release that changed meanwhile can cause any error
                     if opened.is_current():
                         raise
                 else:
                     if opened.is_current():
-                        return found
+                        return result
                 self._opened = Opened(opened.engine, opened.schema)
 
 

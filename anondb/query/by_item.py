@@ -1,4 +1,4 @@
-"""GROUP BY item: one row for each original item that some released item stands for."""
+"""Answer GROUP BY item: one row for each original item that a released item stands for."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, tot
 
 
 def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
-    """GROUP BY item: one row for each original item that some released item stands for.
+    """Answer GROUP BY item: one row for each original item that a released item stands for.
 
-    Where several do, one of a transaction is the lowest, and the others follow in its holding. So the transactions in which
-    one is the lowest for an item are those that have it, less those that hold it above another that stands for the item.
+    If several released items of a transaction stand for an item, one of them is the lowest, and the others follow in its
+    holding. So the transactions in which a released item is the lowest for an item are those that have it, minus those
+    that have it above another one for the same item.
     """
     assert plan.test is not None
     question = Question.of(plan.condition)
@@ -42,29 +43,29 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     @cache
     def lowest(label: str, below: tuple[str, ...]) -> Counter[Holding]:
         """The transactions in which a released item is the lowest for an item."""
-        found = Counter(holdings.get(label, {}))
+        transactions = Counter(holdings.get(label, {}))
         for lower in below:
-            found.subtract(under[lower][label])
-        return +found
+            transactions.subtract(under[lower][label])
+        return +transactions
 
     @cache
     def counted(label: str, below: tuple[str, ...], passed: Passed) -> Bounds:
-        """Their count for an item that passes these tests, beyond what they would count were it suppressed there."""
-        found = lowest(label, below).items()
-        held = total([(walk.held(holding, passed), n) for holding, n in found])
+        """Their count for an item that passes these tests, minus their count if the item were suppressed there."""
+        transactions = lowest(label, below).items()
+        held = total([(walk.held(holding, passed), n) for holding, n in transactions])
         if not release.differing:
             return held
-        lost = total([(walk.hidden(holding.counts, passed), n) for holding, n in found if not holding.complete])
+        lost = total([(walk.hidden(holding.counts, passed), n) for holding, n in transactions if not holding.complete])
         return held[0] - lost[0], held[1] - lost[1], held[2] - lost[2]
 
     @cache
     def suppressed(passed: Passed) -> Bounds:
-        """The count of all transactions that are not complete if an item were suppressed in them."""
+        """The count of all incomplete transactions if an item were suppressed in them."""
         return total([(walk.hidden(counts, passed), n) for counts, n in hidden.items()])
 
     @cache
     def answered(labels: tuple[str, ...], passed: Passed) -> Bounds:
-        """The count for an item that passes these tests and that these released items stand for, from below to above."""
+        """The count for an item that passes these tests and has these released items, from the lowest to the highest."""
         least, expected, most = suppressed(passed)
         for n, label in enumerate(labels):
             below = tuple(lower for lower in labels[:n] if label in under.get(lower, ())) if under else ()
@@ -81,10 +82,10 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     return rows
 
 
-def _lifted(release: Opened, found: Counter[Holding]) -> dict[str, Counter[Holding]]:
-    """The same transactions as they are for the next released item above, by its label."""
+def _lifted(release: Opened, holdings: Counter[Holding]) -> dict[str, Counter[Holding]]:
+    """The transactions as holdings of the next higher released item, by its label."""
     lifted: dict[str, Counter[Holding]] = {}
-    for holding, transactions in found.items():
+    for holding, transactions in holdings.items():
         if len(holding.items) > 1:
             above = holding._replace(items=holding.items[1:])
             lifted.setdefault(release.label_of(above.items[0]), Counter())[above] += transactions
@@ -92,9 +93,9 @@ def _lifted(release: Opened, found: Counter[Holding]) -> dict[str, Counter[Holdi
 
 
 class _ItemWalk:
-    """Evaluates the question whether a person meets a condition and has one given item besides.
+    """Evaluates whether a person meets a condition and also has one particular item.
 
-    To the question's tests comes a last one, which only that item passes.
+    The question gets an additional last test, which only this item passes.
     """
 
     def __init__(
@@ -110,55 +111,55 @@ class _ItemWalk:
         self._evaluator = Evaluator(Question(question.condition, (*question.tests, NO_ITEM), self._caps, counted=True))
         self._classes = replace(classes, parts=[_stretched(p) for p in classes.parts])
         self._outside = [_stretched(p) for p in outside]
-        self._own: dict[tuple[Block, Passed], int] = {}
-        self._own_parts: list[Part] = []
-        self._own_number = cache(self._find_number)
+        self._numbers: dict[tuple[Block, Passed], int] = {}
+        self._item_parts: list[Part] = []
+        self._item_number = cache(self._find_number)
         self._known: dict[tuple[tuple[int, ...], tuple[int, ...], bool, Passed], Outcome] = {}
 
     def held(self, holding: Holding, passed: Passed) -> Outcome:
-        """A transaction in which released items stand for the item, which passes these tests of the question."""
+        """The outcome for a transaction with released items for the item, which passes these tests of the question."""
         others = list(holding.counts)
-        own = []
+        numbers = []
         for item in holding.items:
             number = self._classes.of.get(item, self._classes.default)
             if number is not None:
                 others[number] -= 1
-            own.append(self._own_number(item, passed))
-        return self._outcome(tuple(own), tuple(others), holding.complete, passed)
+            numbers.append(self._item_number(item, passed))
+        return self._outcome(tuple(numbers), tuple(others), holding.complete, passed)
 
     def hidden(self, counts: tuple[int, ...], passed: Passed) -> Outcome:
-        """A transaction in which the item can only have been suppressed."""
+        """The outcome for a transaction in which the item can only have been suppressed."""
         return self._outcome((), counts, False, passed)
 
-    def _outcome(self, own: tuple[int, ...], counts: tuple[int, ...], complete: bool, passed: Passed) -> Outcome:
-        key = own, counts, complete, passed
+    def _outcome(self, numbers: tuple[int, ...], counts: tuple[int, ...], complete: bool, passed: Passed) -> Outcome:
+        key = numbers, counts, complete, passed
         if key not in self._known:
-            parts = [*(self._own_parts[n] for n in own), *chosen(self._classes, counts)]
+            parts = [*(self._item_parts[n] for n in numbers), *chosen(self._classes, counts)]
             if not complete:
                 parts += self._suppressed(passed) if self._release.differing else self._outside
             self._known[key] = self._evaluator.outcome(parts)
         return self._known[key]
 
     def _find_number(self, item: str, passed: Passed) -> int:
-        """The number of the part of a released item that stands for the given item; the same for equal parts."""
+        """The number of the part of a released item that stands for the item; equal parts have the same number."""
         block = self._blocks.get(item) or self._release.block(item)
-        number = self._own.setdefault((block, passed), len(self._own))
-        if number == len(self._own_parts):
+        number = self._numbers.setdefault((block, passed), len(self._numbers))
+        if number == len(self._item_parts):
             passing = []
             for which, members in block.passing:
                 left = members - (which == passed)
                 if left:
                     passing.append(((*which, False), left))
-            self._own_parts.append(replace(block, passing=(*passing, ((*passed, True), 1))).part(self._caps))
+            self._item_parts.append(replace(block, passing=(*passing, ((*passed, True), 1))).part(self._caps))
         return number
 
     def _suppressed(self, passed: Passed) -> list[Part]:
-        """What is outside of the released items, where that may be the given item, too."""
+        """The parts of suppressed items, which may include the item."""
         width = len(self._caps)
         vectors = dict(self._outside[0].vectors) if self._outside else {(0,) * width: 1.0}
-        own = (*map(int, passed), 1)
-        found = {tuple(min(a + b, c) for a, b, c in zip(v, own, self._caps, strict=True)): 0.0 for v in vectors}
-        return [part_of(found | vectors, width)]
+        one = (*map(int, passed), 1)
+        with_item = {tuple(min(a + b, c) for a, b, c in zip(v, one, self._caps, strict=True)): 0.0 for v in vectors}
+        return [part_of(with_item | vectors, width)]
 
 
 def _stretched(part: Part) -> Part:

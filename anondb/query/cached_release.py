@@ -1,4 +1,4 @@
-"""An open release: what does not change while it is the same is kept in memory, the rest is asked of its tables."""
+"""An open release: its constant parts are cached in memory, the rest is read from its tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anondb.engine import Columns, DuckDBEngine, Table, check_collation, load
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.classes import Block, Classes, Counts, Group, Holding, Passing
 from anondb.query.evaluate import Bag, Part, Passed, Question
-from anondb.query.inline_tables import given, listed
+from anondb.query.inline_tables import inline_table, label_table
 from anondb.query.original import Original
 from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
 from anondb.query.refusals import unsupported
@@ -29,32 +29,32 @@ _NEEDED = frozenset({
 
 
 class Opened:
-    """A release as it was when it was opened: its manifest and what its released items stand for.
+    """An opened release: its manifest, and the members of its released items.
 
     Raises:
-        InputError: ``not_a_release``, or ``unsupported_query`` for a kind of release that is not answered.
+        InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
     """
 
     def __init__(self, engine: DuckDBEngine, schema: SchemaName) -> None:
         self.engine, self.schema = engine, schema
         self.members = schema.table("released_items")
-        found: Columns = {}
+        members: Columns = {}
         self.manifest: Mapping[str, str] = {}
         try:
             self.manifest = read_manifest(engine, schema)
-            found = engine.query("release/members", {"released_items": self.members})
+            members = engine.query("release/members", {"released_items": self.members})
         except AnondbError as error:
             if isinstance(error, EngineError) and error.code != "refused":
                 raise
-        if not found or not self.manifest.keys() >= _NEEDED:
+        if not members or not self.manifest.keys() >= _NEEDED:
             raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
-        released, items = found["released_item"].tolist(), found["item"].tolist()
+        released, items = members["released_item"].tolist(), members["item"].tolist()
         self.images: dict[str, list[str]] = {}
         for item, image in zip(items, released, strict=True):
             self.images.setdefault(item, []).append(image)
         self.local = is_local(engine, schema)
         self.suppressed = self.manifest["suppression"] != "none"
-        self.differing = self.local and self.suppressed  # what may be missing differs between transactions
+        self.differing = self.local and self.suppressed  # different items may be missing in different transactions
         self.attributes = self._read_attributes() if layout_of(self.manifest.get("model", "")) == RECORDS else None
         self.sizes: Mapping[str, int] = Counter(released)
         self.items = sorted(self.images)
@@ -62,51 +62,51 @@ class Opened:
         self.size = int(self.manifest["transactions"])
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
-        """The released items of each label that are told apart in bags (see ``query/bag_rows``)."""
-        found = self.engine.query("query/bag_items", self._tables())
+        """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""
+        rows = self.engine.query("query/bag_items", self._tables())
         bags: dict[str, dict[str, Bag]] = {label: {} for label in self.sizes}
-        for item, label, copies, nested in zip(*(c.tolist() for c in found.values()), strict=True):
+        for item, label, copies, nested in zip(*(c.tolist() for c in rows.values()), strict=True):
             if label not in bags or copies is None or copies < 1:
                 raise InputError("This release is damaged.", code="not_a_release", hint="Publish it again.")
             bags[label][item] = Bag(copies, nested)
         return bags
 
     def _read_attributes(self) -> tuple[Attribute, ...]:
-        """The relational attributes, and what their categories stand for."""
+        """Read the relational attributes, and the values of their categories."""
         kind = release_kind(self.engine, self.schema)
         if kind is None or kind.attributes is None:
             raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
-        found = self.engine.query("query/released_values", {"released_values": self.schema.table("released_values")})
+        rows = self.engine.query("query/released_values", {"released_values": self.schema.table("released_values")})
         stands: dict[str, set[tuple[str, str | None]]] = {}
-        for name, released, value in zip(*(c.tolist() for c in found.values()), strict=True):
+        for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):
             stands.setdefault(name, set()).add((released, value))
         return tuple(Attribute(a.name, a.ends, a.has_null, frozenset(stands.get(a.name, ()))) for a in kind.attributes)
 
     def is_current(self) -> bool:
-        """Whether the release in the tables is still this one: release ids are random and never come back.
+        """Whether the tables still hold this release: release ids are random and never reused.
 
         Raises:
             InputError: ``collation``: DuckDB does not compare texts by code points.
         """
         try:
-            found = self.engine.query("query/release_id", {"manifest": self.schema.table("manifest")})
+            rows = self.engine.query("query/release_id", {"manifest": self.schema.table("manifest")})
         except AnondbError:
             return False
-        for collation in found["collation"].tolist():
+        for collation in rows["collation"].tolist():
             check_collation(collation)
-        return bool(found["release_id"].tolist() == [self.manifest["release_id"]])
+        return bool(rows["release_id"].tolist() == [self.manifest["release_id"]])
 
     # ---------------------------------------------------------------- items
 
     def passing(self, tests: Sequence[ItemTest | OnValue]) -> Passing:
-        """Which of the tests each label passes; patterns are matched by DuckDB, on items and on the query's labels."""
+        """The tests that each label passes; DuckDB matches patterns, on items and on the query's labels."""
         labels = frozenset[str]().union(*map(mentioned, tests))
         matchers = list(dict.fromkeys(p for t in tests for p in patterns(t)))
         matched: dict[str, tuple[bool, ...]] = {}
         if matchers:
-            found = self._matched([pattern_sql(p, exp.column("label")) for p in matchers], labels)
-            flags = zip(*(found[f"test_{n}"].tolist() for n in range(len(matchers))), strict=True)
-            matched = dict(zip(found["label"].tolist(), flags, strict=True))
+            matches = self._matched([pattern_sql(p, exp.column("label")) for p in matchers], labels)
+            flags = zip(*(matches[f"test_{n}"].tolist() for n in range(len(matchers))), strict=True)
+            matched = dict(zip(matches["label"].tolist(), flags, strict=True))
         none = (False,) * len(matchers)
         special = {}
         for label in labels | matched.keys():
@@ -116,10 +116,10 @@ class Opened:
         return Passing(special, tuple(passes(t, unmatched) for t in tests))
 
     def _matched(self, tests: Sequence[exp.Expr], labels: frozenset[str]) -> Columns:
-        """The items and labels that match a pattern, and which; in no order."""
+        """The items and labels that match a pattern, with the patterns that they match; in no order."""
         asked: exp.Query = exp.select(exp.column("item").as_("label")).from_(self.members.expression())
         if others := labels - self.images.keys():
-            asked = exp.union(asked, listed(others), distinct=False, copy=False)
+            asked = exp.union(asked, label_table(others), distinct=False, copy=False)
         tree = (
             exp.select("label", *(t.as_(f"test_{n}") for n, t in enumerate(tests)), copy=False)
             .from_(asked.subquery("asked"), copy=False)
@@ -133,50 +133,50 @@ class Opened:
             raise
 
     def blocks(self, passing: Passing) -> dict[str, Block]:
-        """The released items of which a member passes a test."""
+        """The released items with a member that passes a test."""
         special: dict[str, Counter[Passed]] = {}
         for label, passed in passing.special.items():
             for released in self.images.get(label, ()):
                 special.setdefault(released, Counter())[passed] += 1
-        found: dict[str, Block] = {}
+        blocks: dict[str, Block] = {}
         for released in self.sizes if any(passing.usual) else special:
             counts = special.get(released, Counter())
             counts[passing.usual] += self.sizes[released] - counts.total()
             passes_some = tuple(sorted((p, n) for p, n in counts.items() if n and any(p)))
             if passes_some:
-                found |= self.published(Block(self.sizes[released], passes_some), released)
-        return found
+                blocks |= self.published(Block(self.sizes[released], passes_some), released)
+        return blocks
 
     def published(self, block: Block, label: str) -> dict[str, Block]:
-        """The released items of a label, which is one where releases are of sets."""
+        """The released items of a label: exactly one in a release of sets."""
         if self.bags is None:
             return {label: block}
         return {item: replace(block, bag=bag) for item, bag in self.bags[label].items()}
 
     def block(self, item: str) -> Block:
-        """A released item of which no member passes a test."""
+        """The block of a released item without a member that passes a test."""
         label = self.label_of(item)
         return Block(self.sizes[label], (), None if self.bags is None else self.bags[label][item])
 
     def label_of(self, item: str) -> str:
-        """The label under which a released item is published."""
+        """The published label of a released item."""
         return item if self.bags is None else self._labels[item]
 
     @cached_property
     def _labels(self) -> Mapping[str, str]:
-        """The label of each released item of bags."""
+        """The label of each released item in a release of bags."""
         return {item: label for label, items in (self.bags or {}).items() for item in items}
 
     @cached_property
     def original(self) -> Original:
-        """What the release tells of the tables that it was made from."""
+        """The properties of the original tables that the release reveals."""
         return Original(self.engine, self.manifest, self.items, self.attributes)
 
     def unknown(self, labels: frozenset[str]) -> frozenset[str]:
         """The labels that no released item stands for.
 
         Raises:
-            InputError: ``ambiguous_item`` where one may be another writing of an item.
+            InputError: ``ambiguous_item`` if one of them may be another spelling of an item.
         """
         missing = labels - self.images.keys()
         self.original.check_labels(missing)
@@ -185,7 +185,7 @@ class Opened:
     # ---------------------------------------------------------------- transactions
 
     def classes(self, question: Question, blocks: Mapping[str, Block]) -> Classes:
-        """Released items grouped by what they add."""
+        """Group the released items by their effect on a question."""
         numbers: dict[object, int] = {}
         parts: list[Part] = []
         of: dict[str, int] = {}
@@ -212,21 +212,21 @@ class Opened:
         return Classes(of, parts, default, radices, wide)
 
     def signatures(self, classes: Classes) -> Counts:
-        """How many transactions have how many released items of each class, where they have any that matters."""
+        """Count the transactions with a relevant item by their numbers of released items of each class."""
         if not classes.parts:
             return []
         if classes.default is None and len(classes.of) == 1:
             (released,) = classes.of
             return [((1,), int(self.engine.scalar("query/support", self._tables(), released_item=released)))]
-        found = self.engine.query("query/signatures", {"held": self._held(classes)})
+        rows = self.engine.query("query/signatures", {"held": self._held(classes)})
         return [
             (classes.counts(signature), transactions)
-            for signature, transactions in zip(found["signature"].tolist(), found["transactions"].tolist(), strict=True)
+            for signature, transactions in zip(rows["signature"].tolist(), rows["transactions"].tolist(), strict=True)
         ]
 
     def records(self, classes: Classes, attributes: Sequence[Attribute]) -> list[Group]:
-        """The records by how many released items of each class they have, by published values, and by whether something of
-        theirs may be missing."""
+        """Group the records by their numbers of released items of each class, their published values, and whether items may
+        be missing."""
         columns = [c for a in attributes for c in cell_columns(a)]
         if not columns and not classes.parts and not self.differing:
             return [Group((), (), not self.suppressed, self.size)]
@@ -265,9 +265,9 @@ class Opened:
         return answers
 
     def holdings(self, classes: Classes) -> dict[str, Counter[Holding]]:
-        """The transactions of each released item, by label, also where none matters for the question."""
+        """The transactions of each released item, by label, including transactions without a relevant item."""
         none = (0,) * len(classes.parts)
-        found: dict[str, Counter[Holding]] = {}
+        holdings: dict[str, Counter[Holding]] = {}
         if not classes.parts and not self.local:
             return {r: Counter({Holding((r,), none, not self.suppressed): n}) for r, n in self.supports().items()}
         tables: dict[str, Table | exp.Query] = {**self._tables(), "held": self._held(classes)}
@@ -278,24 +278,26 @@ class Opened:
         else:
             rows = self.engine.query("query/local_signatures" if self.local else "query/signatures_by_item", tables)
         number = len(rows["released_item"])
-        whole = [not self.suppressed] * number if "complete" not in rows else rows["complete"].tolist()
+        completeness = [not self.suppressed] * number if "complete" not in rows else rows["complete"].tolist()
         items = rows["item" if "item" in rows else "released_item"].tolist()
         above = rows["above"].tolist() if "above" in rows else [None] * number
         columns = (rows[c].tolist() for c in ("released_item", "signature", "transactions"))
-        for label, signature, transactions, item, over, complete in zip(*columns, items, above, whole, strict=True):
+        for label, signature, transactions, item, over, complete in zip(
+            *columns, items, above, completeness, strict=True
+        ):
             counts = none if signature is None else classes.counts(signature)
             holding = Holding((item, *(() if over is None else over)), counts, complete)
-            found.setdefault(label, Counter())[holding] += transactions
-        return found
+            holdings.setdefault(label, Counter())[holding] += transactions
+        return holdings
 
     def supports(self) -> dict[str, int]:
-        """How many transactions have each released item."""
-        found = self.engine.query("query/supports", self._tables())
-        return dict(zip(found["released_item"].tolist(), found["transactions"].tolist(), strict=True))
+        """The number of transactions of each released item."""
+        rows = self.engine.query("query/supports", self._tables())
+        return dict(zip(rows["released_item"].tolist(), rows["transactions"].tolist(), strict=True))
 
     @cached_property
     def is_laminar(self) -> bool:
-        """Whether of two released items that share a member one has all members of the other, as the nodes of a taxonomy."""
+        """Whether the released items form a laminar family (nested or disjoint), like the nodes of a taxonomy."""
         return not self.engine.scalar("query/apart", {"overlaps": self._overlaps()})
 
     def _tables(self) -> dict[str, Table | exp.Query]:
@@ -306,7 +308,7 @@ class Opened:
 
     @cached_property
     def _ids(self) -> exp.Query:
-        """The transactions with their weights: all with 1, or the different ones with how many there are of each."""
+        """The transactions with their weights: all with weight 1, or the distinct ones with their multiplicities."""
         if self._contents is not None:
             number = exp.column("content_id").as_("transaction_id")
             return exp.select(number, "complete", exp.column("support").as_("weight")).from_(
@@ -317,7 +319,7 @@ class Opened:
 
     @cached_property
     def _contents(self) -> Table | None:
-        """The different transactions, where many are alike and can be kept."""
+        """The distinct transactions, if many are equal and a table can be cached; else None."""
         if self.manifest.get("model") != "k" or not self.engine.owned:
             return None
         ids = CodedRelease(self.engine, self.schema).ids
@@ -329,12 +331,12 @@ class Opened:
         return self._kept("verify/classes", {"transactions": coded, "ids": ids})
 
     def _items(self) -> exp.Query:
-        """Numbers for all labels that are published."""
+        """A number for each published label."""
         return load("release/coded_items").bind({"labels": self.schema.table("labels")}, {})
 
     @cached_property
     def _rows(self) -> Table | exp.Query:
-        """The rows of the release, or of its different transactions; those of bags told apart."""
+        """The rows of the release, or of its distinct transactions; for bags, with distinguished variants."""
         stored: Table | exp.Query = self.schema.table("transactions")
         if self._contents is not None:
             rows = load("utility/content_items").bind({"contents": self._contents}, {})
@@ -345,26 +347,26 @@ class Opened:
 
     @cached_property
     def _chains(self) -> Table | exp.Query:
-        """What else stands for the members of each released item of bags."""
+        """The other released items for the members of each released item of bags."""
         return self._once("query/bag_chains", {**self._tables(), "overlaps": self._overlaps()})
 
     def _once(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table | exp.Query:
-        """A query that is run once for a release, or as often as needed on a connection that is not our own."""
+        """A query to run once per release, or on every use if the connection is not anondb's."""
         return self._kept(name, tables) if self.engine.owned else load(name).bind(tables, {})
 
     def _kept(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table:
-        """What a query gives, kept for this release until the connection closes."""
+        """The result of a query, cached for this release until the connection closes."""
         place = f"{self.schema.catalog}.{self.schema.name}.{self.manifest['release_id']}"
         table = Table("temp", "main", f"_anondb_{name}.{place}")
         return table if self.engine.exists(table) else self.engine.create(table, load(name).bind(tables, {}))
 
     def _held(self, classes: Classes) -> exp.Query:
-        """The query for the signature of each transaction that has a released item that matters."""
+        """The query for the signature of each transaction with a relevant released item."""
         weights = classes.weights()
         rows = [(r, weights[n]) for r, n in sorted(classes.of.items())]
         tables: dict[str, Table | exp.Query] = {
             **self._tables(),
-            "weights": given({"released_item": "VARCHAR", "weight": "BIGINT"}, rows),
+            "weights": inline_table({"released_item": "VARCHAR", "weight": "BIGINT"}, rows),
         }
         if classes.default is not None:
             return load("query/held_by_default").bind(tables, {"weight": weights[classes.default]})

@@ -1,4 +1,4 @@
-"""What a question tells apart in a release: what labels pass, released items, classes of these, and transactions."""
+"""The units that a question distinguishes in a release: labels, released items, classes of these, and transactions."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from anondb.query.evaluate import Bag, Part, Passed, Vector, bag_part, released_
 from anondb.query.relational import Cell
 
 Counts = list[tuple[tuple[int, ...], int]]
-"""How many transactions have how many released items of each class."""
+"""The number of transactions with each vector of numbers of released items per class."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A released item that a question looks at.
+    """A released item that is relevant to a question.
 
     Attributes:
-        size: how many members it has.
-        passing: how many members pass which tests, at least one.
-        bag: in a release of bags, what is published of it.
+        size: the number of its members.
+        passing: the number of members for each non-empty set of passed tests.
+        bag: in a release of bags, its published copies.
     """
 
     size: int
@@ -28,7 +28,7 @@ class Block:
     bag: Bag | None = None
 
     def part(self, caps: Vector) -> Part:
-        """What it may add to a transaction.
+        """Its possible contributions to a transaction.
 
         Raises:
             InputError: ``query_too_complex``.
@@ -40,8 +40,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Group:
-    """Records that are alike: how many released items of each class they have, their published values, whether nothing of
-    theirs can be missing; and how many they are."""
+    """Equivalent records: their numbers of released items of each class, published values, and completeness; and how many
+    they are."""
 
     counts: tuple[int, ...]
     cells: tuple[Cell, ...]
@@ -50,8 +50,8 @@ class Group:
 
 
 class Holding(NamedTuple):
-    """What a transaction is for one of its released items: that one, then all that stand for its members besides (from below
-    to above); how many released items of each class there are in all; whether nothing can be missing."""
+    """A transaction from the view of one released item: this item and all others for its members (from the lowest to the
+    highest), the numbers of released items of each class, and whether the transaction is complete."""
 
     items: tuple[str, ...]
     counts: tuple[int, ...]
@@ -60,29 +60,29 @@ class Holding(NamedTuple):
 
 @dataclass(frozen=True)
 class Passing:
-    """Which of some tests labels pass: those that the tests name or match one by one, and all others alike."""
+    """The tests that labels pass: separately for labels that the tests name or match, and once for all others."""
 
     special: Mapping[str, Passed]
     usual: Passed
 
     def of(self, label: str) -> Passed:
-        """Which tests a label pass."""
+        """The tests that a label passes."""
         return self.special.get(label, self.usual)
 
     def without_first(self) -> Passing:
-        """The same without the first test."""
+        """A copy without the first test."""
         return Passing({label: passed[1:] for label, passed in self.special.items()}, self.usual[1:])
 
 
 @dataclass(frozen=True)
 class Classes:
-    """Released items that behave alike, and how a signature counts them.
+    """Classes of equivalent released items, and the encoding of their numbers in a signature.
 
     Attributes:
-        of: the class of each released item that is not of the default class.
+        of: the class of each released item outside the default class.
         parts: the part that one released item of each class adds.
-        default: the class of all other released items, or None where these do not matter.
-        radices: one more than the number of released items, for each class.
+        default: the class of all other released items, or None if these are irrelevant.
+        radices: for each class, one more than its number of released items.
         wide: whether signatures are texts, because the number would not fit.
     """
 
@@ -93,23 +93,23 @@ class Classes:
     wide: bool
 
     def weights(self) -> list[int]:
-        """What each class adds to a signature."""
+        """The weight of each class in a signature."""
         if self.wide:
             return list(range(len(self.radices)))
-        found, place = [], 1
+        weights, place = [], 1
         for radix in self.radices:
-            found.append(place)
+            weights.append(place)
             place *= radix
-        return found
+        return weights
 
     def counts(self, signature: Any) -> tuple[int, ...]:
-        """How many released items of each class a signature stands for."""
-        found = [0] * len(self.radices)
+        """Decode a signature: the number of released items of each class."""
+        counts = [0] * len(self.radices)
         if self.wide:
             for code in str(signature).split(","):
-                found[int(code)] += 1
+                counts[int(code)] += 1
         else:
             rest = int(signature)
             for number, radix in enumerate(self.radices):
-                rest, found[number] = divmod(rest, radix)
-        return tuple(found)
+                rest, counts[number] = divmod(rest, radix)
+        return tuple(counts)

@@ -1,4 +1,4 @@
-"""Reading the conditions of a query: WHERE, ON, HAVING and FILTER, down to columns and literals."""
+"""Read the conditions of a query: WHERE, ON, HAVING and FILTER, down to columns and literals."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ LONG, LIST = "long", "list"
 
 
 def _flag(term: FlagTerm, of_none: bool, of_one: bool) -> Condition:
-    """What holds of a number that is 0 or 1, by what holds of 0 and of 1."""
+    """The condition on a number that is 0 or 1, from its truth for 0 and for 1."""
     if of_none == of_one:
         return Constant(of_one)
     return term.condition if of_one else negate(term.condition)
 
 
 class ConditionReader(ABC):
-    """Reads conditions and terms; subqueries are read by ``_relation``, which knows SELECT and FROM."""
+    """Reads conditions and terms; the subclass's ``_relation`` reads subqueries."""
 
     def __init__(
         self, table: str, id_column: str, item_column: str, form: str, attributes: Sequence[Attribute] | None = None
@@ -95,12 +95,12 @@ class ConditionReader(ABC):
     def _relation(
         self, node: exp.Expr, env: Mapping[str, Relation], outer: Scope | None, *, exists: bool = False
     ) -> Relation:
-        """A subquery as a relation."""
+        """Read a subquery as a relation."""
 
     # ---------------------------------------------------------------- conditions
 
     def _top(self, node: exp.Expr, scope: Scope) -> Condition:
-        """A condition whose equalities of ids, where they stand beside AND only, make two sources one person."""
+        """Read a condition; equalities of ids that are joined only by AND unite two sources to one person."""
         node = bare(node)
         if isinstance(node, exp.And):
             return both(*(self._top(part, scope) for part in operands(node)))
@@ -114,7 +114,7 @@ class ConditionReader(ABC):
         return self._condition(node, scope)
 
     def _condition(self, node: exp.Expr, scope: Scope) -> Condition:
-        """Any condition."""
+        """Read any condition."""
         node = bare(node)
         if isinstance(node, exp.And):
             return both(*(self._condition(p, scope) for p in operands(node)))
@@ -137,10 +137,10 @@ class ConditionReader(ABC):
             return negate(same) if isinstance(node, exp.NEQ | exp.NullSafeNEQ) else same
         if isinstance(node, exp.GT | exp.GTE | exp.LT | exp.LTE):
             return self._compare(node, scope)
-        if (found := self._matched(node, scope)) is not None:
-            return found
-        if (found := self._lists(node, scope)) is not None:
-            return found
+        if (read := self._matched(node, scope)) is not None:
+            return read
+        if (read := self._lists(node, scope)) is not None:
+            return read
         if isinstance(node, exp.Column | exp.LogicalOr | exp.LogicalAnd):
             term = self._term(node, scope)
             if isinstance(term, TruthTerm):
@@ -155,7 +155,7 @@ class ConditionReader(ABC):
         raise unsupported(name_of(node))
 
     def _on_value(self, node: exp.Expr, scope: Scope) -> Condition | None:
-        """A comparison with a relational attribute."""
+        """Read a comparison with a relational attribute; None for other conditions."""
         kinds = exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.NullSafeEQ | exp.NullSafeNEQ
         if (
             not self.attributes
@@ -173,7 +173,7 @@ class ConditionReader(ABC):
         return None
 
     def _count_people(self, scope: Scope | None) -> int:
-        """How many persons the sources of a scope, and of those around it, may belong to."""
+        """The number of persons that the sources of a scope and its outer scopes may belong to."""
         people = set()
         while scope is not None:
             people |= {self._root(p) for p in scope.people}
@@ -181,7 +181,7 @@ class ConditionReader(ABC):
         return len(people)
 
     def _nested(self, node: exp.Expr, scope: Scope, *, exists: bool = False) -> Relation:
-        """A subquery of a condition: what it says about ids holds inside only, so it must not unite outer sources."""
+        """Read a subquery of a condition: its equalities of ids hold only inside, so it must not unite outer sources."""
         before = self._count_people(scope)
         relation = self._relation(node, scope.env, scope, exists=exists)
         if self._count_people(scope) != before:
@@ -216,7 +216,7 @@ class ConditionReader(ABC):
             if isinstance(left, TextTerm | IntegerTerm) and isinstance(lists, ItemsTerm):
                 return self._contains(lists, left)
             if isinstance(left, TextTerm) and isinstance(lists, ItemTerm):
-                return on_item(lists.row, Pattern("contains", left.label))  # so does DuckDB read it on a text
+                return on_item(lists.row, Pattern("contains", left.label))  # DuckDB's meaning of IN on a text
             raise unsupported("IN with a column")
         labels = [self._term(e, scope) for e in node.expressions]
         if isinstance(left, IdTerm):
@@ -245,7 +245,7 @@ class ConditionReader(ABC):
         return NEVER  # ids and items of a release's original are never NULL
 
     def _equal(self, left_node: exp.Expr, right_node: exp.Expr, scope: Scope, differs: bool) -> Condition:
-        """``left = right``; with ``differs`` the caller negates, so that ``<> ALL`` is the negation of ``= ANY``."""
+        """Read ``left = right``; with ``differs`` the caller negates the result: ``<> ALL`` is the negation of ``= ANY``."""
         left_node, right_node = bare(left_node), bare(right_node)
         if isinstance(left_node, exp.Any):
             left_node, right_node = right_node, left_node
@@ -322,7 +322,7 @@ class ConditionReader(ABC):
         raise unsupported(f"{symbols[kind]} on items or ids", "Items have no order here; list them with IN.")
 
     def _matched(self, node: exp.Expr, scope: Scope) -> Condition | None:
-        """LIKE and the other patterns."""
+        """Read LIKE or another pattern; None for other conditions."""
         kind, negated = None, False
         if isinstance(node, exp.Like | exp.ILike | exp.Glob):
             kind, negated = node.key, bool(node.args.get("negate"))
@@ -352,7 +352,7 @@ class ConditionReader(ABC):
         return on_item(left.row, item_not(test) if negated else test)
 
     def _lists(self, node: exp.Expr, scope: Scope) -> Condition | None:
-        """list_contains, list_has_all, list_has_any and their other names and operators."""
+        """Read list_contains, list_has_all, list_has_any, or one of their aliases and operators; None for others."""
         kinds: dict[type[exp.Expr], str] = {
             exp.ArrayContains: "one",
             exp.ArrayContainsAll: "all",
@@ -390,26 +390,26 @@ class ConditionReader(ABC):
         return self._of_list(left, at_least(1 if kind == "any" else len(right.labels), inside))
 
     def _of_list(self, items: ItemsTerm, condition: Condition) -> Condition:
-        """A condition on a list, which is unknown where the list is NULL."""
+        """A condition on a list: unknown if the list is NULL."""
         if not items.nullable:
             return condition
         return both(either(condition, UNKNOWN_LIST), negate(UNKNOWN_LIST))
 
     def _contains(self, items: ItemsTerm, term: TextTerm | IntegerTerm) -> Condition:
-        """A list contains an item."""
-        if term == TextTerm(""):  # DuckDB takes the rule for texts: true of every list
+        """The condition that a list contains an item."""
+        if term == TextTerm(""):  # DuckDB applies its rule for texts: true for every list
             raise unsupported("contains, or IN, of a list and an empty text", "Use list_contains.")
         return self._of_list(items, self._has(items, self._label(term)))
 
     def _no_value(self, terms: Sequence[Term]) -> Exception:
-        """Why a list is not compared with these values: DuckDB does so with texts that it reads as lists alone."""
+        """The error for a comparison of a list with these values: DuckDB only compares texts that it reads as lists."""
         texts = [t.label.strip() for t in terms if isinstance(t, TextTerm)]
         if any(text.startswith("[") and text.endswith("]") for text in texts):
             return unsupported("a list compared with a text", "Use list_contains or list_has_all.")
         return WrongForm()
 
     def _has(self, items: ItemsTerm, label: str) -> Condition:
-        """A list has an item."""
+        """The condition that a list has an item."""
         return at_least(1, item_all(items.test, Labels(frozenset({label}))))
 
     # ---------------------------------------------------------------- terms
@@ -459,7 +459,7 @@ class ConditionReader(ABC):
         return self._aggregate(node, scope)
 
     def _aggregate(self, node: exp.Expr, scope: Scope) -> Term:
-        """An aggregate over the rows of one person."""
+        """Read an aggregate over the rows of one person."""
         group = scope.group
         if isinstance(node, exp.Column):
             return self._column(node, scope)
@@ -511,7 +511,7 @@ class ConditionReader(ABC):
         return NumberTerm(item_all(seen, extra))
 
     def _aggregate_of_one(self, node: exp.Expr, scope: Scope) -> Term:
-        """An aggregate over the one row that each id has in a table of lists."""
+        """Read an aggregate over the single row of an id in a table of lists."""
         group, inner = scope.group, replace(scope, group=None)
         assert group is not None
         if not group.exact:
@@ -519,14 +519,14 @@ class ConditionReader(ABC):
         if isinstance(node, exp.LogicalOr | exp.LogicalAnd):
             only(node, "this")
             return TruthTerm(self._condition(node.this, inner))
-        there: Condition = ALWAYS
+        present: Condition = ALWAYS
         if isinstance(node, exp.Filter):
             only(node, "this", "expression")
-            there, node = self._condition(node.expression.this, inner), node.this
+            present, node = self._condition(node.expression.this, inner), node.this
         if isinstance(node, exp.CountIf):
             only(node, "this")
             counted = self._condition(node.this, inner)
-            if there != ALWAYS or settled(counted) != counted:  # of no row and of unknown alone, count_if is NULL
+            if present != ALWAYS or settled(counted) != counted:  # count_if of no row, or of unknown only, is NULL
                 raise unsupported("count_if of a condition that may be unknown", "Use count(*) FILTER (WHERE ...).")
             return FlagTerm(counted)
         if not isinstance(node, exp.Count):
@@ -540,15 +540,15 @@ class ConditionReader(ABC):
         if isinstance(what, exp.Column):
             column = self._column(what, inner)
             if isinstance(column, ItemsTerm) and column.nullable:
-                there = both(there, negate(NULL_LIST))
+                present = both(present, negate(NULL_LIST))
             elif not isinstance(column, IdTerm | ItemsTerm):
                 raise unsupported("count of a relational attribute", "Use count(*).")
         elif what is not None and not isinstance(what, exp.Star | exp.Literal):
             raise unsupported("count of an expression")
-        return FlagTerm(settled(there))
+        return FlagTerm(settled(present))
 
     def _row_of(self, scope: Scope) -> tuple[int, ItemTest]:
-        """The only row of a group, and the test that its items pass already."""
+        """The only row of a group, and the test that its items already pass."""
         group = scope.group
         assert group is not None
         if group.mixed:
@@ -559,7 +559,7 @@ class ConditionReader(ABC):
         return row, group.tests.get(row, ANY_ITEM)
 
     def _test(self, node: exp.Expr, scope: Scope) -> ItemTest:
-        """A condition on the item of a group's only row."""
+        """Read a condition on the item of a group's only row."""
         row, _ = self._row_of(scope)
         tests, person, mixed = split(self._condition(node, replace(scope, group=None)))
         if mixed or person not in (ALWAYS, NEVER) or set(tests) - {row}:
@@ -567,27 +567,27 @@ class ConditionReader(ABC):
         return tests.get(row, ANY_ITEM) if person == ALWAYS else NO_ITEM
 
     def _column(self, node: exp.Column, scope: Scope) -> Column:
-        """What a name means, in the innermost scope that knows it."""
+        """Resolve a column name in the innermost scope that has it."""
         only(node, "this", "table")
         if not isinstance(node.this, exp.Identifier):
             raise unsupported(name_of(node.this))
         name, table = lowered(node.name), lowered(node.table)
         at: Scope | None = scope
         while at is not None:
-            found = [
+            candidates = [
                 column
                 for alias, columns in at.sources
                 if not table or alias == table
                 for column in columns.get(name, ())
             ]
-            firm: list[Column] = [c for c in found if not isinstance(c, OptionalTerm)]
+            firm: list[Column] = [c for c in candidates if not isinstance(c, OptionalTerm)]
             if len(firm) == 1 and all(isinstance(c, IdTerm) for c in firm):
-                found = firm
-            if len(found) == 1:
-                return found[0]
-            if found:
-                if not table and all(isinstance(c, IdTerm) for c in found):
-                    return found[0]
+                candidates = firm
+            if len(candidates) == 1:
+                return candidates[0]
+            if candidates:
+                if not table and all(isinstance(c, IdTerm) for c in candidates):
+                    return candidates[0]
                 raise unsupported(f"the ambiguous column {node.name!r}", "Write table.column.")
             if table and any(alias == table for alias, _ in at.sources):
                 break

@@ -1,27 +1,26 @@
-"""Exact bounds and the estimate of a condition, for one published transaction at a time.
+"""Compute exact bounds and the estimate of a condition, for one published transaction at a time.
 
-**What is consistent.** A released item of size s stands for a non-empty subset of its s members. Where something was
-suppressed, any items that no released item stands for may have been there besides; where nothing was, none. In a global
-recoding these choices are free within a transaction and between transactions. In a local one they are where nothing was
-suppressed; in its transactions that are not ``complete`` any items may have been there besides. In a release of bags each
-copy stands for one occurrence of a member.
+**Consistent originals.** A released item of size s stands for a non-empty subset of its s members. If items were suppressed,
+a transaction may also have had any items without a released item; otherwise none. In a global recoding these choices are
+free within a transaction and between transactions. So are they in a local recoding without suppression; with suppression,
+transactions that are not ``complete`` may have had any other items. In a release of bags each copy stands for one occurrence
+of a member.
 
-**Why the bounds are tight.** A condition looks at a person's items only through how many pass each of its tests, up to
-the largest threshold of each (a *count vector*). The items of one published transaction are the union of independent
+**Why the bounds are tight.** A condition depends on a person's items only through the number that pass each of its tests, up
+to the largest threshold of each (a *count vector*). The items of one published transaction are the union of independent
 parts (its released items, and the suppressed ones), so the reachable count vectors are the capped sums of one reachable
-vector from each part, and every such sum is reached by an original. ``outcome`` walks exactly through these sums: its
-least and greatest value are attained, one transaction at a time. Transactions are independent, so the sums of the least
-and of the greatest values over all transactions are attained as well: they are the minimum and the maximum over all
-consistent originals. Two things can only widen the bounds, never break them: a pattern (LIKE) on suppressed items, where
-the label is taken to match any of the query's patterns or none (labels of suppressed items are any texts); and an item of
-which two parts speak (suppressed in an incomplete transaction although it is released there; below two nodes of a bag), so
-that it may count twice.
+vector from each part, and an original reaches every such sum. ``outcome`` walks exactly through these sums: its least and
+greatest value are attained for each transaction. Transactions are independent, so the sums of the least and of the greatest
+values over all transactions are attained as well: they are the minimum and the maximum over all consistent originals. Two
+cases widen the bounds but keep them valid: a pattern (LIKE) on suppressed items, which are assumed to match any of the
+query's patterns or none (their labels are arbitrary texts); and an item of two parts (suppressed in an incomplete
+transaction although it is released there; below two nodes of a bag), which may count twice.
 
-**The estimate** (docs/algorithms/metrics.md#are) takes the 2^s - 1 subsets as equally likely, parts as independent, and
-suppressed items as absent. Counts are exact integers, turned into floats by one division, so that s may exceed 1,024.
+**The estimate** (docs/algorithms/metrics.md#are) assumes that the 2^s - 1 subsets are equally likely, that parts are
+independent, and that suppressed items are absent. Counts are exact integers until one final division, so s may exceed 1,024.
 
-A state of the walk is what is left of the condition and the counts that it still needs; as soon as a condition is
-decided its counts are forgotten. So wide conjunctions and disjunctions stay small.
+A state of the walk consists of the undecided rest of the condition and the counts that it still needs; the counts of a
+decided condition are dropped. So wide conjunctions and disjunctions stay small.
 """
 
 from __future__ import annotations
@@ -57,17 +56,17 @@ UNLIMITED = 1 << 62
 
 Vector = tuple[int, ...]
 Passed = tuple[bool, ...]
-"""Which tests an item passes, in the order of ``Question.tests``."""
+"""The tests that an item passes, in the order of ``Question.tests``."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A condition on one person, and for row counts the test whose number of items is the value.
+    """A condition on one person and, for row counts, a test: the value is the number of items that pass it.
 
     Attributes:
-        condition: with leaves ``AtLeast`` and ``OnValue``.
-        tests: its distinct tests and conditions on values, and last the counted one if ``counted``.
-        caps: up to where each test's count matters.
+        condition: a tree with leaves ``AtLeast`` and ``OnValue``.
+        tests: its distinct tests and conditions on values; the last one is the counted test if ``counted``.
+        caps: the largest relevant count of each test.
         counted: whether the value is the count of the last test; else it is 1.
     """
 
@@ -84,7 +83,7 @@ class Question:
             if isinstance(leaf, AtLeast):
                 caps[leaf.test] = max(leaf.count, caps.get(leaf.test, 0))
             elif isinstance(leaf, OnValue):
-                caps[leaf] = 1  # a value adds one to each condition that it satisfies
+                caps[leaf] = 1  # a value adds 1 to each condition that it satisfies
         tests = list(caps)
         if counted is not None:
             caps.pop(counted, None)
@@ -96,14 +95,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Part:
-    """One independent part of a transaction: each count vector that it may add, its probability, and the maxima."""
+    """An independent part of a transaction: its possible count vectors with their probabilities, and the maxima."""
 
     vectors: tuple[tuple[Vector, float], ...]
     most: Vector
 
     @property
     def fixed(self) -> bool:
-        """Whether it adds the same whatever the original."""
+        """Whether it adds the same vector for every original."""
         return len(self.vectors) == 1
 
 
@@ -122,8 +121,8 @@ def released_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]]
 
     Args:
         caps: the question's caps.
-        size: how many members it has.
-        passing: for the members that pass some test: which tests, and how many members do so.
+        size: the number of its members.
+        passing: the sets of passed tests, and the number of members with each.
 
     Raises:
         InputError: ``query_too_complex``.
@@ -155,11 +154,11 @@ def released_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]]
 
 @dataclass(frozen=True)
 class Bag:
-    """What is published of a node in a transaction of bags.
+    """A published node in a transaction of a release of bags.
 
     Attributes:
-        copies: how many occurrences of members it stands for.
-        nested: whether the transaction has a node below it besides.
+        copies: the number of occurrences of members that it stands for.
+        nested: whether the transaction also has a node below it.
     """
 
     copies: int
@@ -167,23 +166,25 @@ class Bag:
 
 
 def bag_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]], bag: Bag) -> Part:
-    """The part of a node of a taxonomy that is published in some copies; each stands for one occurrence of a member.
+    """The part of a taxonomy node that is published in c copies, each for one occurrence of a member.
 
-    The original may repeat items, so any non-empty set of as many members as there are copies, or fewer, may be there. What
-    a node and one below it both have is taken as the lower one's; so a node with another below may add nothing.
+    The original may repeat items, so it may contain any non-empty set of up to c members. Members of both a node and a node
+    below it are attributed to the lower one, so a node with another one below it may add nothing.
 
-    The estimate takes all sets of as many members as there are copies as equally likely (all members, where there are
-    more copies), so that one of s members is among c copies with probability min(1, c/s).
+    The estimate assumes that all sets of c members are equally likely (all members if c exceeds s): one of s members is
+    among c copies with probability min(1, c/s).
 
     Args:
         caps, size, passing: as for ``released_part``.
-        bag: copies, and whether another node lies below.
+        bag: the copies, and whether the transaction has a node below.
 
     Raises:
         InputError: ``query_too_complex``.
     """
     drawn = min(bag.copies, size)
-    choices: dict[tuple[Vector, int], int] = {((0,) * len(caps), 0): 1}  # what is added, by how many of the copies
+    choices: dict[tuple[Vector, int], int] = {
+        ((0,) * len(caps), 0): 1
+    }  # (added vector, copies used): number of choices
     free = size
     for passed, members in passing:
         free -= members
@@ -204,18 +205,18 @@ def bag_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]], bag
 
 
 def suppressed_part(question: Question, named: Iterable[Passed]) -> Part:
-    """The part of all items that no released item stands for, where something was suppressed.
+    """The part of all items without a released item, in a release with suppression.
 
     Args:
         question: the question.
-        named: which tests each of the query's own labels passes that no released item stands for.
+        named: for each label of the query without a released item, the tests that it passes.
 
     Raises:
-        InputError: ``query_too_complex``, and ``unsupported_query`` where a number of rows has no upper bound.
+        InputError: ``query_too_complex``, and ``unsupported_query`` if a number of rows has no upper bound.
     """
     caps = question.caps
     zero = (0,) * len(caps)
-    found = {zero}
+    vectors = {zero}
     steps: list[tuple[Passed, int]] = [(passed, 1) for passed in sorted(named)]
     unnamed = unnamed_items(question.tests)
     if question.counted and any(passed[-1] for passed in unnamed):
@@ -224,31 +225,31 @@ def suppressed_part(question: Question, named: Iterable[Passed]) -> Part:
     for passed, times in steps:
         one = tuple(int(on) for on in passed)
         for _ in range(times):
-            more = {_add(v, one, caps) for v in found}
-            if more <= found:
+            more = {_add(v, one, caps) for v in vectors}
+            if more <= vectors:
                 break
-            found |= more
-            if len(found) > MAX_VECTORS:
+            vectors |= more
+            if len(vectors) > MAX_VECTORS:
                 raise too_complex("it asks for too many suppressed items")
-    return part_of({v: float(v == zero) for v in found}, len(caps))
+    return part_of({v: float(v == zero) for v in vectors}, len(caps))
 
 
 def unnamed_items(tests: Sequence[ItemTest | OnValue]) -> list[Passed]:
-    """Which tests an item may pass that the query does not name, each possibility once."""
+    """The possible sets of tests that an item not named in the query may pass, each once."""
     matchers = list(dict.fromkeys(p for t in tests for p in patterns(t)))
     if len(matchers) > MAX_PATTERNS:
         raise too_complex(f"more than {MAX_PATTERNS} patterns where items were suppressed")
-    found = {
+    possible = {
         tuple(passes(t, dict(zip(matchers, matched, strict=True))) for t in tests)
         for matched in product((False, True), repeat=len(matchers))
     }
-    return sorted(p for p in found if any(p))
+    return sorted(p for p in possible if any(p))
 
 
 # --- the walk -------------------------------------------------------------------------------------------------------
 
 Left = bool | tuple[object, ...]
-"""What is left of a condition: a truth value, or nested tuples: (at least, test, count), (not, x), (and, ...)."""
+"""The undecided rest of a condition: a truth value, or nested tuples: (at least, test, count), (not, x), (and, ...)."""
 
 
 def _compile(condition: Condition, tests: Sequence[ItemTest | OnValue]) -> Left:
@@ -265,7 +266,7 @@ def _compile(condition: Condition, tests: Sequence[ItemTest | OnValue]) -> Left:
 
 
 def _decide(left: Left, counts: Vector, more: Vector, needed: set[int]) -> Left:
-    """What is left when each count can still grow by at most ``more``; ``needed`` collects the tests it looks at."""
+    """Simplify a condition whose counts can grow by at most ``more``; collect in ``needed`` the tests that it depends on."""
     if isinstance(left, bool):
         return left
     kind = left[0]
@@ -282,16 +283,16 @@ def _decide(left: Left, counts: Vector, more: Vector, needed: set[int]) -> Left:
         inner = _decide(left[1], counts, more, needed)  # type: ignore[arg-type]
         return not inner if isinstance(inner, bool) else ("not", inner)
     absorbing = kind == "or"
-    kept: list[Left] = []
+    undecided: list[Left] = []
     seen: set[int] = set()
     for part in left[1:]:
         inner = _decide(part, counts, more, seen)  # type: ignore[arg-type]
         if inner is absorbing:
             return absorbing
         if not isinstance(inner, bool):
-            kept.append(inner)
+            undecided.append(inner)
     needed |= seen
-    return not absorbing if not kept else kept[0] if len(kept) == 1 else (kind, *kept)
+    return not absorbing if not undecided else undecided[0] if len(undecided) == 1 else (kind, *undecided)
 
 
 @dataclass(frozen=True)
@@ -304,7 +305,7 @@ class Outcome:
 
 
 class Evaluator:
-    """Evaluates one question for transactions made of given parts, within a budget of steps."""
+    """Evaluates one question for transactions with known parts, within a budget of steps."""
 
     def __init__(self, question: Question) -> None:
         self.question = question
@@ -320,7 +321,7 @@ class Evaluator:
         return left, tuple(c if i in needed else 0 for i, c in enumerate(counts))
 
     def outcome(self, parts: Sequence[Part]) -> Outcome:
-        """The value of a transaction that is made of these parts.
+        """The outcome for a transaction with these parts.
 
         Raises:
             InputError: ``query_too_complex``: more states or steps than allowed.

@@ -1,4 +1,4 @@
-"""Values of a query as small tables of the SQL that answers it."""
+"""Turn values of the analyst's query into small tables of the SQL that answers it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlglot import exp
 
 
-def given(columns: Mapping[str, str], rows: Sequence[tuple[str | int, ...]]) -> exp.Query:
-    """The rows as a query with columns of these types, which gives none where there are none."""
+def inline_table(columns: Mapping[str, str], rows: Sequence[tuple[str | int, ...]]) -> exp.Query:
+    """The rows as a query with columns of these types; also for zero rows."""
     dummy = tuple("" if kind == "VARCHAR" else 0 for kind in columns.values())
     values = exp.Values(
         expressions=[exp.Tuple(expressions=[_literal(cell) for cell in row]) for row in rows or [dummy]],
@@ -19,9 +19,9 @@ def given(columns: Mapping[str, str], rows: Sequence[tuple[str | int, ...]]) -> 
     return tree if rows else tree.where(exp.false())
 
 
-def listed(labels: Collection[str]) -> exp.Query:
-    """Labels as a query."""
-    return given({"label": "VARCHAR"}, [(label,) for label in sorted(labels)])
+def label_table(labels: Collection[str]) -> exp.Query:
+    """Labels as a query ``(label)``, in order."""
+    return inline_table({"label": "VARCHAR"}, [(label,) for label in sorted(labels)])
 
 
 def _literal(cell: str | int) -> exp.Expr:

@@ -1,7 +1,7 @@
-"""The types that an original's item column may have, as far as the labels of a release tell.
+"""Infer the possible types of the original's item column from the labels of a release.
 
-Labels are the texts of items. Where all of them are texts of numbers, dates or the like, the column may have been of that
-type: DuckDB then reads the literals of a query as values of it, so that '05' means 5.
+Labels are the texts of items. If all of them are texts of numbers, dates or the like, the column may have had that type:
+DuckDB then converts the literals of a query to it, and '05' means 5.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)\.([0-9]+)")
 
 @dataclass(frozen=True)
 class Kind:
-    """A type other than text: its name in DuckDB, how it writes its values, and for whole numbers which all types have that
-    hold the labels."""
+    """A type other than text: its DuckDB name, the format of its values and, for whole numbers, all types that can hold the
+    labels."""
 
     sql: str
     form: re.Pattern[str]
@@ -29,7 +29,7 @@ class Kind:
 
     @property
     def whole(self) -> bool:
-        """Whether it is that of whole numbers."""
+        """Whether its values are whole numbers."""
         return self.sql == WHOLE
 
 
@@ -46,19 +46,19 @@ _KINDS = (
 
 
 def kinds_of(labels: Sequence[str]) -> tuple[Kind, ...]:
-    """The types other than text that a column with these labels, and no others, may have."""
+    """The types other than text that a column with exactly these labels may have."""
     if not labels:
         return ()
     kinds = [*_KINDS]
     if first := _DECIMAL.fullmatch(labels[0]):
         decimals = len(first[1])
         kinds = [Kind(f"DECIMAL(38, {decimals})", re.compile(rf"-?(0|[1-9][0-9]*)\.[0-9]{{{decimals}}}"))]
-    found = [kind for kind in kinds if all(map(kind.form.fullmatch, labels))]
-    return tuple(_fitted(kind, labels) for kind in found)
+    matching = [kind for kind in kinds if all(map(kind.form.fullmatch, labels))]
+    return tuple(_fitted(kind, labels) for kind in matching)
 
 
 def _fitted(kind: Kind, labels: Sequence[str]) -> Kind:
-    """The type, of the width or precision that the labels need."""
+    """The type with the width or precision that the labels need."""
     if kind.whole:
         least, most = min(map(int, labels)), max(map(int, labels))
         bits = [b for b in _WIDTHS if -(1 << (b - 1)) <= least and most < 1 << (b if least >= 0 else b - 1)]

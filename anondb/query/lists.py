@@ -1,8 +1,8 @@
-"""What a release does not tell of its original's lists: the readings of one query, for all of which the bounds must hold.
+"""Resolve what a release does not show about the original's lists: the bounds must hold for all readings of a query.
 
 A person without items has an empty list in the original, or NULL. Conditions on a list (``list_contains`` and others) are
-unknown of NULL, ``IS NULL`` is true. Once a query is read, its conditions are complete, and what they say of NULL lists is a
-leaf on ``LISTS`` that is true or false.
+unknown for NULL; ``IS NULL`` is true. After a query is read, its conditions are complete, and their dependence on NULL lists
+is a leaf on ``LISTS`` that is true or false.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ NULL_NOTE = "The original may have NULL or an empty list for a transaction witho
 
 
 def readings(plan: Plan, *, relational: bool) -> list[Plan]:
-    """The plan with what it says of NULL lists put in terms of items.
+    """Replace the plan's leaves on NULL lists by conditions on items; return one plan, or two.
 
-    All persons without items are alike where there are no relational values. So the count lies between that of an original
-    without NULL and that of the same original with NULL for all of them: two plans. With relational values each person has a
-    list or not, independently of all else.
+    Without relational values, all persons without items are equivalent. So the count lies between that of an original
+    without NULL and that of the same original with NULL for all of them: two plans. With relational values each person has
+    a list or not, independently of everything else.
     """
     if not any(map(_on_lists, leaves(plan.condition))):
         return [plan]
     complete = settled(plan.condition)
     told = [HAS_LIST] if relational else [ALWAYS, NEVER]
-    found = [replace(plan, condition=_replaced(complete, partial(_of_items, has_list=has))) for has in told]
-    told_apart = found[0] != found[-1] or any(map(_on_lists, leaves(found[0].condition)))
-    return found[:1] if not told_apart else [replace(p, notes=(*plan.notes, NULL_NOTE)) for p in found]
+    plans = [replace(plan, condition=_replaced(complete, partial(_of_items, has_list=has))) for has in told]
+    told_apart = plans[0] != plans[-1] or any(map(_on_lists, leaves(plans[0].condition)))
+    return plans[:1] if not told_apart else [replace(p, notes=(*plan.notes, NULL_NOTE)) for p in plans]
 
 
 def _on_lists(leaf: Condition) -> bool:
@@ -56,12 +56,12 @@ def _on_lists(leaf: Condition) -> bool:
 
 
 def _of_items(leaf: OnValue, has_list: Condition) -> Condition:
-    """A leaf on lists, where ``has_list`` says whether a person without items has one."""
+    """Replace a leaf on lists; ``has_list`` is the condition that a person without items has a list."""
     of_list, of_null = leaf.holds("list"), leaf.holds(None)
     if of_list == of_null:
         return ALWAYS if of_list else NEVER
-    there = either(NOT_EMPTY, has_list)
-    return there if of_list else negate(there)
+    present = either(NOT_EMPTY, has_list)
+    return present if of_list else negate(present)
 
 
 def _replaced(condition: Condition, how: Callable[[OnValue], Condition]) -> Condition:
@@ -87,7 +87,7 @@ def hull(plans: Sequence[Plan]) -> Plan:
     notes = tuple(dict.fromkeys(note for plan in different.values() for note in plan.notes))
     if any(NULL_NOTE not in plan.notes for plan in different.values()):
         notes += (EITHER_NOTE,)
-    found: Plan | None = None
+    chain: Plan | None = None
     for other in reversed(others):
-        found = replace(other, other=found)
-    return replace(first, notes=notes, other=found)
+        chain = replace(other, other=chain)
+    return replace(first, notes=notes, other=chain)

@@ -1,4 +1,4 @@
-"""What a release tells of the tables that it was made from: whether DuckDB takes a query on them, what literals mean."""
+"""Check queries against the original tables, as far as a release reveals them: does DuckDB accept the query and literals?"""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from sqlglot import exp
 from anondb.engine import Binder, Engine
 from anondb.errors import InputError
 from anondb.query.conditions import LIST, LONG
-from anondb.query.inline_tables import listed
+from anondb.query.inline_tables import label_table
 from anondb.query.labels import WHOLE, Kind, kinds_of
 from anondb.query.values import Attribute
 
 
 class Original:
-    """The original's tables, as far as a release knows them.
+    """The original's tables, as far as a release reveals them.
 
     Args:
         engine: the engine of the release.
-        manifest: what the release says about itself.
-        items: all items that it names.
-        attributes: the relational attributes, None where it has no records.
+        manifest: the manifest of the release.
+        items: all original items that it lists.
+        attributes: the relational attributes; None without records.
     """
 
     def __init__(
@@ -42,12 +42,11 @@ class Original:
     # ---------------------------------------------------------------- queries
 
     def accepted(self, sql: str) -> frozenset[str]:
-        """The forms of the table for which DuckDB takes a query: with items as texts, or as whole numbers where all may be
-        such.
+        """The forms of the table for which DuckDB accepts a query: with items as texts, or as whole numbers if possible.
 
         Raises:
-            InputError: ``ambiguous_item``: it takes the query for texts and not for another type that the items may have,
-                such as dates, or the other way round.
+            InputError: ``ambiguous_item``: DuckDB accepts the query for texts but not for another possible type of the
+                items, such as dates, or vice versa.
         """
         return frozenset(form for form in (LONG, LIST) if self._takes(sql, form))
 
@@ -71,19 +70,19 @@ class Original:
 
     def _tables(self, form: str, kind: str) -> list[tuple[str, Mapping[str, str]]]:
         table, id_column, item_column = (self._manifest[k] for k in ("table", "id_column", "item_column"))
-        found: dict[str, Mapping[str, str]] = {
+        tables: dict[str, Mapping[str, str]] = {
             "baskets": {"transaction_id": "BIGINT", "items": "VARCHAR[]"},
             table.lower(): {id_column: "BIGINT", item_column: kind if form == LONG else f"{kind}[]"},
         }
         if self._attributes is not None:
-            found["records"] = {id_column: "BIGINT", **{a.name: a.ends or "VARCHAR" for a in self._attributes}}
-        return list(found.items())
+            tables["records"] = {id_column: "BIGINT", **{a.name: a.ends or "VARCHAR" for a in self._attributes}}
+        return list(tables.items())
 
     # ---------------------------------------------------------------- literals
 
     def check_numbers(self, numbers: frozenset[str], *, suppressed: bool) -> None:
-        """Refuse items that are written as numbers unless all are known to be whole numbers: DuckDB would make numbers of a
-        column of texts, which fails for the first text that is none.
+        """Refuse item literals written as numbers unless all items are known to be whole numbers: DuckDB would convert a
+        column of texts to numbers, which fails for the first other text.
 
         Raises:
             InputError: ``ambiguous_item``.
@@ -96,7 +95,7 @@ class Original:
             )
 
     def check_labels(self, missing: frozenset[str]) -> None:
-        """Refuse literals that may be other writings of items.
+        """Refuse literals that may be other spellings of items.
 
         Args:
             missing: literals that no released item stands for.
@@ -114,10 +113,10 @@ class Original:
                 )
 
     def _rewritten(self, labels: frozenset[str], kind: Kind) -> bool:
-        """Whether DuckDB writes one of these labels otherwise, or does not take it, as a value of a type."""
+        """Whether DuckDB changes or rejects one of these labels when it converts it to a type."""
         if kind.whole:
             return not all(kind.low <= int(label) <= kind.high for label in labels)
         read: exp.Expr = exp.TryCast(this=exp.column("label"), to=exp.DataType.build(kind.sql, dialect="duckdb"))
         other = exp.NullSafeNEQ(this=exp.cast(read, "VARCHAR"), expression=exp.column("label"))
-        tree = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(listed(labels).subquery("asked")).where(other)
+        tree = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(label_table(labels).subquery("asked")).where(other)
         return bool(self._engine.select(tree, "the items of the query")["n"][0])

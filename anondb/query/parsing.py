@@ -1,4 +1,4 @@
-"""From the analyst's text to one syntax tree, or a typed refusal; no part of the text goes on to the engine as SQL."""
+"""Parse the analyst's text into one syntax tree, or refuse it; the engine never gets any part of the text as SQL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIALECT = DuckDB()
 
 
 def lowered(name: str) -> str:
-    """A name as DuckDB compares it: upper and lower case of A-Z are the same, quoted or not."""
+    """Normalize a name for comparison: DuckDB ignores the case of A-Z, also in quoted names."""
     return "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in name)
 
 
@@ -42,23 +42,23 @@ def _chained(node: exp.Expr, child: exp.Expr) -> bool:
 
 
 def _chain(node: exp.Expr) -> list[exp.Expr]:
-    """The operands of a chain ``a AND b AND ...``, which the parser nests to the left but which has no depth."""
+    """The operands of a chain ``a AND b AND ...``, which the parser nests to the left; it counts as one level."""
     if not isinstance(node, exp.Connector):
         return []
-    found: list[exp.Expr] = []
+    operands: list[exp.Expr] = []
     todo = [c for c in node.iter_expressions() if type(c) is type(node)]
     while todo:
         for child in todo.pop().iter_expressions():
-            (todo if type(child) is type(node) else found).append(child)
-    return found
+            (todo if type(child) is type(node) else operands).append(child)
+    return operands
 
 
 def parse(sql: str) -> exp.Expr:
-    """The tree of the one SELECT that the text holds.
+    """Parse a text that holds exactly one SELECT.
 
     Raises:
-        InputError: ``bad_sql`` where it does not parse, with line and column; ``unsupported_query`` for anything that
-            is not one SELECT; ``query_too_complex`` where it is too long or nested too deeply.
+        InputError: ``bad_sql``, with line and column; ``unsupported_query`` for anything other than one SELECT;
+            ``query_too_complex`` if it is too long or nested too deeply.
     """
     if not isinstance(sql, str):
         raise InputError("A query is a text.", code="bad_sql")

@@ -1,4 +1,4 @@
-"""What a query asks for, once it has been read: a condition on persons, and what is counted."""
+"""``Plan``: the meaning of a COUNT query, a condition on persons and the counted unit."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Plan:
         counts: ``ids``: the persons for whom ``condition`` holds; ``rows``: their items that pass ``test``, summed;
             ``items``: for every item that passes ``test``, the persons who have it and for whom ``condition`` holds.
         condition: on one person's set of items.
-        test: of the counted or listed items; None where ids are counted.
-        name: what the answer's number is called (the alias, or ``count``).
-        columns: what the group column is called, empty without GROUP BY.
-        descending: whether the groups are wanted in descending order.
+        test: the test of the counted or listed items; None if ids are counted.
+        name: the name of the count (the alias, or ``count``).
+        columns: the name of the group column, empty without GROUP BY.
+        descending: whether the groups are in descending order.
         labels: all items that the query names.
-        numbers: those that it writes as numbers instead of texts.
-        notes: what the analyst should know about the reading.
-        grouped: the relational attribute for each of whose values ids or rows are counted.
-        other: another reading of the same query, where the query does not show which kind of table the original is (a row
-            for each item, or a list for each id; NULL for some lists) and the readings differ; it may have another one.
+        numbers: the items that the query writes as numbers instead of texts.
+        notes: remarks for the analyst on the interpretation.
+        grouped: the relational attribute in GROUP BY, if any.
+        other: another reading of the query, if the query fits several forms of the original table (a row for each item, or a
+            list for each id; NULL for some lists) and the readings differ; it may have a further one.
     """
 
     counts: str
@@ -50,7 +50,7 @@ class Plan:
             yield from self.other.others()
 
     def describe(self) -> str:
-        """The condition in words close to SQL; it holds the analyst's own literals and nothing of the release."""
+        """The condition in words close to SQL, with the analyst's literals and nothing of the release."""
         text = describe(self.condition)
         if self.grouped is not None:
             text += f" and each value of {self.grouped.name!r}"

@@ -1,12 +1,12 @@
-"""What a COUNT query asks of one person, as a small tree: tests of one item, and conditions on a person's set of items.
+"""The condition of a COUNT query on one person, as a small tree: tests of one item, and conditions on a set of items.
 
 A condition on a person has leaves ``AtLeast(n, test)``: the person has at least n distinct items that pass the test. A
 test of an item is a set of labels, the complement of one, or a pattern. While a SELECT is being read, a tree may also
-have leaves ``OnItem(row, test)``, about the item of one row of its FROM clause; ``close`` turns "there are such rows"
+have leaves ``OnItem(row, test)``, conditions on the item of one row of its FROM clause; ``close`` converts "such rows exist"
 into leaves ``AtLeast``.
 
-Leaves ``OnValue`` are about a relational value of the person; the constructors, ``close`` and ``leaves`` treat whatever
-they do not know as a leaf.
+Leaves ``OnValue`` are conditions on a relational value of the person; the constructors, ``close`` and ``leaves`` treat all
+unknown nodes as leaves.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The item matches a pattern, as DuckDB matches it: like, ilike, glob, starts_with, ends_with, contains."""
+    """The item matches a pattern of DuckDB: like, ilike, glob, starts_with, ends_with, contains."""
 
     kind: str
     text: str
@@ -67,12 +67,12 @@ ANY_ITEM = ItemNot(NO_ITEM)
 
 
 def item_not(test: ItemTest) -> ItemTest:
-    """The opposite test."""
+    """The negation of a test."""
     return test.part if isinstance(test, ItemNot) else ItemNot(test)
 
 
 def item_all(*tests: ItemTest) -> ItemTest:
-    """All tests at once; sets of labels and complements of sets are merged into one."""
+    """The conjunction of tests; sets of labels and complements of sets are merged into one."""
     inside: frozenset[str] | None = None
     outside: frozenset[str] = frozenset()
     others: list[ItemTest] = []
@@ -93,7 +93,7 @@ def item_all(*tests: ItemTest) -> ItemTest:
 
 
 def item_any(*tests: ItemTest) -> ItemTest:
-    """At least one of the tests, by De Morgan's rule."""
+    """The disjunction of tests, by De Morgan's rule."""
     merged = item_not(item_all(*(item_not(t) for t in tests)))
     if isinstance(merged, ItemNot) and isinstance(merged.part, ItemAll):
         return ItemAny(tuple(item_not(p) for p in merged.part.parts))
@@ -101,15 +101,15 @@ def item_any(*tests: ItemTest) -> ItemTest:
 
 
 def finite(test: ItemTest) -> frozenset[str] | None:
-    """All labels that can pass the test, or None where they cannot be listed."""
+    """All labels that can pass the test, or None if they cannot be listed."""
     if isinstance(test, Labels):
         return test.labels
     if isinstance(test, ItemAll):
         sets = [s for s in map(finite, test.parts) if s is not None]
         return frozenset.intersection(*sets) if sets else None
     if isinstance(test, ItemAny):
-        found = [finite(p) for p in test.parts]
-        return None if None in found else frozenset().union(*(s for s in found if s is not None))
+        parts = [finite(p) for p in test.parts]
+        return None if None in parts else frozenset().union(*(s for s in parts if s is not None))
     return None
 
 
@@ -132,9 +132,9 @@ def patterns(test: ItemTest | OnValue) -> list[Pattern]:
 
 
 def passes(test: ItemTest | OnValue, matched: Mapping[Pattern, bool], label: str | None = None) -> bool:
-    """Whether a label passes, given which patterns it matches; None stands for a label that no test names."""
+    """Whether a label passes a test, from the patterns that it matches; None stands for a label that no test names."""
     if isinstance(test, OnValue):
-        return False  # no item adds to it
+        return False  # a condition on a value: no item passes it
     if isinstance(test, Labels):
         return label in test.labels
     if isinstance(test, Pattern):
@@ -157,7 +157,7 @@ PATTERN_KINDS = frozenset(_FUNCTIONS)
 
 
 def pattern_sql(pattern: Pattern, column: exp.Expr) -> exp.Expr:
-    """A pattern as a SQL expression over a column of labels; its text becomes a literal of the tree, never SQL."""
+    """A pattern as a SQL expression over a column of labels; its text becomes a literal, never SQL."""
     return _FUNCTIONS[pattern.kind](column, exp.Literal.string(pattern.text))
 
 
@@ -181,7 +181,7 @@ class AtLeast:
 
 @dataclass(frozen=True)
 class OnItem:
-    """The item of one row of the FROM clause passes the test; ``row`` tells the rows apart."""
+    """The item of row ``row`` of the FROM clause passes the test."""
 
     row: int
     test: ItemTest
@@ -189,21 +189,21 @@ class OnItem:
 
 @dataclass(frozen=True)
 class Not:
-    """The opposite."""
+    """The negation of a condition."""
 
     part: Condition
 
 
 @dataclass(frozen=True)
 class And:
-    """All of two or more."""
+    """The conjunction of two or more conditions."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True)
 class Or:
-    """At least one of two or more."""
+    """The disjunction of two or more conditions."""
 
     parts: tuple[Condition, ...]
 
@@ -213,7 +213,7 @@ ALWAYS, NEVER = Constant(True), Constant(False)
 
 
 def at_least(count: int, test: ItemTest) -> Condition:
-    """``AtLeast``, or a constant where the number of labels decides."""
+    """``AtLeast``, or a constant if the number of labels decides the condition."""
     labels = finite(test)
     if count <= 0:
         return ALWAYS
@@ -224,12 +224,12 @@ NOT_EMPTY = at_least(1, ANY_ITEM)
 
 
 def on_item(row: int, test: ItemTest) -> Condition:
-    """``OnItem``, or a constant where every item or none passes."""
+    """``OnItem``, or a constant if every item or no item passes."""
     return ALWAYS if test == ANY_ITEM else NEVER if test == NO_ITEM else OnItem(row, test)
 
 
 def negate(condition: Condition) -> Condition:
-    """The opposite, with negations moved down to the leaves."""
+    """The negation of a condition, with negations moved down to the leaves."""
     if isinstance(condition, Constant):
         return Constant(not condition.value)
     if isinstance(condition, OnItem):
@@ -246,7 +246,7 @@ def negate(condition: Condition) -> Condition:
 
 
 def _needs_an_item(condition: Condition) -> bool:
-    """Whether the condition can only hold for somebody with at least one item."""
+    """Whether the condition can only hold for a person with at least one item."""
     if isinstance(condition, AtLeast):
         return True
     if isinstance(condition, And):
@@ -255,15 +255,15 @@ def _needs_an_item(condition: Condition) -> bool:
 
 
 def _flat(kind: type[And] | type[Or], conditions: tuple[Condition, ...]) -> list[Condition]:
-    found: dict[Condition, None] = {}
+    parts: dict[Condition, None] = {}
     for condition in conditions:
         for part in condition.parts if isinstance(condition, kind) else (condition,):
-            found[part] = None
-    return list(found)
+            parts[part] = None
+    return list(parts)
 
 
 def _merged(kind: type[And] | type[Or], parts: list[Condition]) -> list[Condition]:
-    """One leaf for all tests of the same row, and one threshold for all of the same test."""
+    """Merge the tests of each row into one leaf, and the thresholds of each test into one."""
     join, pick = (item_all, max) if kind is And else (item_any, min)
     rows: dict[int, ItemTest] = {}
     counts: dict[ItemTest, int] = {}
@@ -280,7 +280,7 @@ def _merged(kind: type[And] | type[Or], parts: list[Condition]) -> list[Conditio
 
 
 def both(*conditions: Condition) -> Condition:
-    """All conditions."""
+    """The conjunction of conditions."""
     parts = _merged(And, _flat(And, conditions))
     if NEVER in parts:
         return NEVER
@@ -291,7 +291,7 @@ def both(*conditions: Condition) -> Condition:
 
 
 def either(*conditions: Condition) -> Condition:
-    """At least one of the conditions."""
+    """The disjunction of conditions."""
     parts = _merged(Or, _flat(Or, conditions))
     if ALWAYS in parts:
         return ALWAYS
@@ -300,7 +300,7 @@ def either(*conditions: Condition) -> Condition:
 
 
 def has(*labels: str) -> Condition:
-    """The person has one of the labels."""
+    """The condition that the person has one of the labels."""
     return at_least(1, Labels(frozenset(labels)))
 
 
@@ -316,7 +316,7 @@ def leaves(condition: Condition) -> Iterator[Condition]:
 
 
 def rows_of(condition: Condition) -> frozenset[int]:
-    """The rows that a condition looks at."""
+    """The rows in a condition."""
     return frozenset(leaf.row for leaf in leaves(condition) if isinstance(leaf, OnItem))
 
 
@@ -326,7 +326,7 @@ def conjuncts(condition: Condition) -> tuple[Condition, ...]:
 
 
 def renamed(condition: Condition, rows: Mapping[int, int]) -> Condition:
-    """The same condition on rows with other numbers."""
+    """The condition with its rows renumbered."""
     if isinstance(condition, OnItem):
         return OnItem(rows.get(condition.row, condition.row), condition.test)
     if isinstance(condition, Not):
@@ -339,9 +339,9 @@ def renamed(condition: Condition, rows: Mapping[int, int]) -> Condition:
 
 
 def settled(condition: Condition) -> Condition:
-    """The same condition where it is complete: what is unknown because of a NULL is not true.
+    """The condition as a complete one (in WHERE and the like): leaves that are unknown because of a NULL become false.
 
-    Negations are at the leaves, and AND and OR are true where their parts say so, whether others are false or unknown.
+    This is correct because negations are at the leaves: replacing unknown by false changes no AND or OR from or to true.
     """
     if isinstance(condition, OnValue):
         return condition.settled()
@@ -353,7 +353,7 @@ def settled(condition: Condition) -> Condition:
 
 
 def split(condition: Condition) -> tuple[dict[int, ItemTest], Condition, list[Condition]]:
-    """A conjunction in three: the tests of single rows, what concerns the person only, and parts that mix these."""
+    """Split a conjunction: the tests of single rows, the conditions on the person only, and parts that mix these."""
     rows: dict[int, ItemTest] = {}
     person: list[Condition] = []
     mixed: list[Condition] = []
@@ -368,10 +368,10 @@ def split(condition: Condition) -> tuple[dict[int, ItemTest], Condition, list[Co
 
 
 def close(condition: Condition, rows: frozenset[int]) -> Condition:
-    """ "The person has rows for which the condition holds": every row is one of the person's items, freely chosen.
+    """The condition "the person has rows for which ``condition`` holds", where each row is any of the person's items.
 
-    A choice of rows goes through a disjunction; in a conjunction the rows are independent of each other. A conjunction
-    with a disjunction that mixes rows or persons is multiplied out. Rows of an outer query stay as they are.
+    The existential quantifier distributes over a disjunction; in a conjunction the rows are independent of each other. A
+    conjunction with a disjunction that mixes rows or persons is multiplied out. Rows of an outer query do not change.
 
     Raises:
         InputError: ``query_too_complex``: more than 256 branches.
@@ -403,7 +403,7 @@ def _quoted(label: str) -> str:
 
 
 def describe_test(test: ItemTest, negated: bool = False) -> str:
-    """An item test in words close to SQL, with the analyst's own literals."""
+    """An item test in words close to SQL, with the analyst's literals."""
     if isinstance(test, Labels):
         return f"item {'NOT ' if negated else ''}IN ({', '.join(_quoted(x) for x in sorted(test.labels))})"
     if isinstance(test, Pattern):
@@ -416,7 +416,7 @@ def describe_test(test: ItemTest, negated: bool = False) -> str:
 
 
 def describe(condition: Condition) -> str:
-    """A condition in words close to SQL, for the analyst who asks how a query was read."""
+    """A condition in words close to SQL, to show the analyst how a query was read."""
     if isinstance(condition, Constant):
         return "TRUE" if condition.value else "FALSE"
     if isinstance(condition, AtLeast):

@@ -1,4 +1,4 @@
-"""The typed errors of this room: what cannot be answered soundly is refused, and the construct is named."""
+"""The typed errors of this package, which name the construct that has no sound answer."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ ARGUMENTS = {
 
 
 def unsupported(construct: str, hint: str = HINT) -> InputError:
-    """``unsupported_query``: a construct that cannot be rewritten soundly, by its name in the analyst's SQL."""
+    """The error ``unsupported_query``: a construct, by its name in SQL, has no sound answer."""
     return InputError(f"Not answered from a release: {construct}.", code="unsupported_query", hint=hint)
 
 
 def too_complex(what: str) -> InputError:
-    """``query_too_complex``: the exact evaluation would take too long."""
+    """The error ``query_too_complex``: the exact evaluation would take too long."""
     return InputError(f"The query is too complex: {what}.", code="query_too_complex", hint="Ask a simpler one.")
 
 
 def name_of(node: exp.Expr) -> str:
-    """What SQL calls a construct: a function by its name, anything else by its keyword."""
+    """The SQL name of a construct: the name of a function, else the keyword."""
     if isinstance(node, exp.Anonymous):
         return f"the function {node.name}"
     if isinstance(node, exp.Literal):
@@ -66,7 +66,7 @@ def name_of(node: exp.Expr) -> str:
 
 
 def only(node: exp.Expr, *allowed: str) -> None:
-    """Refuse a node that has anything else than the allowed parts, so that nothing is ever overlooked.
+    """Refuse a node with other parts than the allowed ones: no part of a query may be ignored.
 
     Raises:
         InputError: ``unsupported_query``, naming the part.

@@ -1,15 +1,15 @@
-"""What the published relational values of a record say about the conditions of a query.
+"""Evaluate the conditions of a query on the published relational values of a record.
 
-**What is consistent.** A record's value of an attribute is any one of those that its published value covers: a number or
-date of the range (whole where the ends are), a value of the category, or NULL where NULL is among them. Attributes are
-independent of each other and of the items.
+**Consistent originals.** A record's value of an attribute is any value that its published value covers: a number or date of
+the range (whole if the ends are), a value of the category, or NULL if included. Attributes are independent of each other and
+of the items.
 
-**Why the bounds hold.** The conditions of a query on one attribute cut its values into pieces on which each of them is
-constant; a record's part of the walk in ``evaluate`` has one vector for each piece that its published value reaches. So
+**Why the bounds hold.** The conditions of a query on one attribute divide its values into pieces on which each condition is
+constant; a record's part of the walk in ``evaluate`` has one vector for each piece that its published value intersects. So
 the least and greatest value of a record are attained, and the sums over records bound the count of every original.
 
-**The estimate** (docs/algorithms/metrics.md#are): uniform over a range, where whole values count and else lengths; equal
-shares of a category's values; NULL is one more whole value, or as likely as the rest of a range.
+**The estimate** (docs/algorithms/metrics.md#are): uniform over a range, by number of whole values or by length; equal shares
+of a category's values; NULL counts as one more whole value, or is as likely as the rest of a range.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from anondb.query.values import DAY, Attribute, OnValue, Value
 
 MAX_GROUPS = 1_000
 Cell = tuple[str | int | bool | None, ...]
-"""A published value as it is read: (category,), or (low, high, whether NULL is among the values)."""
+"""A published value: (category,), or (low, high, whether NULL is among the values)."""
 
 
 @dataclass(frozen=True)
 class Covered:
-    """What a published value covers: a range or listed values, and whether NULL is among them."""
+    """The values that a published value covers: a range or listed values, and whether NULL is among them."""
 
     low: Fraction | None
     high: Fraction | None
@@ -43,7 +43,7 @@ class Covered:
 
 
 def covered(attribute: Attribute, cell: Cell) -> Covered:
-    """What a published value stands for."""
+    """The values that a published value covers."""
     if attribute.ends is None:
         (label,) = cell
         members = [value for released, value in attribute.values if released == label]
@@ -56,7 +56,7 @@ def covered(attribute: Attribute, cell: Cell) -> Covered:
 
 
 def cell_columns(attribute: Attribute) -> list[exp.Expr]:
-    """What the records table shows of an attribute: numbers as texts, times in microseconds."""
+    """The columns to read for an attribute from the records table: numbers as texts, times in microseconds."""
 
     def column(end: str) -> exp.Expr:
         return exp.column(exp.to_identifier(attribute.name + end, quoted=True), "records")
@@ -70,7 +70,7 @@ def cell_columns(attribute: Attribute) -> list[exp.Expr]:
 
 
 def values_part(question: Question, attribute: Attribute, among: Covered, group: Value | None) -> Part:
-    """What a record with this published value may add to the question's conditions on the attribute."""
+    """The part of a record with this published value in the question's conditions on the attribute."""
     places = [(n, t) for n, t in enumerate(question.tests) if isinstance(t, OnValue) and t.attribute == attribute.name]
     marks = [mark for _, test in places for mark in test.marks(group)]
     weights: dict[Vector, Fraction] = defaultdict(Fraction)
@@ -96,7 +96,7 @@ def values_part(question: Question, attribute: Attribute, among: Covered, group:
 def _pieces(
     low: Fraction, high: Fraction, marks: Iterable[Fraction], whole: bool
 ) -> Iterable[tuple[Fraction, Fraction | int]]:
-    """The range cut at the marks: a value of each piece, and its share of the range; a point has none but may be."""
+    """Divide a range at the marks: yield a value of each piece, and its share; a point has share 0 but is possible."""
     cuts = sorted({low, high, *(m for m in marks if low < m < high)})
     for cut in cuts:
         if not whole or cut.denominator == 1:
@@ -108,27 +108,27 @@ def _pieces(
 
 
 def group_values(attribute: Attribute, cells: Iterable[Cell]) -> list[Value | None]:
-    """Every value that somebody may have, in ascending order, NULL last.
+    """Every possible value, in ascending order, NULL last.
 
     Raises:
         InputError: ``unsupported_query``: they cannot be listed.
     """
-    found: set[Value] = set()
+    values: set[Value] = set()
     null = False
     for among in {covered(attribute, cell) for cell in cells}:
         null = null or among.null
-        found.update(among.listed)
+        values.update(among.listed)
         if among.low is None or among.high is None:
             continue
         if not attribute.whole and among.low < among.high:
             raise unsupported(f"GROUP BY {attribute.name!r}, whose values in a range cannot be listed", "Use BETWEEN.")
-        if among.high - among.low > MAX_GROUPS or len(found) > MAX_GROUPS:
+        if among.high - among.low > MAX_GROUPS or len(values) > MAX_GROUPS:
             raise unsupported(f"GROUP BY {attribute.name!r}, which may have over {MAX_GROUPS} values", "Use BETWEEN.")
-        found.update(among.low + n for n in range(int(among.high - among.low) + 1))
-    if len(found) > MAX_GROUPS:
+        values.update(among.low + n for n in range(int(among.high - among.low) + 1))
+    if len(values) > MAX_GROUPS:
         raise unsupported(f"GROUP BY {attribute.name!r}, which may have over {MAX_GROUPS} values", "Use BETWEEN.")
-    numbers = sorted(value for value in found if isinstance(value, Fraction))
-    texts = sorted(value for value in found if isinstance(value, str))
+    numbers = sorted(value for value in values if isinstance(value, Fraction))
+    texts = sorted(value for value in values if isinstance(value, str))
     return [*numbers, *texts, *([None] if null else [])]
 
 
@@ -137,8 +137,8 @@ class RecordAnswers:
 
     Args:
         question: the question.
-        attributes: those that it looks at.
-        groups: the other parts of a record and its published values, and how many records have them.
+        attributes: the attributes of the question.
+        groups: the other parts of a record, its published values, and the number of such records.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class RecordAnswers:
         }
 
     def outcomes(self, group: Value | None = None) -> list[tuple[Outcome, int]]:
-        """The outcomes, and how many records have each."""
+        """The outcomes, and the number of records with each."""
         parts: Mapping[tuple[str, Cell], Part] = {
             (a.name, cell): values_part(self._question, a, among, group)
             for a in self._attributes
@@ -163,6 +163,6 @@ class RecordAnswers:
         }
         alike: Counter[tuple[Part, ...]] = Counter()
         for others, cells, records in self._groups:
-            own = [parts[a.name, c] for a, c in zip(self._attributes, cells, strict=True)]
-            alike[(*sorted(own, key=lambda p: not p.fixed), *others)] += records
+            of_values = [parts[a.name, c] for a, c in zip(self._attributes, cells, strict=True)]
+            alike[(*sorted(of_values, key=lambda p: not p.fixed), *others)] += records
         return [(self._evaluator.outcome(made), records) for made, records in alike.items()]

@@ -1,4 +1,4 @@
-"""What the parts of a query are while it is read: terms, relations, the scope of a SELECT; and helpers on trees."""
+"""The intermediate values while a query is read: terms, relations, the scope of a SELECT; and helpers on trees."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from anondb.query.values import Attribute
 
 
 class WrongForm(Exception):
-    """The item column is used as a value where the form has a list, or the other way round."""
+    """The query uses the item column as a value but the form has a list, or vice versa."""
 
 
-# --- what an expression can be --------------------------------------------------------------------------------------
+# --- terms: the kinds of expressions --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ItemTerm:
 
 @dataclass(frozen=True)
 class ItemsTerm:
-    """The list of a person's items that pass a test; ``nullable`` where it may be NULL for a person without items."""
+    """The list of a person's items that pass a test; ``nullable`` if it may be NULL for a person without items."""
 
     person: int
     test: ItemTest = ANY_ITEM
@@ -49,21 +49,21 @@ class ItemsTerm:
 
 @dataclass(frozen=True)
 class NumberTerm:
-    """How many items of the person pass a test; never less than one where the group has a row for each."""
+    """The number of a person's items that pass a test; at least 1 if the group has a row for each."""
 
     test: ItemTest
 
 
 @dataclass(frozen=True)
 class FlagTerm:
-    """A number that is 1 where the condition holds, else 0."""
+    """A number that is 1 if the condition holds, else 0."""
 
     condition: Condition
 
 
 @dataclass(frozen=True)
 class TruthTerm:
-    """A condition under a name."""
+    """A named condition."""
 
     condition: Condition
 
@@ -91,7 +91,7 @@ class ListTerm:
 
 @dataclass(frozen=True)
 class OptionalTerm:
-    """A column of the right side of a LEFT JOIN: NULL where ``present`` does not hold."""
+    """A column of the right side of a LEFT JOIN: NULL unless ``present`` holds."""
 
     present: Condition
 
@@ -109,7 +109,7 @@ Term = Column | TextTerm | IntegerTerm | ListTerm
 
 @dataclass(frozen=True)
 class Relation:
-    """Rows of one person: ``condition`` over ``rows``; ``exact`` where the number of rows is known."""
+    """Rows of one person: ``condition`` over ``rows``; ``exact`` if the number of rows is known."""
 
     columns: tuple[tuple[str, Column], ...]
     rows: frozenset[int]
@@ -121,7 +121,7 @@ class Relation:
 
 @dataclass
 class Group:
-    """The rows of one person under GROUP BY: what aggregates look at; ``exact`` where none may be there several times."""
+    """The rows of one person under GROUP BY, the input of aggregates; ``exact`` if no row can occur several times."""
 
     tests: Mapping[int, ItemTest]
     rows: frozenset[int]
@@ -157,14 +157,14 @@ def bare(node: exp.Expr) -> exp.Expr:
 
 def operands(node: exp.Expr) -> list[exp.Expr]:
     """The operands of a chain of AND or OR, from left to right, without recursion."""
-    kind, found, todo = type(node), [], [node]
+    kind, leaves, todo = type(node), [], [node]
     while todo:
         top = bare(todo.pop())
         if type(top) is kind:
             todo += [top.args["expression"], top.args["this"]]
         else:
-            found.append(top)
-    return found
+            leaves.append(top)
+    return leaves
 
 
 def whole(node: exp.Literal) -> int:
@@ -175,14 +175,14 @@ def whole(node: exp.Literal) -> int:
 
 
 def function_name(node: exp.Expr) -> str:
-    """What a table function is called."""
+    """The name of a table function."""
     if isinstance(node, exp.Anonymous):
         return str(node.name)
     return node.sql_names()[0] if isinstance(node, exp.Func) else node.key.upper()
 
 
 def aliased(tree: exp.Select, node: exp.Column) -> exp.Column | None:
-    """The column that an unqualified name means as an alias of the SELECT."""
+    """The column that an unqualified name refers to as an alias of the SELECT."""
     for selected in tree.expressions:
         if isinstance(selected, exp.Alias) and not node.table and lowered(selected.alias) == lowered(node.name):
             inner = bare(selected.this)
@@ -202,15 +202,15 @@ def with_names(relation: Relation, alias: exp.Expr) -> Relation:
 
 
 def by_name(columns: Sequence[tuple[str, Column]]) -> dict[str, list[Column]]:
-    """The columns of each name."""
-    found: dict[str, list[Column]] = {}
+    """Group columns by name."""
+    columns_by_name: dict[str, list[Column]] = {}
     for name, column in columns:
-        found.setdefault(name, []).append(column)
-    return found
+        columns_by_name.setdefault(name, []).append(column)
+    return columns_by_name
 
 
 def moved(column: Column, rows: Mapping[int, int], person: int) -> Column:
-    """A column of a relation whose rows and person have new numbers."""
+    """A column with its rows and person renumbered."""
     if isinstance(column, IdTerm):
         return IdTerm(person)
     if isinstance(column, ItemTerm):

@@ -1,9 +1,8 @@
-"""Reading a COUNT query over the original table: from its syntax tree to a ``Plan``.
+"""Read a COUNT query over the original table: convert its syntax tree to a ``Plan``.
 
-Every SELECT is read as a relation: rows of one person, each made of freely chosen items of that person (one for each
-copy of the table in the FROM clause) that satisfy a condition. That the rows of all copies belong to one person is
-shown by equal ids; a query that leaves this open is refused. Nothing of the tree is skipped: a part that no rule reads
-is refused by name.
+Every SELECT is read as a relation: rows of one person, each made of any items of that person (one for each copy of the table
+in the FROM clause) that satisfy a condition. Equal ids show that the rows of all copies belong to one person; a query that
+does not show this is refused. No part of the tree is skipped: a part without a rule is refused by name.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ BASKETS = ("transaction_id", "items")
 RECORDS = "records"
 
 MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
-"""Of sets; bags may repeat items, so that rows of theirs are not counted."""
+"""The note on releases of sets; rows of bags are not counted, because bags may repeat items."""
 LISTED_NOTE = (
     "Only items that some released item stands for are listed; suppressed items are missing, and a listed item may not "
     "occur in the original at all."
@@ -83,7 +82,7 @@ class Reader(ConditionReader):
     # ---------------------------------------------------------------- the whole query
 
     def plan(self, tree: exp.Expr) -> Plan:
-        """The plan of the outermost SELECT."""
+        """Read the outermost SELECT as a plan."""
         while isinstance(tree, exp.Subquery):
             only(tree, "this")
             tree = tree.this
@@ -119,7 +118,7 @@ class Reader(ConditionReader):
         return self._listing(tree, group, listed, kind, scope, name)
 
     def _counter(self, node: exp.Expr, scope: Scope) -> str:
-        """Whether the aggregate counts rows or ids; the condition of a FILTER goes into the scope."""
+        """Read whether the aggregate counts rows or ids; add the condition of a FILTER to the scope."""
         if isinstance(node, exp.Filter):
             only(node, "this", "expression")
             scope.conditions.append(self._condition(node.expression.this, scope))
@@ -174,7 +173,7 @@ class Reader(ConditionReader):
         return Plan(ROWS, person, test, name=name, notes=(MERGED_NOTE,))
 
     def _counted(self, condition: Condition, rows: frozenset[int], scope: Scope) -> tuple[Condition, ItemTest | None]:
-        """Rows as persons, or as the items of one row where the others are one given item each."""
+        """Count rows as persons, or as the items of one row if every other row is fixed to a single item."""
         tests, person, mixed = split(condition)
         if not scope.exact:
             raise unsupported("count(*) of rows that may repeat", "Use count(DISTINCT id).")
@@ -202,7 +201,7 @@ class Reader(ConditionReader):
         scope: Scope,
         name: str,
     ) -> Plan:
-        """GROUP BY item."""
+        """Read a query with GROUP BY."""
         only(group, "expressions", "all")
         condition, rows, _ = self._finish(scope)
         keys = self._group_columns(tree, group, scope)
@@ -231,7 +230,7 @@ class Reader(ConditionReader):
         rest = both(person, *mixed, *(on_item(r, tests[r]) for r in sorted(others) if r in tests))
         notes: tuple[str, ...] = (LISTED_NOTE,)
         if kind == IDS:
-            rest = both(*(p for p in conjuncts(close(rest, others)) if p != NOT_EMPTY))  # whoever has the item has one
+            rest = both(*(p for p in conjuncts(close(rest, others)) if p != NOT_EMPTY))  # implied by having the item
         else:
             rest, repeated = self._counted(rest, others, scope)
             if repeated is not None:
@@ -248,7 +247,7 @@ class Reader(ConditionReader):
         )
 
     def _group_columns(self, tree: exp.Select, group: exp.Group, scope: Scope) -> list[Column]:
-        found: list[Column] = []
+        columns: list[Column] = []
         expressions = list(group.expressions)
         if group.args.get("all"):
             expressions = [
@@ -268,13 +267,13 @@ class Reader(ConditionReader):
             if not isinstance(node, exp.Column):
                 raise unsupported("GROUP BY an expression")
             try:
-                found.append(self._column(node, scope))
+                columns.append(self._column(node, scope))
             except InputError:
                 chosen_alias = aliased(tree, node)
                 if chosen_alias is None:
                     raise
-                found.append(self._column(chosen_alias, scope))
-        return found
+                columns.append(self._column(chosen_alias, scope))
+        return columns
 
     def _descending(self, tree: exp.Select, key: Column, scope: Scope) -> bool:
         order = tree.args.get("order")
@@ -301,7 +300,7 @@ class Reader(ConditionReader):
     def _relation(
         self, node: exp.Expr, env: Mapping[str, Relation], outer: Scope | None, *, exists: bool = False
     ) -> Relation:
-        """A subquery as a relation."""
+        """Read a subquery as a relation."""
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             if isinstance(node.this, exp.Table):
@@ -367,7 +366,7 @@ class Reader(ConditionReader):
             only(group, "expressions", "all")
             grouped = set(self._group_columns(node, group, scope))
             ids = {c for c in grouped if isinstance(c, IdTerm)}
-            if not all(self._is_own(c, scope) for c in ids):
+            if not all(self._is_of_scope(c, scope) for c in ids):
                 raise unsupported("GROUP BY a column of the outer query")
             if not ids or not grouped <= ids | {ItemTerm(r) for r in rows}:
                 raise unsupported("GROUP BY something else than the id in a subquery")
@@ -389,10 +388,10 @@ class Reader(ConditionReader):
         if distinct is not None and any(isinstance(c, AttributeTerm) for _, c in columns):
             raise unsupported("DISTINCT relational values", "Only persons can be counted.")
         if distinct is not None or (group is not None and scope.group is None):
-            kept = {c.row for _, c in columns if isinstance(c, ItemTerm)}
-            if kept and (rows - kept or not any(isinstance(c, IdTerm) for _, c in columns)):
+            item_rows = {c.row for _, c in columns if isinstance(c, ItemTerm)}
+            if item_rows and (rows - item_rows or not any(isinstance(c, IdTerm) for _, c in columns)):
                 raise unsupported("DISTINCT items", "Only persons can be counted.")
-            if not kept:
+            if not item_rows:
                 condition, rows = close(condition, rows), frozenset()
             scope.exact = True
         return Relation(tuple(columns), rows, condition, person, linked, scope.exact)
@@ -431,19 +430,19 @@ class Reader(ConditionReader):
                 column, IdTerm | ItemTerm | ItemsTerm | NumberTerm | FlagTerm | TruthTerm | AttributeTerm
             ):
                 raise unsupported("a column of the right side of a LEFT JOIN in SELECT")
-            if isinstance(column, IdTerm) and not self._is_own(column, scope):
+            if isinstance(column, IdTerm) and not self._is_of_scope(column, scope):
                 raise unsupported(f"the column {inner.name!r} of the outer query in the SELECT of a subquery")
             columns.append((lowered(alias or inner.name), column))
         return columns
 
-    def _is_own(self, column: IdTerm, scope: Scope) -> bool:
-        """Whether an id is that of the rows of a scope, not of an outer query alone."""
+    def _is_of_scope(self, column: IdTerm, scope: Scope) -> bool:
+        """Whether an id belongs to the rows of a scope, and not only to an outer query."""
         return any(self._root(column.person) == self._root(person) for person in scope.people)
 
     # ---------------------------------------------------------------- FROM
 
     def _scope(self, node: exp.Select, env: Mapping[str, Relation], outer: Scope | None) -> Scope:
-        """FROM, joins and WHERE."""
+        """Read FROM, joins and WHERE."""
         env = self._with(node, env)
         scope = Scope(outer, env)
         clause = node.args.get("from_")
@@ -460,7 +459,7 @@ class Reader(ConditionReader):
         return scope
 
     def _finish(self, scope: Scope) -> tuple[Condition, frozenset[int], bool]:
-        """The condition and rows of a scope whose sources are all of one person; whether that is the outer one."""
+        """Check that a scope has one person; return its condition, rows, and whether the person is the outer one."""
         first = self._root(scope.people[0])
         if any(self._root(p) != first for p in scope.people):
             raise unsupported("a join without equal ids", "Join the copies of the table on the id column.")
@@ -477,7 +476,7 @@ class Reader(ConditionReader):
         return condition, frozenset(scope.rows), linked
 
     def _source(self, node: exp.Expr, env: Mapping[str, Relation]) -> tuple[str, Relation]:
-        """A table, CTE or derived table, with fresh numbers for its rows and its person."""
+        """Read a table, CTE or derived table, with fresh numbers for its rows and its person."""
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             relation, name = self._relation(exp.Subquery(this=node.this), env, None), ""
@@ -557,7 +556,7 @@ class Reader(ConditionReader):
         self._half_join(join, scope, anti=kind == "ANTI", semi=kind == "SEMI")
 
     def _half_join(self, join: exp.Join, scope: Scope, *, anti: bool, semi: bool) -> None:
-        """LEFT, SEMI and ANTI JOIN: the right side is a condition on the person, never a row."""
+        """Read LEFT, SEMI or ANTI JOIN: the right side becomes a condition on the person, never a row."""
         what = "SEMI JOIN" if semi else "ANTI JOIN" if anti else "LEFT JOIN"
         name, relation = self._source(join.this, scope.env)
         inner = replace(
@@ -590,9 +589,9 @@ class Reader(ConditionReader):
 
     def _using(self, join: exp.Join, before: Sequence[tuple[str, dict[str, list[Column]]]], right: Relation) -> None:
         for identifier in join.args.get("using") or ():
-            wanted = lowered(identifier.name)
-            lefts = [c for _, columns in before for c in columns.get(wanted, ())]
-            rights = [c for n, c in right.columns if n == wanted]
+            name = lowered(identifier.name)
+            lefts = [c for _, columns in before for c in columns.get(name, ())]
+            rights = [c for n, c in right.columns if n == name]
             if len(rights) != 1 or not lefts or not all(isinstance(c, IdTerm) for c in [*rights, lefts[0]]):
                 raise unsupported(f"USING ({identifier.name})", "Join on the id column.")
             if isinstance(rights[0], IdTerm) and isinstance(lefts[0], IdTerm):
@@ -611,26 +610,26 @@ def rewrite(
     attributes: Sequence[Attribute] | None = None,
     forms: Collection[str] = (LONG, LIST),
 ) -> Plan:
-    """Read a COUNT query written for the original table that a release is of.
+    """Read a COUNT query written for the original table of a release.
 
     Shapes: ``count(DISTINCT id)``, and ``count(*)`` over ids or over rows of one item each; conditions on the item
     column (=, <>, IN, LIKE, ILIKE, GLOB, starts_with, ...) with AND, OR, NOT; EXISTS and IN with subqueries on the id;
     UNION, INTERSECT and EXCEPT of ids; joins of copies on the id (also LEFT with IS NULL, SEMI, ANTI); GROUP BY id with
     HAVING on counts of items; CTEs and derived tables; GROUP BY item. The table has one row for each item, or one list
-    for each id (list_contains, list_has_all, list_has_any, ANY), whichever the query uses it as; ``baskets`` with
-    ``transaction_id`` and ``items`` always means the latter.
+    for each id (list_contains, list_has_all, list_has_any, ANY), depending on the query; ``baskets`` with
+    ``transaction_id`` and ``items`` always has lists.
 
-    Where the release has relational records, these are the table ``records`` with the id column and one column for each
-    attribute: comparisons with literals (=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL), GROUP BY one attribute. The manifest
-    does not know what the original table of records is called, so no other name is taken for it.
+    Relational records are the table ``records`` with the id column and one column for each attribute: comparisons with
+    literals (=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL), GROUP BY one attribute. No other name is accepted, because the
+    manifest does not contain the name of the original table of records.
 
-    A literal is compared with the text of an item. ids and items are never NULL.
+    Literals are compared with the texts of items. ids and items are never NULL.
 
     Args:
         sql: one SELECT in DuckDB's dialect.
         manifest: the release's manifest: ``table``, ``id_column`` and ``item_column``.
-        attributes: the relational attributes, None where the release has no records.
-        forms: those of the table for which DuckDB takes the query.
+        attributes: the relational attributes; None without records.
+        forms: the forms of the table for which DuckDB accepts the query.
 
     Raises:
         InputError: ``unsupported_query`` with the construct's name, ``bad_sql``, or ``query_too_complex``.
@@ -664,7 +663,7 @@ def rewrite(
         except InputError as error:
             if form == LONG:
                 raise
-            refused = None if plans and plans[0].counts == ITEMS else error  # whose rows show what they are of
+            refused = None if plans and plans[0].counts == ITEMS else error  # GROUP BY item shows the form of the table
         except RecursionError:
             raise too_complex("it is nested too deeply") from None
     if refused is not None:

@@ -1,4 +1,4 @@
-"""What the transactions of a release are made of for a question, and sums over them."""
+"""The parts of a release's transactions in a question, and sums over transactions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Bounds = tuple[int, float, int]
 
 
 def clip(lower: int, estimate: float, upper: int) -> Bounds:
-    """The bounds, with the estimate moved between them where rounding put it outside."""
+    """The bounds, with the estimate moved between them if rounding put it outside."""
     return lower, min(max(float(estimate), float(lower)), float(upper)), upper
 
 
 def total(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
-    """The sum over transactions: an outcome, and how many have it."""
+    """The sum over transactions, from outcomes and the number of transactions with each."""
     return clip(
         sum(o.least * n for o, n in outcomes),
         fsum(o.expected * n for o, n in outcomes),
@@ -36,8 +36,8 @@ def labels_of(plan: Plan) -> frozenset[str]:
 
 
 def outside_of(release: Opened, question: Question, passing: Passing, labels: frozenset[str]) -> list[Part]:
-    """What suppressed items may add, where there may be some: any items where that differs between transactions, also such
-    as are released elsewhere; else those that no released item stands for."""
+    """The parts of suppressed items, if any: arbitrary items if suppression differs between transactions, including items
+    released elsewhere; else only items without a released item."""
     unknown = release.unknown(labels)
     if not release.suppressed:
         return []
@@ -47,6 +47,6 @@ def outside_of(release: Opened, question: Question, passing: Passing, labels: fr
 
 
 def chosen(classes: Classes, counts: Sequence[int]) -> list[Part]:
-    """The parts of a transaction; what always adds the same comes first, since it decides most."""
+    """The parts of a transaction; fixed parts come first, because they decide most conditions."""
     order = sorted(range(len(counts)), key=lambda n: not classes.parts[n].fixed)
     return [classes.parts[n] for n in order for _ in range(counts[n])]

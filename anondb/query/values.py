@@ -1,8 +1,8 @@
-"""Conditions on a person's relational values: their leaves, and how they are read from the analyst's literals.
+"""Conditions on a person's relational values: the leaves, and reading them from the analyst's literals.
 
 Numbers are compared as exact decimal numbers and dates in days, both as Fractions; categories as texts. SQL has three
-truth values: a comparison with NULL is unknown, and so is its opposite. Where a condition is complete (WHERE, EXISTS,
-IN, IS TRUE), unknown is as good as false: there ``predicates.settled`` makes it so.
+truth values: a comparison with NULL is unknown, and so is its negation. A complete condition (WHERE, EXISTS, IN, IS TRUE)
+treats unknown as false: ``predicates.settled`` makes this replacement.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from anondb.query.refusals import name_of, only, unsupported
 
 Value = Fraction | str
 DAY = 86_400_000_000  # microseconds
-MAX_DIGITS = 15  # of a number in a query: as many as a DOUBLE tells apart
+MAX_DIGITS = 15  # of a number in a query: a DOUBLE distinguishes no more
 _CASTABLE = re.compile(r"[0-9]|^\s*(t|f|true|false|y|n|yes|no)\s*$", re.IGNORECASE)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?")
@@ -31,9 +31,9 @@ class Attribute:
 
     Attributes:
         name: its column.
-        ends: the type of the ends of its ranges; None where it is published in categories.
-        has_null: whether a column says where NULL may be the value.
-        values: for categories, each value with the published label that stands for it; None is NULL.
+        ends: the type of the ends of its ranges; None for categories.
+        has_null: whether a column marks the records whose value may be NULL.
+        values: for categories, each value with its published label; None is NULL.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Attribute:
 
     @property
     def dated(self) -> bool:
-        """Whether its values are dates or points in time."""
+        """Whether its values are dates or timestamps."""
         return self.ends in ("DATE", "TIMESTAMP")
 
     @property
@@ -54,7 +54,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Span:
-    """The value lies between two ends, None where there is none; an open end is not itself meant."""
+    """The value lies between two ends; None means no end, and an open end is excluded."""
 
     low: Fraction | None
     high: Fraction | None
@@ -74,9 +74,9 @@ class OnValue:
 
     Attributes:
         attribute: its name.
-        test: None where it is to be equal to the value of the group that is being counted.
-        negated: whether it must fail the test.
-        null: what the condition is where the value is NULL; None for unknown.
+        test: the test; None if the value must equal that of the counted group.
+        negated: whether the value must fail the test.
+        null: the truth of the condition if the value is NULL; None for unknown.
         dated: whether numbers are days since 1970.
     """
 
@@ -87,15 +87,15 @@ class OnValue:
     dated: bool = False
 
     def opposite(self) -> OnValue:
-        """The opposite; that of unknown is unknown."""
+        """The negation; unknown stays unknown."""
         return replace(self, negated=not self.negated, null=None if self.null is None else not self.null)
 
     def settled(self) -> OnValue:
-        """The same with false for unknown."""
+        """The condition with false for unknown."""
         return replace(self, null=bool(self.null))
 
     def holds(self, value: Value | None, group: Value | None = None) -> bool:
-        """Whether the condition is true of a value, None being NULL."""
+        """Whether the condition is true for a value; None is NULL."""
         if self.test is None:
             return value == group
         if value is None:
@@ -105,13 +105,13 @@ class OnValue:
     def marks(self, group: Value | None = None) -> list[Fraction]:
         """The numbers at which the condition may change."""
         if isinstance(self.test, Span):
-            found: list[Value | None] = [self.test.low, self.test.high]
+            ends: list[Value | None] = [self.test.low, self.test.high]
         else:
-            found = [group] if self.test is None else list(self.test.values)
-        return [x for x in found if isinstance(x, Fraction)]
+            ends = [group] if self.test is None else list(self.test.values)
+        return [x for x in ends if isinstance(x, Fraction)]
 
     def describe(self) -> str:
-        """The condition in words close to SQL, with the analyst's own literals."""
+        """The condition in words close to SQL, with the analyst's literals."""
         if self.attribute == ROW.name:
             return f"{'NO ' if self.negated else ''}LIST WITHOUT ITEMS"
         if self.attribute == LISTS.name:
@@ -150,23 +150,23 @@ def _passes(test: Span | OneOf, value: Value) -> bool:
 
 ROW = Attribute("", None, False, frozenset({("", "listed"), ("", "missing")}))
 LISTED = OnValue(ROW.name, OneOf(frozenset({"listed"})), null=False)
-"""Whether the original has a row for a person without items, where it has one list for each id; no record tells."""
+"""Whether an original with one list for each id has a row for a person without items; a release does not show this."""
 
 LISTS = Attribute("\0", None, False, frozenset({("", "list"), ("", "null")}))
-"""Whether the original has a list for a person without items, or NULL; no release tells."""
+"""Whether the original has a list for a person without items, or NULL; a release does not show this."""
 NULL_LIST = OnValue(LISTS.name, OneOf(frozenset()), null=True)
 UNKNOWN_LIST = OnValue(LISTS.name, OneOf(frozenset()))
-"""Never true; unknown where the original has NULL for the list."""
+"""Never true; unknown if the original has NULL for the list."""
 HAS_LIST = OnValue(LISTS.name, OneOf(frozenset({"list"})), null=False)
 
 
 def on_value(node: exp.Expr, attribute: Attribute, *, left: bool) -> OnValue:
-    """A comparison of an attribute with literals.
+    """Read a comparison of an attribute with literals.
 
     Args:
         node: =, <>, <, <=, >, >=, IS [NOT] DISTINCT FROM, BETWEEN, IN, or IS NULL.
-        attribute: the attribute on its left side.
-        left: false where it is on the right side.
+        attribute: the compared attribute.
+        left: whether the attribute is on the left side.
 
     Raises:
         InputError: ``unsupported_query``: anything but literals of the attribute's kind.
@@ -190,7 +190,7 @@ def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
             raise unsupported("IN on a relational attribute without a list of literals")
         if (
             attribute.ends == "TIMESTAMP" and len({_typed(x) for x in listed}) > 1
-        ):  # DuckDB makes one type of all, which may cut some off
+        ):  # DuckDB casts all literals to one type, which may truncate some
             raise unsupported("IN on a relational attribute with literals of several types", "Write all as one type.")
         return OnValue(name, OneOf(frozenset(_same(x, attribute) for x in listed)))
     if isinstance(node, exp.Between):
@@ -213,7 +213,7 @@ def _read(node: exp.Expr, attribute: Attribute, left: bool) -> OnValue:
 
 
 def _typed(node: exp.Expr) -> str:
-    """The type that a literal is written with, if any."""
+    """The explicit type of a literal, if any."""
     node = _bare(node)
     return node.to.sql("duckdb") if isinstance(node, exp.Cast) else ""
 
@@ -227,25 +227,25 @@ def _bare(node: exp.Expr) -> exp.Expr:
 def _number(node: exp.Expr, attribute: Attribute, what: str) -> Fraction:
     if attribute.ends is None:
         raise unsupported(f"{what} on the categorical attribute {attribute.name!r}", "List its values with IN.")
-    found = _literal(node, attribute)
-    assert isinstance(found, Fraction)
-    return found
+    value = _literal(node, attribute)
+    assert isinstance(value, Fraction)
+    return value
 
 
 def _same(node: exp.Expr, attribute: Attribute) -> Value:
-    """A literal that a value is equal to; of texts, DuckDB makes numbers of as many decimals as the literal has."""
-    found, literal = _literal(node, attribute), node.find(exp.Literal)
+    """Read a literal compared for equality; DuckDB converts numbers to as many decimals as the literal has."""
+    value, literal = _literal(node, attribute), node.find(exp.Literal)
     decimals = re.fullmatch(r"DECIMAL\(\d+, ?(\d+)\)", attribute.ends or "")
     if decimals and literal is not None and len(literal.name.partition(".")[2]) < int(decimals[1]):
         raise unsupported(
             f"the attribute {attribute.name!r} compared with a number of fewer than {decimals[1]} decimals",
             "Write all decimals, such as 1.50.",
         )
-    return found
+    return value
 
 
 def _literal(node: exp.Expr, attribute: Attribute) -> Value:
-    """A literal as a value of the attribute."""
+    """Convert a literal to a value of the attribute."""
     node = _bare(node)
     if isinstance(node, exp.Null):
         raise unsupported("NULL in a comparison", "Write IS NULL.")
@@ -274,13 +274,13 @@ def _literal(node: exp.Expr, attribute: Attribute) -> Value:
 
 
 def _time(node: exp.Expr, attribute: Attribute) -> Fraction:
-    """A date or point in time, in days since 1970."""
+    """Convert a date or timestamp literal to days since 1970."""
     form = _TIME if attribute.ends == "TIMESTAMP" else _DATE
     text: exp.Expr = node
     if isinstance(node, exp.Cast) and node.to.sql("duckdb") in ("DATE", "TIMESTAMP"):
         only(node, "this", "to")
         text, form = node.this, _DATE if node.to.sql("duckdb") == "DATE" else _TIME
-    elif isinstance(node, exp.Literal) and "." in node.name:  # of coarser points in time DuckDB would cut it off
+    elif isinstance(node, exp.Literal) and "." in node.name:  # DuckDB truncates it if the column is coarser
         raise unsupported(
             f"the attribute {attribute.name!r} compared with decimals of seconds", "Write TIMESTAMP '...'."
         )
@@ -288,9 +288,9 @@ def _time(node: exp.Expr, attribute: Attribute) -> Fraction:
     try:
         if not form.fullmatch(written) and not (form is _TIME and _DATE.fullmatch(written)):
             raise ValueError
-        found = datetime.fromisoformat(written).replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+        elapsed = datetime.fromisoformat(written).replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     except ValueError:
         raise unsupported(
             f"the attribute {attribute.name!r} compared with something else than a date", "Write DATE '2001-02-03'."
         ) from None
-    return Fraction((found.days * 86_400 + found.seconds) * 1_000_000 + found.microseconds, DAY)
+    return Fraction((elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds, DAY)
