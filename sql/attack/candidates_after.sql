@@ -2,8 +2,8 @@
 -- params: none
 -- returns: person, candidates
 -- grain: person
--- How many transactions of the release may be a person's: those that hold the image of every known item that has one. An
--- item without an image excludes nobody.
+-- The number of transactions of the release that may be a person's: those that hold the image of every known item that has
+-- one. An item without an image excludes no transaction.
 WITH images AS (
     SELECT DISTINCT known.person, released_items.released_item
     FROM known

@@ -2,8 +2,8 @@
 -- params: none
 -- returns: person, candidates
 -- grain: person
--- How many transactions of an anatomy may be a person's: in each bucket as many as the least of its columns has values that
--- hold all known items of that column, since any value of one column may belong to any of another.
+-- The number of transactions of an anatomy that may be a person's: in each bucket the minimum over its columns of the number of
+-- values that hold all known items of the column, since any value of one column may belong to any value of another.
 WITH members AS (
     SELECT bucket_id, column_id, items, copies, unnest(items) AS label FROM buckets
 ),

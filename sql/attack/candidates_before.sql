@@ -2,8 +2,8 @@
 -- params: none
 -- returns: person, candidates
 -- grain: person
--- How many of the source have the relational values of a person (``alike`` is the same number) and hold all items that are
--- known of the person.
+-- The number of persons of the source with the relational values of a person (equal ``alike``) and all known items of the
+-- person.
 WITH own AS (
     SELECT persons.person, alike.alike FROM persons JOIN alike ON persons.person = alike.tid
 ),

@@ -2,10 +2,10 @@
 -- params: atomic
 -- returns: person, candidates
 -- grain: person
--- How many transactions of a local recoding may be a person's: those of the classes that fit the person's values which
--- are not complete (anything may have been suppressed), or show something that stands for each known item. With atomic
--- semantics each copy stands for one occurrence, so that known items need as many copies. No transaction that may be the
--- person's is left out: the upper bound of count_bounds for the same values and items is the same number.
+-- The number of transactions of a local recoding that may be a person's: those of the classes that match the person's values
+-- and either are not complete (any items may have been suppressed), or have a released item for each known item. With atomic
+-- semantics each copy stands for one occurrence, so known items need as many copies. No transaction that may be the person's
+-- is omitted: the upper bound of count_bounds for the same values and items is equal.
 WITH sizes AS (
     SELECT person, count(*) AS size FROM known GROUP BY person
 ),

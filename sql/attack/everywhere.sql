@@ -2,6 +2,6 @@
 -- params: none
 -- returns: person, class
 -- grain: person, class
--- Every class may be every person's, as long as no value is known.
+-- All pairs of a person and a class: without known values every class matches every person.
 SELECT persons.person, classes.class
 FROM persons CROSS JOIN (SELECT DISTINCT class FROM shown) AS classes

@@ -2,7 +2,7 @@
 -- params: attribute
 -- returns: person, class
 -- grain: person, class
--- The classes whose published category may stand for a person's value. NULL is a value; alone it is published as NULL.
+-- The classes whose published category may stand for a person's value. NULL is a value; if it is alone, NULL is published.
 SELECT fitting.person, fitting.class
 FROM fitting
 JOIN known_values ON fitting.person = known_values.person

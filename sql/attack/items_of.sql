@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, item
 -- grain: tid, item
--- What the drawn persons have, in order.
+-- The items of the drawn persons, in order.
 SELECT transactions.tid, transactions.item
 FROM transactions JOIN drawn ON transactions.tid = drawn.person
 ORDER BY transactions.tid ASC, transactions.item ASC

@@ -2,10 +2,10 @@
 -- params: numerator, denominator, columns, count_empty, transactions
 -- returns: violation, items, support
 -- grain: violation, items
--- l-diverse anatomy, l = numerator / denominator: in each bucket and column no value, which is a set of items, is had by
--- more than one in l of the bucket's transactions (the empty value only where it counts). And the buckets are an anatomy:
--- each column has one value for each transaction of the bucket, each item one column, and there are as many columns (0: two
--- or more) and transactions as promised.
+-- l-diverse anatomy, l = numerator / denominator: in each bucket and column at most one in l of the bucket's transactions has
+-- the same value, a set of items (the empty value only if it counts). The buckets are an anatomy: each column has one value
+-- for each transaction of the bucket, each item has one column, and the numbers of columns (0: two or more) and transactions
+-- are as promised.
 WITH sets AS (
     SELECT bucket_id, column_id, list_sort(list_distinct(items)) AS items, copies FROM buckets
 ),

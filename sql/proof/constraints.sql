@@ -2,7 +2,7 @@
 -- params: k
 -- returns: violation, items, support
 -- grain: set_id, items
--- Privacy constraints: whatever part of a constraint's released items a transaction holds, at least k transactions hold.
+-- Privacy constraints: at least k transactions hold every subset of a constraint's released items that any transaction holds.
 WITH images AS (
     SELECT DISTINCT listed.set_id, released_items.released_item
     FROM listed JOIN released_items ON listed.item = released_items.item

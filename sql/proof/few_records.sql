@@ -2,7 +2,7 @@
 -- params: k
 -- returns: violation, items, support
 -- grain: violation
--- At least k records have equal relational values. A class of them is called by the first of its transactions.
+-- At least k records have equal relational values. A class is named by its first transaction.
 SELECT
     'too few records have the values of transaction ' || min(transaction_id) AS violation,
     CAST([] AS TEXT[]) AS items,

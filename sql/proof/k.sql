@@ -2,8 +2,8 @@
 -- params: k
 -- returns: violation, items, support
 -- grain: class
--- Transactional k-anonymity: each published transaction, with the copies of its items, equals at least k - 1 others; empty
--- ones are a class of their own.
+-- Transactional k-anonymity: each published transaction, with the copies of its items, equals at least k - 1 others; the empty
+-- transactions form one class.
 WITH bags AS (
     SELECT transaction_ids.transaction_id,
         coalesce(

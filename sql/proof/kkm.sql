@@ -3,7 +3,7 @@
 -- returns: violation, items, support
 -- grain: violation, items
 -- (k,k^m)-anonymity: of the records with equal relational values, at least k hold each combination of items that any of
--- them holds. A class of them is called by the first of its transactions.
+-- them holds. A class is named by its first transaction.
 WITH named AS (
     SELECT class, min(transaction_id) AS example FROM classes GROUP BY class
 ),

@@ -3,7 +3,7 @@
 -- returns: violation, items, support
 -- grain: violation, items
 -- (k,l^m)-diversity: of the records with equal relational values that hold a combination of nonsensitive items, the empty
--- one included, at most one in l holds a sensitive item. A class is called by the first of its transactions.
+-- one included, at most one in l holds a sensitive item. A class is named by its first transaction.
 WITH background AS (
     SELECT transaction_id, items FROM combinations
     UNION ALL

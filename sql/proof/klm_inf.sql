@@ -2,9 +2,9 @@
 -- params: l
 -- returns: violation, items, support
 -- grain: violation, items
--- (k,l^m)-diversity for every m. What the records with a sensitive item z that hold a set of nonsensitive items all hold
--- besides, can be added to the set: no fewer of those who hold it have z, and no more hold it. So it is enough to look at
--- the intersections of records with z. A class is called by the first of its transactions.
+-- (k,l^m)-diversity for every m. Let z be a sensitive item and S a set of nonsensitive items. Items that all records with z and
+-- S hold can be added to S: the number of its records with z does not change, and the number of its records does not grow. So
+-- it suffices to check the intersections of records with z. A class is named by its first transaction.
 WITH RECURSIVE baskets AS (
     SELECT
         classes.class,

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: violation, items, support
 -- grain: row
--- Each transaction has one record, and each record a transaction: else the classes of records would say nothing of it.
+-- Each transaction has one record, and each record has a transaction: otherwise the classes of records would not cover it.
 WITH present AS (
     SELECT transaction_id FROM records
     UNION

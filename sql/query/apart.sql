@@ -2,5 +2,5 @@
 -- params: none
 -- returns: pairs
 -- grain: one row
--- How many pairs of released items share a member, neither having all members of the other.
+-- The number of pairs of released items that share a member but are not nested.
 SELECT count(*) AS pairs FROM overlaps WHERE overlaps.apart > 0

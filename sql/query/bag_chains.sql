@@ -2,8 +2,8 @@
 -- params: none
 -- returns: transaction_id, item, above
 -- grain: transaction_id, item
--- What else of the same transaction stands for the members of a released item of bags, from below to above, where there is
--- anything.
+-- For each released item of a transaction of bags: the other released items of the transaction for its members, if any, from
+-- the lowest to the highest.
 SELECT
     transactions.transaction_id,
     transactions.item,

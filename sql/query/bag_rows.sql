@@ -2,8 +2,8 @@
 -- params: none
 -- returns: transaction_id, item, label, copies, nested
 -- grain: transaction_id, label
--- The rows of a release of bags, with what tells released items of the same label apart: how many copies there are, and
--- whether the same transaction has a released item below it. All three together are the item's name here.
+-- The rows of a release of bags. Items are distinguished by label, number of copies, and whether the same transaction has a
+-- released item below; the three together are the name of the item.
 SELECT
     marked.transaction_id,
     CAST(marked.copies AS TEXT) || CASE WHEN marked.nested THEN '+' ELSE '-' END || marked.label AS item,

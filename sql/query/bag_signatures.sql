@@ -2,8 +2,8 @@
 -- params: none
 -- returns: released_item, item, above, signature, complete, transactions
 -- grain: item, above, signature, complete
--- For each released item of a release of bags, in how many transactions it is, by what stands above it there, by the
--- transaction's signature (NULL where it has none), and by whether it is complete.
+-- The number of transactions of each released item in a release of bags, by the released items above it, by the transaction's
+-- signature (NULL if it has none), and by completeness.
 SELECT
     transactions.label AS released_item, transactions.item, chains.above, held.signature, transaction_ids.complete,
     CAST(sum(transaction_ids.weight) AS BIGINT) AS transactions

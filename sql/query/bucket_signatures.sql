@@ -2,8 +2,8 @@
 -- params: none
 -- returns: bucket_id, column_id, signature, copies
 -- grain: bucket_id, column_id, signature
--- How many values of each bucket and column have how many items that pass each test, up to where the number matters: "0:1 2:3"
--- is one item that passes test 0 and three that pass test 2. Values without such items are left out.
+-- The values of each bucket and column, counted by their numbers of items that pass each test, up to the cap: "0:1 2:3" is one
+-- item that passes test 0 and three that pass test 2. Values without such items are omitted.
 WITH vals AS (
     SELECT
         bucket_id, column_id, copies, items,

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: transaction_id, item, copies
 -- grain: transaction_id, item
--- The different transactions of a release as a table like that of all.
+-- The distinct transactions of a release, in the form of the view transactions.
 SELECT content_items.content_id AS transaction_id, items.label AS item, content_items.copies
 FROM content_items
 JOIN items ON content_items.item = items.item

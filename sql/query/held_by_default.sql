@@ -2,8 +2,7 @@
 -- params: weight
 -- returns: transaction_id, signature
 -- grain: transaction_id
--- The signature of each transaction that has any released item; those that are not listed have the weight of the
--- parameter.
+-- The signature of each transaction that has any released item; items that are not listed have the weight in the parameter.
 SELECT
     transactions.transaction_id,
     CAST(sum(coalesce(weights.weight, getvariable('weight'))) AS BIGINT) AS signature

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: transaction_id, signature
 -- grain: transaction_id
--- The same as held where a number would be too long: the classes of the listed released items, sorted, as a text.
+-- The same as held if a number would be too long: the classes of the listed released items, sorted, as a text.
 SELECT
     transactions.transaction_id,
     string_agg(CAST(weights.weight AS TEXT), ',' ORDER BY weights.weight ASC) AS signature

@@ -2,8 +2,8 @@
 -- params: none
 -- returns: released_item, signature, complete, transactions
 -- grain: released_item, signature, complete
--- The same as signatures_by_item where transactions may differ in whether they are complete, and each of them may stand for
--- several that are alike: its weight.
+-- The same as signatures_by_item for transactions that differ in completeness, and with weights: a transaction may represent
+-- several equal ones.
 SELECT
     transactions.item AS released_item, held.signature, transaction_ids.complete,
     CAST(sum(transaction_ids.weight) AS BIGINT) AS transactions

@@ -3,7 +3,7 @@
 -- returns: below, above, size, apart
 -- grain: below, above
 -- The pairs of released items that share a member, the one with fewer members below the other (tie: the smaller label); the
--- size of the upper one, and how many members of the lower one the upper one lacks.
+-- size of the upper one, and the number of members of the lower one that the upper one lacks.
 WITH sizes AS (
     SELECT released_items.released_item, count(*) AS size FROM released_items GROUP BY released_items.released_item
 ),

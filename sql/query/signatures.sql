@@ -2,7 +2,7 @@
 -- params: none
 -- returns: signature, transactions
 -- grain: signature
--- How many transactions have each signature.
+-- The number of transactions with each signature.
 SELECT held.signature, count(*) AS transactions
 FROM held
 GROUP BY held.signature

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: released_item, signature, transactions
 -- grain: released_item, signature
--- The same for the transactions of each released item; the signature is NULL where a transaction has none.
+-- The number of transactions of each released item with each signature; NULL if a transaction has none.
 SELECT transactions.item AS released_item, held.signature, count(*) AS transactions
 FROM transactions
 LEFT JOIN held ON transactions.transaction_id = held.transaction_id

@@ -2,5 +2,5 @@
 -- params: released_item
 -- returns: transactions
 -- grain: one row
--- How many transactions have one released item, which a transaction has once.
+-- The support of one released item, which a transaction has at most once.
 SELECT count(*) AS transactions FROM transactions WHERE transactions.item = getvariable('released_item')

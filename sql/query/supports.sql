@@ -2,7 +2,7 @@
 -- params: none
 -- returns: released_item, transactions
 -- grain: released_item
--- How many transactions have each released item.
+-- The support of each released item.
 SELECT transactions.item AS released_item, count(*) AS transactions
 FROM transactions
 GROUP BY transactions.item

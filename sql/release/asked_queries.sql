@@ -2,8 +2,8 @@
 -- params: prefix
 -- returns: asked
 -- grain: one row
--- A digest of the queries of the workloads whose names begin so, with their true counts: runs that were asked the same have the
--- same.
+-- A digest of the queries and true counts of the workloads whose names have this prefix: equal for runs that answered the same
+-- queries.
 WITH asked AS (
     SELECT concat_ws(' ', accuracy.query_id, accuracy.truth, CAST(workloads.items AS VARCHAR)) AS query
     FROM accuracy

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: cells
 -- grain: one row
--- How many parts two anatomies have in common.
+-- The number of parts that two anatomies have in common.
 SELECT count(DISTINCT cell) AS cells FROM cells

@@ -2,6 +2,6 @@
 -- params: none
 -- returns: item, label
 -- grain: item
--- The labels of a release, numbered from 0 in code-point order; a label that has two numbers there has one here.
+-- The labels of a release, numbered from 0 in code-point order; a label with two item_ids gets one number.
 SELECT CAST(row_number() OVER (ORDER BY item ASC) - 1 AS INTEGER) AS item, item AS label
 FROM (SELECT DISTINCT item FROM labels) AS distinct_labels

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, item, copies
 -- grain: tid, item
--- Frozen rows as integers, each pair once (a repeated row is no further person, but its copies can be seen).
+-- The frozen rows as integers, each pair once (a repeated row does not count as another person, but its copies add up).
 SELECT
     transaction_items.transaction_id AS tid,
     items.item,

@@ -2,8 +2,8 @@
 -- params: none
 -- returns: released_item, cell
 -- grain: released_item
--- The parts into which the columns of two anatomies cut the items together, numbered. A part lies within one column of
--- each; items that only one of them has are parts of their own.
+-- The intersections of the columns of two anatomies, numbered. A part lies within one column of each; items that only one of
+-- the anatomies has form separate parts.
 WITH firsts AS (
     SELECT DISTINCT column_id, item FROM (SELECT column_id, unnest(items) AS item FROM first_buckets) AS listed
 ),

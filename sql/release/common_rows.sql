@@ -2,8 +2,8 @@
 -- params: bags
 -- returns: persons, items, copies, attribute_values
 -- grain: row of published
--- Published rows in items that two releases have in common: each released item gives way to the number of its cell, those
--- without one and relational values are left out. Copies are added up where both releases publish bags, and are 1 else.
+-- Published rows generalized to the cells of two releases: the number of its cell replaces each released item; released items
+-- without a cell, and relational values, are omitted. Copies are added up if both releases publish bags, and are 1 otherwise.
 WITH numbered AS (
     SELECT row_number() OVER (ORDER BY items ASC, copies ASC, attribute_values ASC) AS row_id, persons, items, copies
     FROM published

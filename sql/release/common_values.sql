@@ -2,8 +2,8 @@
 -- params: none
 -- returns: persons, items, copies, attribute_values
 -- grain: value of buckets, cell
--- The values of an anatomy without their buckets, cut into parts that two anatomies have in common. Empty parts are left
--- out: they are what the others leave of all persons.
+-- The values of an anatomy without their buckets, divided into parts that two anatomies have in common. Empty parts are
+-- omitted: their number follows from the others and N.
 WITH numbered AS (
     SELECT row_number() OVER (ORDER BY bucket_id ASC, column_id ASC, items ASC) AS row_id, items, copies FROM buckets
 ),

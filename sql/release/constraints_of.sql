@@ -2,8 +2,8 @@
 -- params: release_id
 -- returns: kind, ord, set_id, item
 -- grain: kind, set_id, item
--- What was stated for a release, in its order: privacy and utility constraints, countable sets, weights (in place of a
--- set's id). Pgen's are one row without an item.
+-- The owner's constraints of a release, in order: privacy and utility constraints, countable sets, weights (in place of a
+-- set's id). The constraints of Pgen are one row without an item.
 SELECT kind, ord, set_id, item
 FROM constraints
 WHERE release = getvariable('release_id')

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: transaction_id, class
 -- grain: transaction_id
--- The whole content of each transaction that has any; transactions with the same content form a class.
+-- The class of each non-empty transaction; transactions with equal content form a class.
 SELECT transaction_id, list([item_id, copies] ORDER BY item_id ASC, copies ASC) AS class
 FROM transaction_items
 GROUP BY transaction_id

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: catalog_name, schema_name
 -- grain: one row
--- Where unqualified names are made.
+-- The catalog and schema in which unqualified names are created.
 SELECT current_database() AS catalog_name, current_schema() AS schema_name

@@ -2,7 +2,7 @@
 -- params: most
 -- returns: item, size, support
 -- grain: item
--- The most frequent released items that stand for several original items, and for how many.
+-- The most frequent released items that stand for several original items, with the number of these.
 SELECT sizes.released_item AS item, sizes.size, supports.support
 FROM (
     SELECT released_item, count(*) AS size FROM released_items GROUP BY released_item HAVING count(*) > 1

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: item
 -- grain: item
--- The items of the data that a released item stands for together with others.
+-- The items of the data that share a released item with other items.
 SELECT items.item
 FROM items
 JOIN released_items ON released_items.item = items.label

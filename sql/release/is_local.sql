@@ -2,10 +2,10 @@
 -- params: none
 -- returns: is_local
 -- grain: one row
--- Whether a release is read as one of a local recoding. Those of transactional k-anonymity are; so are those of relational
--- and transaction data where something was suppressed, since each cluster of records loses items of its own, even where all
--- of them lost some; so is any other in which several released items stand for one item, or in which not all transactions
--- are alike in what may be suppressed. Where a local recoding shows none of this, both readings are the same.
+-- Whether readers treat a release as a local recoding: releases under transactional k-anonymity; releases of relational and
+-- transaction data with suppression, since each cluster of records loses different items, even if all of them lost some; and
+-- any other release in which several released items stand for one item, or ``complete`` differs between transactions. For a
+-- local recoding with none of these properties, both interpretations are equal.
 WITH told AS (
     SELECT
         max(value) FILTER (WHERE key = 'model') AS model,

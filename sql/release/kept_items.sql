@@ -2,5 +2,5 @@
 -- params: release_id
 -- returns: released_item, item
 -- grain: released_item, item
--- What the released items of a published release stood for that was dropped or replaced.
+-- The original items of each released item of a published release that was dropped or replaced.
 SELECT released_item, item FROM kept_items WHERE release_id = getvariable('release_id')

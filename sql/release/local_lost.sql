@@ -2,8 +2,8 @@
 -- params: none
 -- returns: lost, wrong
 -- grain: one row
--- Of bags: how many occurrences are not published, and how many transactions are wrong: published with more occurrences
--- than they had, or with fewer although they are said to be complete.
+-- For bags: the number of unpublished occurrences, and of wrong transactions: those published with more occurrences than they
+-- had, or with fewer although they are marked complete.
 WITH before AS (SELECT tid, sum(copies) AS n FROM transactions GROUP BY tid),
 after AS (SELECT tid, sum(copies) AS n FROM recoded GROUP BY tid)
 SELECT

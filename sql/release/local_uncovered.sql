@@ -2,7 +2,7 @@
 -- params: none
 -- returns: wrong
 -- grain: one row
--- Under set semantics: the transactions that are said to be complete and hold an item that nothing stands for.
+-- For set semantics: the number of transactions that are marked complete but hold an item without a released item.
 SELECT count(DISTINCT transactions.tid) AS wrong
 FROM transactions
 WHERE

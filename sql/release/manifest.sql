@@ -2,5 +2,5 @@
 -- params: none
 -- returns: key, value
 -- grain: key
--- What a release says about itself.
+-- The manifest of a release.
 SELECT key, value FROM manifest ORDER BY key ASC

@@ -2,5 +2,5 @@
 -- params: none
 -- returns: n
 -- grain: one row
--- How many rows a manifest has; NULL where a key or a value is NULL.
+-- The number of rows of a manifest; NULL if a key or a value is NULL.
 SELECT CASE WHEN count(*) = count(key) AND count(*) = count(value) THEN count(*) END AS n FROM manifest

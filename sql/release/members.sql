@@ -2,5 +2,5 @@
 -- params: none
 -- returns: released_item, item
 -- grain: released_item, item
--- What each released item stands for, sorted.
+-- The original items of each released item, sorted.
 SELECT released_item, item FROM released_items ORDER BY released_item ASC, item ASC

@@ -2,8 +2,8 @@
 -- params: catalog_name
 -- returns: schema_name, kind, name, text, comment
 -- grain: schema_name, kind, name, text
--- Everything that a database's catalog holds, in one list: the text of each table, view and macro, and its comment and
--- tags. Nothing is bound: a view is a text here, whatever it reads.
+-- All objects of a database's catalog in one list: the text of each table, view and macro, and its comment and tags. No view
+-- or macro is bound.
 SELECT
     schema_name, 'schema' AS kind, '' AS name, '' AS text, coalesce(comment, '') || CAST(tags AS TEXT) AS comment
 FROM duckdb_schemas()

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: transaction_id, length, first_item, last_item, item_sum
 -- grain: transaction_id
--- What each transaction looks like, in numbers, in the order of the ids; NULL where it has no item.
+-- Numbers that describe the items of each transaction, in the order of the ids; NULL for an empty transaction.
 WITH places AS (
     SELECT item, row_number() OVER (ORDER BY item ASC) AS place FROM (SELECT DISTINCT item FROM transactions) AS labels
 )

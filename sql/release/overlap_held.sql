@@ -2,8 +2,8 @@
 -- params: none
 -- returns: tid, joint
 -- grain: tid, joint
--- Which persons remain candidates for which joint item: those who have its first part in the first release and its second
--- part in the second. A part that a release does not have excludes nobody.
+-- The persons who remain candidates for each joint item: those who have its first part in the first release and its second
+-- part in the second. A part that a release does not have excludes no person.
 WITH firsts AS (
     SELECT DISTINCT transactions.tid, joints.first_item AS part
     FROM transactions JOIN joints ON transactions.item = joints.item

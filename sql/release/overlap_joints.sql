@@ -2,8 +2,8 @@
 -- params: none
 -- returns: item, joint, first_item, second_item
 -- grain: item
--- What stands for each item of the data in two releases together, numbered; NULL where a release has nothing for it. Items
--- that neither release has anything for are left out: knowing them helps nobody.
+-- The pair of released items of each item of the data in two releases, numbered; NULL if a release has none. Items without a
+-- released item in both are omitted: attackers learn nothing from them.
 SELECT
     items.item,
     CAST(dense_rank() OVER (ORDER BY first_members.released_item ASC, second_members.released_item ASC) AS INTEGER) AS joint,

@@ -2,7 +2,7 @@
 -- params: k
 -- returns: smallest, below_k
 -- grain: one row
--- The same for whoever knows two items that some person really has.
+-- The same as overlap_singles for an attacker who knows two items of a person.
 WITH known AS (
     SELECT DISTINCT transactions.tid, joints.joint FROM transactions JOIN joints ON transactions.item = joints.item
 ),

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: persons, items, copies, attribute_values
 -- grain: items, copies, attribute_values
--- The different buckets of an anatomy, without their numbers: the values of each, how many copies, and in which column.
+-- The distinct buckets of an anatomy, without their numbers: the values of each with their copies and columns.
 SELECT count(*) AS persons, items, copies, attribute_values
 FROM (
     SELECT

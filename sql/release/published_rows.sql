@@ -2,8 +2,8 @@
 -- params: none
 -- returns: persons, items, copies, attribute_values
 -- grain: items, copies, attribute_values
--- The different rows of a release as its readers see them: the released items of a transaction in their order, how many
--- copies of each, and its relational values; and how many transactions have them.
+-- The distinct rows of a release as its readers see them: the released items of a transaction in order, the copies of each,
+-- and its relational values; and the number of transactions with this row.
 WITH held AS (
     SELECT
         transaction_id,

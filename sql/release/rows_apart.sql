@@ -2,8 +2,8 @@
 -- params: k
 -- returns: only_first, only_second, alone, below_k
 -- grain: one row
--- The multiset difference of the rows of two releases: how many are in one of them only, how many of those have no equal
--- in the difference, and how many have fewer than k - 1 equals there.
+-- The multiset difference of the rows of two releases: the numbers of rows in only one of them, of those without an equal in
+-- the difference, and of those with fewer than k - 1 equals there.
 WITH counted AS (
     SELECT sum(here) - sum(there) AS surplus
     FROM (

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: buckets_out_of_place, wrong_copies, items_without_members, members_without_an_item, repeated_members, nulls, words_of_suppression_that_the_rows_deny
 -- grain: one row
--- Rows of an anatomy that do not belong together, by kind: all are 0 in a release as anondb writes it.
+-- The numbers of inconsistent rows of an anatomy, by kind: all are 0 in a release that anondb wrote.
 WITH members AS (
     SELECT DISTINCT label FROM (SELECT unnest(items) AS label FROM buckets) AS listed
 )

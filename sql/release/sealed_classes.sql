@@ -2,8 +2,7 @@
 -- params: none
 -- returns: classes_that_are_complete_in_part
 -- grain: one row
--- Equivalence classes some of whose transactions are said to be complete and others not: there are none in a release as
--- anondb writes it.
+-- The number of equivalence classes with both complete and incomplete transactions: 0 in a release that anondb wrote.
 SELECT count(*) AS classes_that_are_complete_in_part
 FROM (
     SELECT classes.class

@@ -2,8 +2,8 @@
 -- params: none
 -- returns: transactions_without_a_record, records_without_a_transaction, repeated_records, values_that_stand_for_nothing, values_that_no_record_has, repeated_values
 -- grain: one row
--- Relational rows of a release that do not belong together, by kind: all are 0 in a release as anondb writes it. ``shown``
--- are the categories that occur.
+-- The numbers of inconsistent relational rows of a release, by kind: all are 0 in a release that anondb wrote. ``shown`` are
+-- the categories that occur.
 SELECT
     (
         SELECT count(*) FROM transaction_ids

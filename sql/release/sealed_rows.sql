@@ -2,7 +2,7 @@
 -- params: none
 -- returns: numbers_out_of_place, rows_without_a_transaction, rows_without_a_label, labels_out_of_place, labels_without_a_row, repeated_rows, wrong_copies, items_without_members, members_without_an_item, repeated_members, nulls, transactions_not_in_the_manifest, words_of_suppression_that_the_rows_deny
 -- grain: one row
--- Rows of a release that do not belong together, by kind: all are 0 in a release as anondb writes it.
+-- The numbers of inconsistent rows of a release, by kind: all are 0 in a release that anondb wrote.
 SELECT
     (
         SELECT count(*) FROM transaction_ids

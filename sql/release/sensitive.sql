@@ -2,5 +2,5 @@
 -- params: none
 -- returns: item
 -- grain: item
--- The released items that are sensitive ones, which are published as they are.
+-- The released items that are sensitive items, which are published unchanged.
 SELECT items.item FROM items WHERE EXISTS (SELECT 1 FROM sensitive WHERE sensitive.label = items.label)

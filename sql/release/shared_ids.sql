@@ -2,7 +2,7 @@
 -- params: none
 -- returns: n
 -- grain: one row
--- Persons of one source who are in another too, by their ids as text.
+-- The number of persons in both of two sources, by their ids as text.
 SELECT count(*) AS n
 FROM ids
 WHERE EXISTS (SELECT 1 FROM other_ids WHERE CAST(other_ids.id AS TEXT) = CAST(ids.id AS TEXT))

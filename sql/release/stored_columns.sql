@@ -2,7 +2,7 @@
 -- params: catalog_name, schema
 -- returns: table_name, column_name, data_type, is_table
 -- grain: table_name, column_name
--- The columns of all tables and views of a schema, and whether they are those of a table.
+-- The columns of all tables and views of a schema, and whether each belongs to a table.
 SELECT
     c.table_name, c.column_name, c.data_type,
     EXISTS (

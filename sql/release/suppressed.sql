@@ -2,7 +2,7 @@
 -- params: none
 -- returns: items, occurrences
 -- grain: one row
--- What a recoding takes away: the suppressed items that occur, and their occurrences.
+-- The numbers of suppressed items that occur, and of their occurrences.
 SELECT count(DISTINCT transactions.item) AS items, count(*) AS occurrences
 FROM transactions
 JOIN image ON transactions.item = image.item

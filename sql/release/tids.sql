@@ -2,5 +2,5 @@
 -- params: none
 -- returns: tid
 -- grain: row of ids
--- What is to be numbered.
+-- The tids to be numbered.
 SELECT tid FROM ids

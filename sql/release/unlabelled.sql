@@ -2,7 +2,7 @@
 -- params: none
 -- returns: n
 -- grain: one row
--- The different item numbers in the rows of a release that no label belongs to.
+-- The number of distinct item numbers without a label in the rows of a release.
 SELECT count(*) AS n
 FROM (SELECT DISTINCT transaction_items.item_id FROM transaction_items) AS used
 WHERE NOT EXISTS (SELECT 1 FROM labels WHERE labels.item_id = used.item_id AND labels.item IS NOT NULL)

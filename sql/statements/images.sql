@@ -2,7 +2,7 @@
 -- params: none
 -- returns: item, released_item
 -- grain: item
--- What a release publishes for each item of the data as they are now; NULL where no released item stands for it.
+-- The released item of each item of the current data; NULL if it has none.
 SELECT items.item, released_items.released_item
 FROM items
 LEFT JOIN released_items ON items.label = released_items.item

@@ -2,8 +2,8 @@
 -- params: none
 -- returns: database_name, schema_name, function_name, search_path, current_database_name
 -- grain: database_name, schema_name, function_name
--- The macros that somebody made, and the path along which DuckDB looks for functions; all calls are qualified, since an
--- unqualified one may be what a macro hides.
+-- The user's macros, and the search path of DuckDB for functions; all calls are qualified, because a macro may hide an
+-- unqualified function.
 SELECT DISTINCT
     database_name, schema_name, function_name,
     system.main.current_setting('search_path') AS search_path,

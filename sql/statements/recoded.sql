@@ -2,7 +2,7 @@
 -- params: none
 -- returns: tid, item
 -- grain: tid, item
--- The data as they are now under the recoding of a release: each image once; items without an image are left out.
+-- The current data under the recoding of a release: each image once; items without an image are omitted.
 SELECT DISTINCT transactions.tid, codes.item
 FROM transactions
 JOIN images ON transactions.item = images.item

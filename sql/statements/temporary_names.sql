@@ -2,8 +2,8 @@
 -- params: none
 -- returns: name
 -- grain: name
--- The temporary tables and views that have names such as work tables have; what an open release keeps has a query's
--- name, with a slash.
+-- The temporary tables and views with names like those of work tables; tables cached by an open release have the name of a
+-- query, with a slash.
 SELECT name
 FROM (
     SELECT table_name AS name FROM duckdb_tables() WHERE database_name = 'temp'
