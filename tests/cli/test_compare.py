@@ -82,7 +82,7 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     assert state_of(shop) == after
     text = run(*words[:-1]).out
     assert "error where truth >= k" in text and "answer 0" in text and re.search(r" 2 \(\d+(\.\d)? %\)", text)
-    assert "asked different queries" not in text
+    assert "answered different queries" not in text
     more = run("compare", shop, *SHOP, "--m", "2", "--algorithms", "mm", "--json", "--again")
     assert [r["lm_total"] for r in more.json["runs"]] == [by_name["mm"]["lm_total"]]
     with duckdb.connect(str(shop)) as connection:
@@ -95,7 +95,7 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_draws_of_generalized_items_differ_between_runs(run: Run, shop: Path) -> None:
     words = ("--algorithms", "apriori,mm", "--draw", "generalized", "--size", "1")
-    assert "asked different queries" in run("compare", shop, *SHOP, *words).out
+    assert "answered different queries" in run("compare", shop, *SHOP, *words).out
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
             "cannot keep the model hkp; these can: mm",
             marks=pytest.mark.slow,
         ),
-        pytest.param(("--model", "constraints"), "Comparisons are for the models km, k, hkp", marks=pytest.mark.slow),
+        pytest.param(("--model", "constraints"), "A comparison takes the models km, k, hkp", marks=pytest.mark.slow),
         pytest.param(("--k", "0"), "k must be an integer from 1", marks=pytest.mark.slow),
         (("--k", "x"), "k must be integers"),
         pytest.param(("--m", "x"), "m must be an integer or inf", marks=pytest.mark.slow),
@@ -267,7 +267,7 @@ def test_no_error_is_called_the_smallest_that_0_matches() -> None:
     said = in_short(one, other)
     assert (
         "smallest median error" not in said
-        and "none answers COUNT queries with truth &ge; k better than the answer 0" in said
+        and "no run answers COUNT queries with truth &ge; k better than the constant answer 0" in said
     )
     said = in_short(result("mm", 2, 2, 0.1, error=None), result("coat", 2, 2, 0.1, error=None))
     assert "smallest median error" not in said and "no query has a truth of k or more" in said
@@ -278,7 +278,7 @@ def test_no_error_is_called_the_smallest_that_0_matches() -> None:
 def test_errors_on_different_queries_are_not_compared() -> None:
     said = in_short(result("mm", 2, 2, 0.1, asked="these"), result("coat", 2, 2, 0.2, asked="those"))
     assert "the least loss" in said and "smallest median error" not in said and "narrowest" not in said
-    assert "asked different queries" in said
+    assert "answered different queries" in said
 
 
 def test_results_survive_json() -> None:
