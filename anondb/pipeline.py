@@ -286,8 +286,8 @@ def _other_table(dataset: Dataset, asked: str) -> tuple[str, ...]:
     if asked == dataset.table:
         return ()
     return (
-        f"Counts over {dataset.table!r} as it is are not those of the release, where each transaction has an item once:"
-        f" analysts ask the table {asked!r}.",
+        f"Counts over {dataset.table!r} differ from those of the release, where each transaction has an item once:"
+        f" analysts query the table {asked!r}.",
     )
 
 

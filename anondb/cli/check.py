@@ -236,7 +236,7 @@ def _verify_source(
             ("suppression", "within the policy's limit" if check.within_limit else "beyond the policy's limit"),
             ("information loss", f"LM {figure(check.loss.lm)}, NCP {figure(check.loss.ncp)}"),
         ]
-        print_table(f"{shown(release)} on its source as it is now", rows)
+        print_table(f"{shown(release)} on its current source", rows)
         print_witnesses(verification)
         print_items("without a released item", check.not_covered)
     if not check.holds:

@@ -57,7 +57,7 @@ PROMISES: Mapping[str, tuple[str, str]] = {
         " person.",
     ),
     "k": (
-        "Every published transaction equals at least k - 1 others, so that any number of known items leaves k candidates.",
+        "Every published transaction equals at least k - 1 others, so any number of known items leaves k candidates.",
         "Facts that all k candidates share. Levels of the taxonomy are mixed, so the support of an original item is"
         " ambiguous, and a coarse label beside finer ones suggests that it does not stand for those.",
     ),

@@ -26,7 +26,7 @@ def _verify(subject: Subject, model: Anatomy, witnesses: int) -> Verification:
 
 def _remarks(model: Anatomy) -> tuple[str, ...]:
     nothing = "l = 1 promises nothing: a column of a bucket may hold a single value."
-    ignored = "Empty values are ignored: that somebody has no item of a column may be inferred with more than 1/l."
+    ignored = "Empty values are ignored: the absence of items of a column may be inferred with a probability above 1/l."
     return (*([nothing] if model.l == 1 else []), *([ignored] if model.empty_values == "ignore" else []))
 
 

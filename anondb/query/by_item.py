@@ -33,7 +33,7 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     if release.bags is not None and not release.is_laminar:
         raise unsupported("GROUP BY item where released items share only some members", "Count the items one by one.")
     holdings = release.holdings(classes)
-    under = {label: lifted for label, found in holdings.items() if (lifted := _lifted(release, found))}
+    under = {label: lifted for label, holders in holdings.items() if (lifted := _lifted(release, holders))}
     hidden = Counter[tuple[int, ...]]()
     if release.differing:
         hidden.update({g.counts: g.records for g in release.records(classes, ()) if not g.complete})

@@ -252,10 +252,10 @@ class Opened:
         grouped = exp.select(*names, exp.cast(exp.Sum(this=exp.column("weight")), "BIGINT").as_("records")).from_(
             tree.subquery("shown")
         )
-        found = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
+        rows = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
         none = (0,) * len(classes.parts)
         answers = []
-        for row in zip(*(column.tolist() for column in found.values()), strict=True):
+        for row in zip(*(column.tolist() for column in rows.values()), strict=True):
             signature = row[-2] if classes.parts else None
             values, cells = iter(row), []
             for attribute in attributes:

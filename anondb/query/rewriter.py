@@ -72,7 +72,7 @@ LISTED_NOTE = (
     "Only items that some released item stands for are listed; suppressed items are missing, and a listed item may not "
     "occur in the original at all."
 )
-VALUES_NOTE = "Each value is listed that somebody may have; it may not occur in the original at all."
+VALUES_NOTE = "All possible values are listed; a listed value may not occur in the original at all."
 NUMBER_NOTE = "Items written as numbers were read as their texts."
 
 

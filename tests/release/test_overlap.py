@@ -310,7 +310,7 @@ def test_what_cannot_be_compared_says_why(owner_file: Path, tmp_path: Path) -> N
         database.sql("DROP SCHEMA release_one CASCADE")
         second = make(database, "sales", "food", "two", 2)
         gone, links_found = second.publish(tmp_path / "two.duckdb", allow_overlap=True).intersections
-        assert gone.difference is None and gone.reason is not None and "dropped by other means" in gone.words
+        assert gone.difference is None and gone.reason is not None and "was not dropped by anondb" in gone.words
         assert links_found.reason is not None
         kept = database.sql("SELECT other, compared, alone, reason IS NULL FROM anondb.overlaps").fetchall()  # type: ignore[union-attr]
         assert kept == [("one", None, None, False), ("one", None, None, False), ("links", None, None, False)]
