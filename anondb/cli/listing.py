@@ -61,7 +61,7 @@ def _print_one(method: Method) -> None:
     for words, names in (("needs", method.needs), ("takes", method.takes)):
         for name in names:
             typer.echo(f"  {words} --{name.replace('_', '-')}: {SOURCES[name].help}")
-    for name, statement in method.option_parameters.items():
+    for name, parameter in method.option_parameters.items():
         default = getattr(method.options(), name)
         shown_default = "" if default is None else f" (default {str(default).lower()})"
-        typer.echo(f"  --option {name}={statement.metavar}: {statement.help}{shown_default}")
+        typer.echo(f"  --option {name}={parameter.metavar}: {parameter.help}{shown_default}")

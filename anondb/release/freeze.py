@@ -52,7 +52,7 @@ class FrozenRelease:
         suppression: ``some`` or ``none``.
         manifest: its manifest.
         kind: its tables, views and macros.
-        cover: for a local recoding, the generalized item of each item; for the owner only.
+        cover: for a local recoding, the released items that stand for each item; for the owner only.
     """
 
     schema: SchemaName
