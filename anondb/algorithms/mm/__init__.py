@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anondb.algorithms.method import Method, Task
+from anondb.errors import InputError
 
 if TYPE_CHECKING:
     from anondb.engine import Engine
@@ -14,7 +15,15 @@ if TYPE_CHECKING:
 def _mm(engine: Engine, task: Task) -> Recoding:
     from anondb.algorithms.mm.mm import mm
 
-    return mm(engine, task.dataset, task.model, private=task.sensitive or ())
+    dataset, private = task.dataset, task.sensitive or ()
+    if dataset.labels and set(dataset.labels) <= set(private):
+        raise InputError(
+            f"All {dataset.n_items} items of {dataset.source} are private: there is none that an attacker is taken to know,"
+            " so that nothing is protected.",
+            code="all_sensitive",
+            hint="Name only the items that are to stay unknown with --sensitive.",
+        )
+    return mm(engine, dataset, task.model, private=private)
 
 
 MM = Method(

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from anondb.algorithms.mm.moles import MoleMiner, Moles
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.errors import InputError
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
@@ -46,13 +45,6 @@ def mm(
     if isinstance(model, KmAnonymity):
         model, private = HkpCoherence(Fraction(1), model.k, model.m), ()
     hidden = set(private)
-    if dataset.labels and set(dataset.labels) <= hidden:
-        raise InputError(
-            f"All {dataset.n_items} items of {dataset.source} are private: no item is left that an attacker may know,"
-            " so nothing is protected.",
-            code="all_sensitive",
-            hint="Name only the items to keep secret with --sensitive.",
-        )
     is_private = np.array([label in hidden for label in dataset.labels], dtype=np.bool_)
     moles = MoleMiner(engine, dataset, is_private, model).mine()
     kept = np.ones(dataset.n_items, dtype=np.bool_)
