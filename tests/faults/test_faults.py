@@ -347,10 +347,11 @@ def test_a_second_writer(place: Path) -> None:
     assert done.returncode == 5 and "locked" in done.stderr
 
 
-def test_corrupt_and_cut_files(place: Path) -> None:
+@pytest.mark.parametrize("files", some([range(5), range(5, 12)], range(5)))
+def test_corrupt_and_cut_files(place: Path, files: range) -> None:
     whole = (place / "out" / "spring.duckdb").read_bytes()
-    rng = random.Random(9)
-    for n in range(12):
+    for n in files:
+        rng = random.Random(9 + n)
         broken = bytearray(whole)
         if n % 3 == 0:
             broken = broken[: rng.randrange(len(broken))]

@@ -601,6 +601,7 @@ def test_an_open_release_that_changes_between_its_statements(engine: Engine) -> 
         engine._on_statement = None
 
 
+@pytest.mark.slow
 def test_a_sealed_file_opened_read_only(
     engine: Engine, schemas: dict[tuple[str, str], SchemaName], tmp_path: Path
 ) -> None:

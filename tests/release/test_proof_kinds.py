@@ -104,7 +104,7 @@ def wanted_klm(rows: Sequence[tuple[Record, frozenset[str]]], l: int, m: float) 
     )
 
 
-@pytest.mark.parametrize("m", some([1, 2, 3, inf], 2, inf))
+@pytest.mark.parametrize("m", some([1, 2, 3, inf], 2))
 def test_kkm(m: float) -> None:
     seen = set()
     for seed in range(20):
@@ -226,7 +226,7 @@ def anatomy_script(l: Fraction, columns: int, empty_values: str, transactions: i
     ("l", "empty_values"),
     some(
         [(Fraction(l), empty_values) for l in ("1", "3/2", "2", "7/3") for empty_values in ("count", "ignore")],
-        *((Fraction("3/2"), "count"), (Fraction(2), "ignore")),
+        (Fraction("3/2"), "ignore"),
         ids=lambda case: f"{case[0]}-{case[1]}",
     ),
 )
@@ -292,7 +292,7 @@ RELEASES: list[tuple[Any, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(
     ("model", "options"),
-    some(RELEASES, *(RELEASES[n] for n in (1, 4, 5, 9, 10)), ids=lambda case: f"{RELEASES.index(case)}-{case[0].name}"),
+    some(RELEASES, *(RELEASES[n] for n in (4, 9, 10)), ids=lambda case: f"{RELEASES.index(case)}-{case[0].name}"),
 )
 def test_no_row_on_a_sealed_release(tmp_path: Path, model: Any, options: dict[str, Any]) -> None:
     """And rows as soon as something is missing."""

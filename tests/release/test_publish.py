@@ -65,6 +65,7 @@ def test_the_sealed_file_holds_the_release_and_nothing_else(owner: Engine, tmp_p
     assert set(release.manifest) == MANIFEST_KEYS | {"k", "m"}
 
 
+@pytest.mark.slow
 def test_nothing_is_left_in_the_owners_database(owner: Engine, tmp_path: Path) -> None:
     release = frozen(owner)
     publish(owner, release.schema, tmp_path / "spring.duckdb")
@@ -75,6 +76,7 @@ def test_nothing_is_left_in_the_owners_database(owner: Engine, tmp_path: Path) -
     assert rows(owner, "SELECT database_name FROM duckdb_databases() WHERE NOT internal") == [("shop",)]
 
 
+@pytest.mark.slow
 def test_numbers_are_fresh_in_every_file(owner: Engine, tmp_path: Path) -> None:
     n = 400
     labels = [f"only{i}" for i in range(n)]
@@ -265,6 +267,7 @@ def test_permissions_do_not_depend_on_the_umask(owner: Engine, tmp_path: Path, u
     assert seen == [0o700] and stat.S_IMODE(done.path.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_the_place_is_found_from_the_current_directory(
     owner: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,4 +114,5 @@ def test_utility_constraints(engine: Engine, seed: int) -> None:
         found = verify_utility(engine, originals, mapping, table, items=8, max_suppression=s)
     assert (found.mixed, found.suppressed) == (len(mixed), len(suppressed))
     assert found.verified == ref.utility_satisfied([b for b in blocks if b], suppressed, [*groups, rest], items, s)
+    assert found.within_limit == (100 * len(suppressed) <= s * len(items))
     assert found.violations == found.mixed + (not found.within_limit)
