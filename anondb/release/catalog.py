@@ -68,9 +68,15 @@ class SealedCatalog:
 
 def listed(engine: Engine, catalog: str) -> Catalog:
     """Everything that the catalog of a database holds; no view or macro of it is bound or run."""
-    found = engine.query("release/objects", catalog_name=catalog)
-    columns = [found[c].tolist() for c in ("schema_name", "kind", "name", "text", "comment")]
-    return {(schema, kind, name): (text, comment) for schema, kind, name, text, comment in zip(*columns, strict=True)}
+    queries = ("release/objects", "release/triggers") if engine.has_triggers else ("release/objects",)
+    listing: dict[Entry, tuple[str, str]] = {}
+    for query in queries:
+        objects = engine.query(query, catalog_name=catalog)
+        columns = [objects[c].tolist() for c in ("schema_name", "kind", "name", "text", "comment")]
+        listing |= {
+            (schema, kind, name): (text, comment) for schema, kind, name, text, comment in zip(*columns, strict=True)
+        }
+    return listing
 
 
 def objects_of(schema: str, kind: Kind) -> set[Entry]:

@@ -396,6 +396,8 @@ def value_of(name: str) -> Any:
 @pytest.mark.parametrize("name", all_names())
 def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
     """EXPLAIN over empty tables of the columns that the header declares: no other column is read."""
+    if name == "release/triggers" and not engine.has_triggers:
+        pytest.skip("this DuckDB has no triggers")
     query = load(name)
     tables = {}
     for table, columns in query.reads.items():
