@@ -33,6 +33,7 @@ Entry = tuple[str, str, str]  # schema, kind of object, name
 Catalog = Mapping[Entry, tuple[str, str]]  # text and comment of each
 _MANIFEST_ENTRY = (SEALED_SCHEMA, "table", "manifest")
 _RECORD_TYPE = re.compile(r"VARCHAR|BIGINT|DATE|TIMESTAMP|BOOLEAN|INTEGER|DECIMAL\(\d{1,2},\d{1,2}\)")
+_OLD_WORDS = (("main.list_value(", "list_value("), ("CAST('t' AS BOOLEAN)", "true"), ("CAST('f' AS BOOLEAN)", "false"))
 _MOST_KEYS = 100  # of a manifest; it has about 15
 
 
@@ -73,10 +74,20 @@ def listed(engine: Engine, catalog: str) -> Catalog:
     for query in queries:
         objects = engine.query(query, catalog_name=catalog)
         columns = [objects[c].tolist() for c in ("schema_name", "kind", "name", "text", "comment")]
-        listing |= {
-            (schema, kind, name): (text, comment) for schema, kind, name, text, comment in zip(*columns, strict=True)
-        }
+        for schema, kind, name, text, comment in zip(*columns, strict=True):
+            listing[schema, kind, name] = (_as_written_today(text), comment)
     return listing
+
+
+def _as_written_today(text: str) -> str:
+    """The text of an object as DuckDB 2.0 stores it: older versions store lists and truth values in other words.
+
+    No other text of a release has these words: in a string, its quotes would be doubled, and a function of this name in the
+    file would be an object too many.
+    """
+    for old, new in _OLD_WORDS:
+        text = text.replace(old, new)
+    return text
 
 
 def objects_of(schema: str, kind: Kind) -> set[Entry]:

@@ -88,6 +88,8 @@ def test_escapes_are_blocked_on_one_connection(sealed: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("probe", some(PROBES, *LASTING, "python variable"))
 def test_escapes_are_blocked(sealed: Path, tmp_path: Path, probe: str) -> None:
+    if probe == "a log" and not HAS_TIME_LIMIT:
+        pytest.skip("older versions of DuckDB abort the process")
     pandas = pytest.importorskip("pandas")
     a_frame = pandas.DataFrame({"secret": [1]})
     before = {p.name for p in tmp_path.iterdir()}
