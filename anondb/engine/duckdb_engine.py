@@ -122,11 +122,6 @@ class DuckDBEngine:
         """Whether anondb opened the connection."""
         return self._owned
 
-    @property
-    def has_triggers(self) -> bool:
-        """Whether this DuckDB lists triggers: 2.0 brought them."""
-        return int(duckdb.__version__.partition(".")[0]) >= 2
-
     def close(self) -> None:
         """Stop the worker; close the connection and remove the spill directory if anondb made them."""
         self._pool.shutdown(wait=True)

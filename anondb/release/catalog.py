@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine.locked import HAS_TRIGGERS
 from anondb.engine.untrusted import Reference
 from anondb.release.conditions import released_attributes
 from anondb.release.definitions import comments, definitions
@@ -69,7 +70,7 @@ class SealedCatalog:
 
 def listed(engine: Engine, catalog: str) -> Catalog:
     """Everything that the catalog of a database holds; no view or macro of it is bound or run."""
-    queries = ("release/objects", "release/triggers") if engine.has_triggers else ("release/objects",)
+    queries = ("release/objects", "release/triggers") if HAS_TRIGGERS else ("release/objects",)
     listing: dict[Entry, tuple[str, str]] = {}
     for query in queries:
         objects = engine.query(query, catalog_name=catalog)
