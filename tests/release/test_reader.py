@@ -70,6 +70,8 @@ PROBES = {
     "the net": "FROM 'https://localhost/x.csv'",
     "a secret": "CREATE SECRET s (TYPE s3, KEY_ID 'a', SECRET 'b')",
 }
+if not HAS_TIME_LIMIT:
+    del PROBES["a log"]  # versions of DuckDB before 1.5.6 abort the process
 
 
 LASTING = ("copy in", "a name in a variable", "a prepared statement", "in place of the release")  # change a connection
@@ -88,8 +90,6 @@ def test_escapes_are_blocked_on_one_connection(sealed: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("probe", some(PROBES, *LASTING, "python variable"))
 def test_escapes_are_blocked(sealed: Path, tmp_path: Path, probe: str) -> None:
-    if probe == "a log" and not HAS_TIME_LIMIT:
-        pytest.skip("older versions of DuckDB abort the process")
     pandas = pytest.importorskip("pandas")
     a_frame = pandas.DataFrame({"secret": [1]})
     before = {p.name for p in tmp_path.iterdir()}
