@@ -16,6 +16,7 @@ from anondb.errors import (
 
 if TYPE_CHECKING:
     from anondb.database import Database, Release, connect
+    from anondb.models.anatomy import Anatomy
     from anondb.models.constraints import ConstraintAnonymity
     from anondb.models.hkp import HkpCoherence
     from anondb.models.km import KmAnonymity
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from anondb.release.reader import open_release
     from anondb.sealed import verify_file
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
+    "Anatomy",
     "AnondbError",
     "BudgetExceeded",
     "ConstraintAnonymity",

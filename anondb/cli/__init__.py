@@ -14,7 +14,6 @@ from functools import partial
 from typing import NoReturn
 
 import typer
-from typer.exceptions import TyperException
 
 from anondb.cli import ask, audit, check, files, listing, make
 from anondb.cli import compare as comparing
@@ -39,6 +38,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
         listing.algorithms,
     ),
 )
+USAGE_ERRORS: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException: its module differs by Typer's version
 for command in COMMANDS:
     app.command(cls=PanelCommand, epilog=epilog(command.__name__))(command)
 
@@ -66,7 +66,7 @@ def main() -> None:
         code = 130
     except typer.Exit as done:
         code = done.exit_code
-    except TyperException as error:
+    except USAGE_ERRORS as error:
         json_error("bad_usage", str(error))
         show = getattr(error, "show", None)
         if show is not None:

@@ -20,7 +20,7 @@ from anondb.engine.queries import Value, load
 from anondb.engine.shadowed import NameCheck
 from anondb.engine.spill import private_directory
 from anondb.engine.tables import Table
-from anondb.errors import AnondbError, InputError
+from anondb.errors import AnondbError, BudgetExceeded, InputError
 
 _T = TypeVar("_T")
 _WORK_PREFIX = "_anondb_"
@@ -38,6 +38,7 @@ class DuckDBEngine:
         owned: whether anondb opened the connection itself.
         on_statement: called with the text of every statement before it runs (``--show-sql``).
         on_progress: called with a few words on what long work is at.
+        max_seconds: how long a call may take; a longer one is interrupted.
 
     Attributes:
         names: refuses macros of the user's that hide functions of DuckDB's own, before anything else runs.
@@ -51,8 +52,10 @@ class DuckDBEngine:
         on_statement: Callable[[str], None] | None = None,
         on_progress: Callable[[str], None] | None = None,
         temp_directory: Path | None = None,
+        max_seconds: float | None = None,
     ) -> None:
         self._connection = connection
+        self._max_seconds = max_seconds
         self._owned = owned
         self._one_shot = False
         self._on_statement = on_statement
@@ -156,15 +159,17 @@ class DuckDBEngine:
     # ------------------------------------------------------------------ the worker thread
 
     def call(self, work: Callable[[], _T]) -> _T:
-        """Run ``work`` in the worker thread; Ctrl-C interrupts the running statement at once."""
+        """Run ``work`` in the worker thread; Ctrl-C and the time limit interrupt the running statement at once."""
         future = self._pool.submit(work)
         try:
-            return future.result()
-        except KeyboardInterrupt:
+            return future.result(self._max_seconds)
+        except (KeyboardInterrupt, TimeoutError) as error:
             self._connection.interrupt()
             with contextlib.suppress(Exception):
                 future.result()
-            raise
+            if isinstance(error, KeyboardInterrupt):
+                raise
+        raise BudgetExceeded(f"A statement took longer than the limit of {self._max_seconds:g} seconds.")
 
     def _execute(self, statement: exp.Expr | str, what: str, fetch: bool = False) -> Columns:
         text = statement if isinstance(statement, str) else statement.sql(dialect="duckdb")

@@ -13,6 +13,8 @@ from anondb.engine.failures import open_error
 from anondb.errors import InputError
 
 LOCKED_CATALOG = "release"
+HAS_TRIGGERS = int(duckdb.__version__.partition(".")[0]) >= 2  # 2.0 brought triggers, and a function that lists them
+HAS_TIME_LIMIT = HAS_TRIGGERS  # 2.0 also brought a connection's own limit of the time of a statement
 STORAGE_VERSION = "v1.3.0"  # the oldest DuckDB that has the lambda syntax of the macros reads sealed files
 _BASE = {
     "allow_persistent_secrets": "false",
@@ -44,18 +46,22 @@ def open_locked(
     Args:
         path: the file.
         memory_limit, threads: of the connection.
-        max_seconds: how long a statement may take.
+        max_seconds: how long a statement may take; DuckDB has such a limit since 2.0.
         spill: a directory for spill files, where COPY can write, too.
         files: with ``spill``: other files that may be read.
 
     Raises:
-        InputError: a limit that DuckDB does not take, or no DuckDB file.
+        InputError: a limit that this DuckDB does not take, or no DuckDB file.
         EngineError: the file is locked, or cannot be opened.
     """
     config: dict[str, str | bool | int | float | list[str]] = {**_BASE, "temp_directory": str(spill or "")}
     if max_seconds is not None:
         if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 < max_seconds < 10**6:
             raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
+        if not HAS_TIME_LIMIT:
+            raise InputError(
+                "max_seconds needs DuckDB 2.0 or newer.", code="bad_parameter", hint="Leave it out, or upgrade duckdb."
+            )
         config["max_execution_time"] = str(max(1, round(1000 * max_seconds)))
     if memory_limit is not None:
         config["memory_limit"] = memory_limit

@@ -36,13 +36,13 @@ def locked_engine(
     """
     spill = private_directory()
     try:
-        connection = open_locked(
-            path, spill=spill, files=files, max_seconds=max_seconds, threads=threads, memory_limit=memory_limit
-        )
+        connection = open_locked(path, spill=spill, files=files, threads=threads, memory_limit=memory_limit)
     except BaseException:
         shutil.rmtree(spill, ignore_errors=True)
         raise
-    return DuckDBEngine(connection, owned=True, on_statement=on_statement, temp_directory=spill)
+    return DuckDBEngine(
+        connection, owned=True, on_statement=on_statement, temp_directory=spill, max_seconds=max_seconds
+    )
 
 
 class Reference:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine.locked import HAS_TRIGGERS
 from anondb.engine.untrusted import Reference
 from anondb.release.conditions import released_attributes
 from anondb.release.definitions import comments, definitions
@@ -33,6 +34,7 @@ Entry = tuple[str, str, str]  # schema, kind of object, name
 Catalog = Mapping[Entry, tuple[str, str]]  # text and comment of each
 _MANIFEST_ENTRY = (SEALED_SCHEMA, "table", "manifest")
 _RECORD_TYPE = re.compile(r"VARCHAR|BIGINT|DATE|TIMESTAMP|BOOLEAN|INTEGER|DECIMAL\(\d{1,2},\d{1,2}\)")
+_OLD_WORDS = (("main.list_value(", "list_value("), ("CAST('t' AS BOOLEAN)", "true"), ("CAST('f' AS BOOLEAN)", "false"))
 _MOST_KEYS = 100  # largest number of manifest keys to read; a manifest has about 15
 
 
@@ -68,9 +70,25 @@ class SealedCatalog:
 
 def listed(engine: Engine, catalog: str) -> Catalog:
     """List all objects of a database's catalog, without binding or running a view or macro."""
-    objects = engine.query("release/objects", catalog_name=catalog)
-    columns = [objects[c].tolist() for c in ("schema_name", "kind", "name", "text", "comment")]
-    return {(schema, kind, name): (text, comment) for schema, kind, name, text, comment in zip(*columns, strict=True)}
+    queries = ("release/objects", "release/triggers") if HAS_TRIGGERS else ("release/objects",)
+    listing: dict[Entry, tuple[str, str]] = {}
+    for query in queries:
+        objects = engine.query(query, catalog_name=catalog)
+        columns = [objects[c].tolist() for c in ("schema_name", "kind", "name", "text", "comment")]
+        for schema, kind, name, text, comment in zip(*columns, strict=True):
+            listing[schema, kind, name] = (text if HAS_TRIGGERS else _as_written_today(text), comment)
+    return listing
+
+
+def _as_written_today(text: str) -> str:
+    """The text of an object as DuckDB 2.0 stores it: older versions store lists and truth values in other words.
+
+    No other text of a release has these words: in a string, its quotes would be doubled, and a function of this name in the
+    file would be an object too many.
+    """
+    for old, new in _OLD_WORDS:
+        text = text.replace(old, new)
+    return text
 
 
 def objects_of(schema: str, kind: Kind) -> set[Entry]:

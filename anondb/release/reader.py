@@ -12,7 +12,7 @@ import duckdb
 
 from anondb.engine import DuckDBEngine
 from anondb.engine import untrusted as strangers
-from anondb.engine.locked import LOCKED_CATALOG, open_locked
+from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, open_locked
 from anondb.errors import InputError
 from anondb.models import check_count
 from anondb.release.catalog import listed, sealed_catalog
@@ -20,6 +20,7 @@ from anondb.release.objects import MANIFEST_KEYS, SEALED_SCHEMA, Kind, SchemaNam
 from anondb.release.paths import valid_path
 
 MAX_SECONDS = 3_600.0  # limit for one of anondb's own statements on a sealed file
+ANALYST_SECONDS = 60.0  # limit for a statement of an analyst
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,11 @@ def read_sealed_manifest(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def open_release(
-    path: str | os.PathLike[str], *, memory_limit: str = "2GB", max_seconds: float = 60.0, threads: int | None = None
+    path: str | os.PathLike[str],
+    *,
+    memory_limit: str = "2GB",
+    max_seconds: float | None = None,
+    threads: int | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Open a sealed release for analysts, read-only and locked.
 
@@ -151,7 +156,8 @@ def open_release(
     Args:
         path: the sealed file.
         memory_limit: DuckDB's memory limit.
-        max_seconds: time limit for a query.
+        max_seconds: time limit for a query, 60 seconds by default. DuckDB before 2.0 has no such limit: there is none by
+            default, and one that is passed is refused.
         threads: DuckDB's number of threads.
 
     Raises:
@@ -160,5 +166,7 @@ def open_release(
     """
     if threads is not None:
         check_count("threads", threads)
+    if max_seconds is None and HAS_TIME_LIMIT:
+        max_seconds = ANALYST_SECONDS
     read_sealed_manifest(path)
     return open_locked(valid_path(path), memory_limit=memory_limit, max_seconds=max_seconds, threads=threads)

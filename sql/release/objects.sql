@@ -2,8 +2,8 @@
 -- params: catalog_name
 -- returns: schema_name, kind, name, text, comment
 -- grain: schema_name, kind, name, text
--- All objects of a database's catalog in one list: the text of each table, view and macro, and its comment and tags. No view
--- or macro is bound.
+-- All objects of a database's catalog but triggers (release/triggers), in one list: the text of each table, view and macro,
+-- and its comment and tags. No view or macro is bound.
 SELECT
     schema_name, 'schema' AS kind, '' AS name, '' AS text, coalesce(comment, '') || CAST(tags AS TEXT) AS comment
 FROM duckdb_schemas()
@@ -42,10 +42,6 @@ WHERE database_name = getvariable('catalog_name')
 UNION ALL
 SELECT schema_name, 'constraint' AS kind, table_name AS name, '' AS text, constraint_type AS comment
 FROM duckdb_constraints()
-WHERE database_name = getvariable('catalog_name')
-UNION ALL
-SELECT schema_name, 'trigger' AS kind, table_name AS name, '' AS text, '' AS comment
-FROM duckdb_triggers()
 WHERE database_name = getvariable('catalog_name')
 UNION ALL
 SELECT '' AS schema_name, 'comment' AS kind, '' AS name, '' AS text, 'commented' AS comment

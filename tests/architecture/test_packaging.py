@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import anondb
 from anondb.engine.queries import SQL_ROOT
 
 PROJECT = SQL_ROOT.parent
@@ -67,6 +68,7 @@ def test_source_distribution(source: Path) -> None:
 @pytest.mark.parametrize("kind", ["tree", "sdist"])
 def test_wheel(kind: str, source: Path, tmp_path: Path) -> None:
     wheel = build(PROJECT if kind == "tree" else source, "wheel:standard", tmp_path / "dist")
+    assert wheel.name.startswith(f"anondb-{anondb.__version__}-")
     site = unpacked(wheel, tmp_path / "site")
     assert queries(site / "anondb" / "sql") == queries(SQL_ROOT)
     assert not (site / "sql").exists() and not (site / "tests").exists()

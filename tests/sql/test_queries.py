@@ -12,6 +12,7 @@ import pytest
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine, all_names, load
+from anondb.engine.locked import HAS_TRIGGERS
 from anondb.engine.queries import NamedQuery
 from anondb.errors import InternalError
 
@@ -396,6 +397,8 @@ def value_of(name: str) -> Any:
 @pytest.mark.parametrize("name", all_names())
 def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
     """EXPLAIN over empty tables of the columns that the header declares: no other column is read."""
+    if name == "release/triggers" and not HAS_TRIGGERS:
+        pytest.skip("this DuckDB has no triggers")
     query = load(name)
     tables = {}
     for table, columns in query.reads.items():
