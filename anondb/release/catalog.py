@@ -76,7 +76,7 @@ def listed(engine: Engine, catalog: str) -> Catalog:
         objects = engine.query(query, catalog_name=catalog)
         columns = [objects[c].tolist() for c in ("schema_name", "kind", "name", "text", "comment")]
         for schema, kind, name, text, comment in zip(*columns, strict=True):
-            listing[schema, kind, name] = (text if HAS_TRIGGERS else _as_written_today(text), comment)
+            listing[schema, kind, name] = (_as_written_today(text), comment)
     return listing
 
 
