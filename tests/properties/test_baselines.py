@@ -79,6 +79,12 @@ def test_mm(engine: Engine, seeds: range) -> None:
         check_mm(engine, seed)
 
 
+@pytest.mark.parametrize("seed", [204, 376])
+def test_mm_where_only_two_items_together_tell_too_much(engine: Engine, seed: int) -> None:
+    """Few random cases have a minimal mole of two items for the sake of a private one."""
+    check_mm(engine, seed)
+
+
 @pytest.mark.parametrize("seeds", portions(12, 60))
 def test_mm_in_chunks(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """Joins cut into ranges of a few rows find the same."""

@@ -94,6 +94,9 @@ CHANGES = {
 }
 
 
+BY_BYTES = ("a macro of the name for scalars", "a deleted row", "a dropped table")  # nothing but the bytes shows them
+
+
 @pytest.mark.parametrize(
     "what",
     some(
@@ -103,7 +106,9 @@ CHANGES = {
         *("a key twice", "a number with a zero before it", "transactions that are complete in part", "a dropped table"),
     ),
 )
-def test_changes_are_found(sealed: Path, what: str) -> None:
+def test_changes_are_found(sealed: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if what not in BY_BYTES:
+        monkeypatch.setattr(inspect_module, "_rebuild", lambda *_: ("not compared", []))
     with duckdb.connect(str(sealed)) as writer:
         writer.execute(CHANGES[what])
         writer.execute("CHECKPOINT")
