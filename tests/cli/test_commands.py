@@ -312,7 +312,7 @@ def test_models_that_are_not_there(run: Run, shop: Path) -> None:
         ("verify", shop, "--release", "old"),
     ):
         found = run(*words, "--model", "nonsense", "--json")
-        assert found.code == 2 and found.json["error"]["code"] == "unknown_model" and "there are: km" in found.err
+        assert found.code == 2 and found.json["error"]["code"] == "unknown_model" and "the models are: km" in found.err
 
 
 def test_missing_pieces(run: Run, shop: Path) -> None:
