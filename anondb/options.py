@@ -105,9 +105,16 @@ def policy_of(
         workload=Workload(**_selected(options, WORKLOAD), own=options.get("workload")),
         replace=replace,
         algorithm=options.get("algorithm"),
-        options=_selected(options, [n for n in method_options() if n not in SOURCES]),
+        options=_chosen(options),
         **_selected(options, SOURCES),
     )
+
+
+def _chosen(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a method that differ from "not set": neither None nor, for a switch, its default."""
+    chosen = _selected(options, [name for name in method_options() if name not in SOURCES])
+    defaults = {f.name: f.default for method in METHODS.values() for f in fields(method.options)}
+    return {n: v for n, v in chosen.items() if v is not None and not (isinstance(v, bool) and v is defaults[n])}
 
 
 def _selected(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

@@ -191,7 +191,8 @@ class Policy:
             for name in SOURCES
             if name not in LEDGER_COLUMNS and (value := getattr(self, name)) is not getattr(type(self), name)
         }
-        return {**self.model.parameters(), "max_suppression": None, **present, **self.options}
+        of_method = {name: getattr(self.method_options, name) for name in self.options}
+        return {**self.model.parameters(), "max_suppression": None, **present, **of_method}
 
 
 # The options of a policy other than those of methods, each with its description.

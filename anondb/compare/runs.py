@@ -142,6 +142,7 @@ def plan(
         taken = {n: v for n, v in options.items() if n in _taken(name)}
         for parameters in _combinations(able[name], grid):
             choose_algorithm(make_model(able[name], **parameters), name, taken)
+            METHODS[name].read_options({n: v for n, v in taken.items() if n in METHODS[name].option_parameters})
             shown = make_model(able[name], **parameters).parameters()
             runs.append(Run(name, able[name], dict(shown), taken))
     return runs

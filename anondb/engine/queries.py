@@ -108,8 +108,10 @@ def _header(name: str, text: str) -> dict[str, str]:
 
 @cache
 def source_digest(name: str) -> str:
-    """The SHA-256 of the file of a query, in hexadecimal."""
-    return hashlib.sha256((SQL_ROOT / f"{name}.sql").read_bytes()).hexdigest()
+    """The SHA-256 of the file of a query without its comment lines, in hexadecimal."""
+    lines = (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8").splitlines(keepends=True)
+    statement = "".join(line for line in lines if not line.lstrip().startswith("--"))
+    return hashlib.sha256(statement.encode()).hexdigest()
 
 
 @cache

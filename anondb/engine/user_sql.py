@@ -26,7 +26,7 @@ _PARSING = (duckdb.ParserException, duckdb.SyntaxException, duckdb.InvalidInputE
 
 
 @dataclass(frozen=True)
-class OwnStatement:
+class UserStatement:
     """A statement of the user's own.
 
     Attributes:
@@ -43,14 +43,14 @@ class OwnStatement:
 
 
 @dataclass(frozen=True)
-class OwnResult:
+class UserResult:
     """What a statement returned."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]
 
 
-class OwnError(Exception):
+class UserSqlError(Exception):
     """DuckDB refused a statement of the user's own.
 
     Attributes:
@@ -64,11 +64,11 @@ class OwnError(Exception):
         self.error, self.line, self.offset = error, line, offset
 
 
-def split(engine: DuckDBEngine, text: str) -> list[OwnStatement]:
+def split(engine: DuckDBEngine, text: str) -> list[UserStatement]:
     """The statements of a text as DuckDB splits them; nothing is run.
 
     Raises:
-        OwnError: DuckDB cannot parse the text.
+        UserSqlError: DuckDB cannot parse the text.
     """
     found = _guarded(engine, text, lambda: engine.connection.extract_statements(text))
     statements = []
@@ -77,21 +77,21 @@ def split(engine: DuckDBEngine, text: str) -> list[OwnStatement]:
         rows = duckdb.ExpectedResultType.QUERY_RESULT in kinds
         returns = "either" if rows and len(kinds) > 1 else "rows" if rows else "nothing"
         is_select = one.type == duckdb.StatementType.SELECT
-        statements.append(OwnStatement(one.query, returns, is_select, bool(one.named_parameters)))
+        statements.append(UserStatement(one.query, returns, is_select, bool(one.named_parameters)))
     return statements
 
 
-def run(engine: DuckDBEngine, text: str) -> OwnResult:
+def run(engine: DuckDBEngine, text: str) -> UserResult:
     """Run a statement, and fetch what it returns.
 
     Raises:
-        OwnError: DuckDB refused it.
+        UserSqlError: DuckDB refused it.
     """
 
-    def work() -> OwnResult:
+    def work() -> UserResult:
         result = engine.connection.execute(text)
         names = [str(column[0]) for column in result.description or []]
-        return OwnResult(names, result.fetchall() if names else [])
+        return UserResult(names, result.fetchall() if names else [])
 
     engine.say(text)
     return _guarded(engine, text, work)
@@ -101,7 +101,7 @@ def relation(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | None:
     """Run a statement once, and keep its rows as a relation for the user; None where it returns nothing.
 
     Raises:
-        OwnError: DuckDB refused it.
+        UserSqlError: DuckDB refused it.
     """
 
     def work() -> duckdb.DuckDBPyRelation | None:
@@ -123,13 +123,13 @@ def _guarded(engine: DuckDBEngine, text: str, work: Callable[[], _T]) -> _T:
     except duckdb.InterruptException:
         failure = KeyboardInterrupt()
     except UnicodeError:
-        failure = OwnError(InputError("A text is not valid Unicode.", code="bad_unicode"))
+        failure = UserSqlError(InputError("A text is not valid Unicode.", code="bad_unicode"))
     except duckdb.Error as error:
         failure = _described(engine, text, error)
     raise failure  # outside of the handler: the error that was handled would stay in its context
 
 
-def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> OwnError:
+def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlError:
     said = str(error)
     match = _LINE.search(said)
     line = int(match[1]) if match and int(match[1]) <= text.count("\n") + 1 else 1
@@ -137,7 +137,7 @@ def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> OwnError
         offset = _byte_position(engine, text)
         if offset is None:
             offset = sum(len(part) + 1 for part in text.split("\n")[: line - 1])
-        return OwnError(InputError("DuckDB cannot parse this.", code="syntax_error"), line, offset)
+        return UserSqlError(InputError("DuckDB cannot parse this.", code="syntax_error"), line, offset)
     wrapped = wrap(error, "the user's SQL")
     if wrapped.code == "refused":
         detail = ""
@@ -145,7 +145,7 @@ def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> OwnError
             named = _NAMED.search(said.partition("\n")[0])
             detail = f", about {named[1]!r}" if named and named[1] in text else ""
         wrapped = InputError(f"DuckDB refused it: {type(error).__name__}{detail}.", code="sql_error")
-    return OwnError(wrapped, line)
+    return UserSqlError(wrapped, line)
 
 
 def _byte_position(engine: DuckDBEngine, text: str) -> int | None:

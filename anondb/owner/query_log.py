@@ -13,8 +13,7 @@ from sqlglot import exp
 
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.transactions import folded
-from anondb.engine import DuckDBEngine, Engine, Table, load
-from anondb.engine import user_sql as own
+from anondb.engine import DuckDBEngine, Engine, Table, load, user_sql
 from anondb.errors import InputError
 from anondb.owner import ledger
 from anondb.owner import releases as stored
@@ -108,8 +107,8 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccurac
         opened = OpenRelease(engine, schema)
         view = None if entry is None else ledger.view_of(engine, catalog, entry.release_id)
         try:
-            statements = own.split(engine, text)
-        except own.OwnError as error:
+            statements = user_sql.split(engine, text)
+        except user_sql.UserSqlError as error:
             raise _placed(error, 1) from None
         with _as_original(engine, entry, view, opened.manifest["table"]):
             for number, statement in enumerate(statements, 1):
@@ -128,7 +127,7 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccurac
 
 
 def _measured(
-    engine: DuckDBEngine, opened: OpenRelease, number: int, statement: own.OwnStatement
+    engine: DuckDBEngine, opened: OpenRelease, number: int, statement: user_sql.UserStatement
 ) -> tuple[list[Logged], int] | str:
     """The counts of one statement on both sides and the number of unlisted groups, or the reason of a refusal."""
     if not statement.is_select:
@@ -140,8 +139,8 @@ def _measured(
             raise
         return str(error)
     try:
-        truth = own.run(engine, statement.text)
-    except own.OwnError as error:
+        truth = user_sql.run(engine, statement.text)
+    except user_sql.UserSqlError as error:
         raise _placed(error, number) from None
     return _compare(number, answer, truth)
 
@@ -200,11 +199,11 @@ def _read(path: Path) -> str:
         raise InputError(f"The workload file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
 
 
-def _placed(error: own.OwnError, number: int) -> InputError:
+def _placed(error: user_sql.UserSqlError, number: int) -> InputError:
     return InputError(f"Statement {number} of the log, line {error.line}: {error.error}", code=error.error.code)
 
 
-def _compare(number: int, answer: Answer, truth: own.OwnResult) -> tuple[list[Logged], int]:
+def _compare(number: int, answer: Answer, truth: user_sql.UserResult) -> tuple[list[Logged], int]:
     """The counts of one statement on both sides; groups are matched by their values as text."""
     names = [c.lower() for c in truth.columns]
     at = [names.index(c.lower()) for c in answer.columns if c.lower() in names]

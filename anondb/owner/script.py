@@ -16,8 +16,7 @@ from sqlglot import exp
 
 from anondb.data.sources import QuerySource
 from anondb.data.taxonomy import LIST_THEM
-from anondb.engine import DuckDBEngine
-from anondb.engine import user_sql as own
+from anondb.engine import DuckDBEngine, user_sql
 from anondb.errors import AnondbError, InputError
 from anondb.owner import views
 from anondb.owner.view_results import Result
@@ -135,9 +134,9 @@ def sql(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | Result | N
     for step in steps:
         if step is steps[-1] and isinstance(step.statement, Ordinary) and step.returns == "rows":
             try:
-                result = own.relation(engine, step.statement.text)
-            except own.OwnError as refused:
-                raise _own_error(text, step, step.statement.start, refused) from None
+                result = user_sql.relation(engine, step.statement.text)
+            except user_sql.UserSqlError as refused:
+                raise _user_error(text, step, step.statement.start, refused) from None
             finally:
                 engine.names.may_have_changed()
         else:
@@ -150,9 +149,9 @@ def run_step(engine: DuckDBEngine, text: str, step: Step) -> StatementResult:
     statement = step.statement
     if isinstance(statement, Ordinary):
         try:
-            result = own.run(engine, statement.text)
-        except own.OwnError as refused:
-            raise _own_error(text, step, statement.start, refused) from None
+            result = user_sql.run(engine, statement.text)
+        except user_sql.UserSqlError as refused:
+            raise _user_error(text, step, statement.start, refused) from None
         finally:
             engine.names.may_have_changed()
         columns, rows = result.columns, result.rows
@@ -173,9 +172,9 @@ def _run_own(
     if isinstance(statement, CreateView):
         described = exp.Describe(this=QuerySource(statement.query, "", "").tree())
         try:
-            own.run(engine, described.sql(dialect="duckdb"))
-        except own.OwnError as refused:
-            raise _own_error(text, step, statement.query_start, refused) from None
+            user_sql.run(engine, described.sql(dialect="duckdb"))
+        except user_sql.UserSqlError as refused:
+            raise _user_error(text, step, statement.query_start, refused) from None
         return views.create(engine, statement)
     if isinstance(statement, RefreshView):
         return views.refresh(engine, statement.name)
@@ -190,8 +189,8 @@ def _run_own(
 def _split(engine: DuckDBEngine, text: str, part: Ordinary) -> list[tuple[Ordinary, str]]:
     """The statements of ordinary SQL, split by DuckDB, each with its text."""
     try:
-        pieces = own.split(engine, part.text)
-    except own.OwnError as refused:
+        pieces = user_sql.split(engine, part.text)
+    except user_sql.UserSqlError as refused:
         raise _parse_error(text, part.start, refused) from None
     start = part.start + len(part.text) - sum(len(s.text) for s in pieces)  # they cover the text from the first on
     statements = []
@@ -204,8 +203,8 @@ def _split(engine: DuckDBEngine, text: str, part: Ordinary) -> list[tuple[Ordina
 def _check_query(engine: DuckDBEngine, text: str, view: CreateView) -> None:
     """Check that DuckDB parses the query of a view as one SELECT."""
     try:
-        statements = own.split(engine, view.query)
-    except own.OwnError as refused:
+        statements = user_sql.split(engine, view.query)
+    except user_sql.UserSqlError as refused:
         raise _parse_error(text, view.query_start, refused) from None
     if len(statements) != 1 or not statements[0].is_select:
         raise syntax_error(text, view.query_start, "the query of an anonymized view is one SELECT.")
@@ -213,14 +212,14 @@ def _check_query(engine: DuckDBEngine, text: str, view: CreateView) -> None:
         raise syntax_error(text, view.query_start, "the query of an anonymized view has no parameters.")
 
 
-def _parse_error(text: str, start: int, refused: own.OwnError) -> AnondbError:
+def _parse_error(text: str, start: int, refused: user_sql.UserSqlError) -> AnondbError:
     """A syntax error from DuckDB at its position in the user's text, without a quotation of the text."""
     if refused.offset is None:
         return refused.error
     return syntax_error(text, start + refused.offset, str(refused.error))
 
 
-def _own_error(text: str, step: Step, start: int, refused: own.OwnError) -> AnondbError:
+def _user_error(text: str, step: Step, start: int, refused: user_sql.UserSqlError) -> AnondbError:
     """An error of the user's SQL with its position in the script."""
     return _placed(refused.error, step.number, position(text, start)[0] + refused.line - 1)
 

@@ -2,10 +2,11 @@
 
 The content digest identifies the release, not the file: a copy made by DuckDB has the same one. It is the SHA-256 of one
 line for each object: ``table NAME(COLUMN TYPE, ...) ROWS DIGEST`` for each base table, ``text NAME DIGEST`` for each view
-and macro with the digest of the SQL file that defines it. The lines are sorted, and each ends with a newline. The digest of
-a table is the SHA-256 of the hexadecimal digests of its blocks, in order: a block holds the rows of 65,536 transactions
-(buckets); any other table is a single block. A row is its values in column order, each as ``LENGTH:TEXT`` with the length
-in bytes and the text of a CAST to VARCHAR; a list is its number of elements, then each element; NULL is ``-``.
+and macro with the digest of the SQL file that defines it, without its comment lines. The lines are sorted, and each ends
+with a newline. The digest of a table is the SHA-256 of the hexadecimal digests of its blocks, in order: a block holds the
+rows of 65,536 transactions (buckets); any other table is a single block. A row is its values in column order, each as
+``LENGTH:TEXT`` with the length in bytes and the text of a CAST to VARCHAR; a list is its number of elements, then each
+element; NULL is ``-``.
 """
 
 from __future__ import annotations

@@ -141,6 +141,7 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
         ),
         pytest.param(("--model", "constraints"), "A comparison takes the models km, k, hkp", marks=pytest.mark.slow),
         pytest.param(("--k", "0"), "k must be an integer from 1", marks=pytest.mark.slow),
+        (("--model", "k", "--algorithms", "clump", "--option", "candidates=few"), "candidates must be an integer"),
         (("--k", "x"), "k must be integers"),
         pytest.param(("--m", "x"), "m must be an integer or inf", marks=pytest.mark.slow),
         pytest.param(("--memory-limit", "much"), "a size such as 2GB", marks=pytest.mark.slow),

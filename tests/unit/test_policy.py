@@ -13,6 +13,7 @@ from anondb.errors import InputError
 from anondb.models import count_or_infinity
 from anondb.models.km import KmAnonymity
 from anondb.models.named import MODELS, make_model, nearest
+from anondb.models.transactional import TransactionalK
 from anondb.options import policy_of
 from anondb.policy import Policy, Workload, choose_algorithm
 
@@ -166,3 +167,18 @@ def test_sensitive_items_go_with_the_models_that_are_about_them() -> None:
     assert choose_algorithm(make_model("hkp"), None, {"sensitive": "secrets"}) == "mm"
     with pytest.raises(InputError, match="sensitive goes with the models hkp, kkm, klm, not with km"):
         choose_algorithm(make_model("km"), "mm", {"sensitive": "secrets"})
+
+
+def test_options_that_are_not_set_are_no_options() -> None:
+    for unset in ({"candidates": None}, {"literal": False}, {"spread": False, "objective": None}):
+        assert policy(**unset).options == {}
+    clumped = policy(model=TransactionalK(3), algorithm="clump", candidates=None)
+    assert clumped.options == {} and clumped.method_options.candidates is None
+
+
+def test_the_ledger_has_options_as_values() -> None:
+    """``--option`` passes texts."""
+    made = policy(model=TransactionalK(3), algorithm="clump", candidates="10", objective="increase")
+    assert made.ledger_options() == {
+        "k": 3, "max_suppression": None, "taxonomy": "food", "candidates": 10, "objective": "increase"
+    }  # fmt: skip
