@@ -184,12 +184,6 @@ def anonymize(
             rows.drop()
             anatomy = anatomy_figures(recoding, engine, dataset, schema, model, policy.workload.seed)
             relational = _relational(engine, task, recoding, policy)
-        if task.sensitive is not None:
-            ledger.record_sensitive(engine, catalog, frozen.release_id, task.sensitive)
-        if task.records is not None:
-            ledger.record_records(engine, catalog, frozen.release_id, task.records.fingerprint())
-        if ledger.constraint_rows(task.requirements):  # also in a one-shot run, to verify the sealed file with them
-            ledger.record_constraints(engine, catalog, frozen.release_id, task.requirements)
         if not engine.one_shot or view is not None:
             entry = _entry(engine, policy, model, name, task, frozen, verification, loss)
             ledger.record(engine, catalog, entry, recoding.decisions)
@@ -199,6 +193,7 @@ def anonymize(
             if view is not None:
                 ledger.record_view(engine, catalog, frozen.release_id, view)
             ledger.record_accuracy(engine, catalog, name, frozen.release_id, accuracy.answers, called(queries))
+        _record_needs(engine, catalog, frozen.release_id, task)
         file = None
         if publish is not None:
             with clock.step(engine, "publish", "publishing"):
@@ -319,6 +314,19 @@ def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> 
             code="release_exists",
             hint="Choose another name with --release, or --replace it.",
         )
+
+
+def _record_needs(engine: Engine, catalog: str, release_id: str, task: Task) -> None:
+    """Store what a later verification of the release needs, also in a one-shot run, which verifies the sealed file."""
+    constraints = bool(ledger.constraint_rows(task.requirements))
+    if constraints or task.sensitive is not None or task.records is not None:
+        ledger.ensure(engine, catalog)
+    if task.sensitive is not None:
+        ledger.record_sensitive(engine, catalog, release_id, task.sensitive)
+    if task.records is not None:
+        ledger.record_records(engine, catalog, release_id, task.records.fingerprint())
+    if constraints:
+        ledger.record_constraints(engine, catalog, release_id, task.requirements)
 
 
 def _entry(

@@ -39,7 +39,7 @@ class CleanWriter:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
 
-    def write(self, file: str, statements: Sequence[exp.Expr], *, memory_limit: str | None = None) -> None:
+    def write(self, file: str, statements: Sequence[exp.Expr | str], *, memory_limit: str | None = None) -> None:
         """Make the database ``file`` (in the process's directory) with the statements; it is closed afterwards.
 
         Raises:
@@ -48,7 +48,7 @@ class CleanWriter:
         config = _CONFIG | {"temp_directory": f"{file}.spill"}
         if memory_limit is not None:
             config["memory_limit"] = memory_limit
-        texts = [*(statement.sql(dialect="duckdb") for statement in statements), "CHECKPOINT"]
+        texts = [*(s if isinstance(s, str) else s.sql(dialect="duckdb") for s in statements), "CHECKPOINT"]
         job = json.dumps({"file": file, "config": config, "statements": texts}).encode()
         answered, _ = self._process.communicate(job)
         try:

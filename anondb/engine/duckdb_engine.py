@@ -39,6 +39,7 @@ class DuckDBEngine:
         on_statement: called with the text of every statement before it runs (``--show-sql``).
         on_progress: called with a few words on what long work is at.
         max_seconds: how long a call may take; a longer one is interrupted.
+        empty: whether the current database is new and in memory.
 
     Attributes:
         names: refuses macros of the user's that hide functions of DuckDB's own, before anything else runs.
@@ -53,6 +54,7 @@ class DuckDBEngine:
         on_progress: Callable[[str], None] | None = None,
         temp_directory: Path | None = None,
         max_seconds: float | None = None,
+        empty: bool = False,
     ) -> None:
         self._connection = connection
         self._max_seconds = max_seconds
@@ -65,7 +67,7 @@ class DuckDBEngine:
         self._work: set[str] = set()
         self._inputs = 0  # how many views of data passed in there are
         self._recorded: list[str] | None = None
-        self.names = NameCheck(self._look_up, owned)
+        self.names = NameCheck(self._look_up, owned, empty)
 
     @classmethod
     def open(
@@ -103,7 +105,14 @@ class DuckDBEngine:
         except (duckdb.Error, UnicodeError) as error:
             shutil.rmtree(spill, ignore_errors=True)
             raise open_error(error) from None
-        engine = cls(connection, owned=True, on_statement=on_statement, on_progress=on_progress, temp_directory=spill)
+        engine = cls(
+            connection,
+            owned=True,
+            on_statement=on_statement,
+            on_progress=on_progress,
+            temp_directory=spill,
+            empty=os.fspath(path) == ":memory:",
+        )
         engine._one_shot = one_shot
         return engine
 
@@ -256,14 +265,15 @@ class DuckDBEngine:
         """Run a statement tree that returns nothing of interest (DDL, INSERT)."""
         self._execute(statement, what)
 
-    def use(self, catalog: str) -> None:
-        """Make a database the current one."""
+    def use(self, catalog: str, *, checked: bool = False) -> None:
+        """Make a database the current one; ``checked`` says that no macro in it hides a function."""
         self.run(exp.Use(this=exp.Table(this=exp.to_identifier(catalog, quoted=True))), "choosing a database")
-        self.names.may_have_changed()
+        if not checked:
+            self.names.may_have_changed()
 
-    def run_all(self, statements: Iterable[exp.Expr], what: str) -> None:
+    def run_all(self, statements: Iterable[exp.Expr | str], what: str) -> None:
         """Run statements that return nothing of interest, in one go."""
-        texts = [_text(statement) for statement in statements]
+        texts = [s if isinstance(s, str) else _text(s) for s in statements]
         for text in texts:
             self.say(text)
         self.guarded(lambda: self._connection.execute(";\n".join(texts)), lambda error: wrap(error, what))

@@ -58,8 +58,8 @@ class Engine(Protocol):
         """Run a statement tree that returns nothing of interest."""
         ...
 
-    def run_all(self, statements: Iterable[exp.Expr], what: str) -> None:
-        """Run several such statements at once."""
+    def run_all(self, statements: Iterable[exp.Expr | str], what: str) -> None:
+        """Run several such statements, or texts of them, at once."""
         ...
 
     def drop(self, *tables: Table) -> None:

@@ -29,11 +29,12 @@ class NameCheck:
     Args:
         look_up: runs a named query.
         owned: whether anondb opened the connection.
+        empty: whether the current database is new and in memory, so that nobody has made a macro in it.
     """
 
-    def __init__(self, look_up: Callable[[str], Mapping[str, Any]], owned: bool) -> None:
+    def __init__(self, look_up: Callable[[str], Mapping[str, Any]], owned: bool, empty: bool = False) -> None:
         self._look_up, self._owned = look_up, owned
-        self._hold = False
+        self._hold = empty
 
     def check(self) -> None:
         """Refuse macros of the user's that hide functions of DuckDB's own.

@@ -41,7 +41,7 @@ def locked_engine(
         shutil.rmtree(spill, ignore_errors=True)
         raise
     return DuckDBEngine(
-        connection, owned=True, on_statement=on_statement, temp_directory=spill, max_seconds=max_seconds
+        connection, owned=True, on_statement=on_statement, temp_directory=spill, max_seconds=max_seconds, empty=True
     )
 
 
@@ -59,7 +59,7 @@ class Reference:
         place = private_directory()
         self._file = place / "reference.duckdb"
         connection = duckdb.connect(":memory:", config={"threads": "1", "python_enable_replacements": "false"})
-        self.engine = DuckDBEngine(connection, owned=True, temp_directory=place)
+        self.engine = DuckDBEngine(connection, owned=True, temp_directory=place, empty=True)
         self._attach(exp.var("STORAGE_VERSION"), STORAGE_VERSION)
 
     def read_back(self) -> None:

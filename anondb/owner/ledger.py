@@ -272,24 +272,22 @@ def _stored(engine: Engine, catalog: str, wanted: Mapping[str, Mapping[str, str]
 
 def ensure(engine: Engine, catalog: str) -> None:
     """Create the missing schema and tables of the ledger."""
-    check_names(engine, catalog)
+    missing = _TABLES.keys() - _stored(engine, catalog, _TABLES)
+    if not missing:
+        return
     schema = exp.Table(
         db=exp.to_identifier(LEDGER_SCHEMA, quoted=True), catalog=exp.to_identifier(catalog, quoted=True)
     )
-    engine.run(exp.Create(this=schema, kind="SCHEMA", exists=True), "creating the ledger")
-    for name, columns in _TABLES.items():
-        definitions = [
-            exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=exp.DataType.build(t, dialect="duckdb"))
-            for c, t in columns.items()
-        ]
-        engine.run(
-            exp.Create(
-                this=exp.Schema(this=ledger_table(catalog, name).expression(), expressions=definitions),
-                kind="TABLE",
-                exists=True,
-            ),
-            "creating the ledger",
-        )
+    tables = [_definition(ledger_table(catalog, name), _TABLES[name]) for name in _TABLES if name in missing]
+    engine.run_all([exp.Create(this=schema, kind="SCHEMA", exists=True), *tables], "creating the ledger")
+
+
+def _definition(table: Table, columns: Mapping[str, str]) -> exp.Create:
+    definitions = [
+        exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=exp.DataType.build(t, dialect="duckdb"))
+        for c, t in columns.items()
+    ]
+    return exp.Create(this=exp.Schema(this=table.expression(), expressions=definitions), kind="TABLE")
 
 
 def append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[Mapping[str, str | None]]) -> None:
@@ -381,8 +379,7 @@ def constraint_rows(requirements: Requirements) -> list[ConstraintRow]:
 
 
 def record_constraints(engine: Engine, catalog: str, release_id: str, requirements: Requirements) -> None:
-    """Store the constraints of a release, for later verification."""
-    ensure(engine, catalog)
+    """Store the constraints of a release, for later verification; call it after ``ensure``."""
     rows = constraint_rows(requirements)
     columns: dict[str, tuple[str, Iterable[Any]]] = {
         "release": ("VARCHAR", [release_id] * len(rows)),
@@ -416,8 +413,7 @@ def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstrai
 
 
 def record_sensitive(engine: Engine, catalog: str, release_id: str, sensitive: Sequence[str]) -> None:
-    """Store the private items of a release, which does not list them, for later verification."""
-    ensure(engine, catalog)
+    """Store the private items of a release, which does not list them, for later verification; call it after ``ensure``."""
     columns = {"release": [release_id] * len(sensitive), "item": list(sensitive)}
     _insert(engine, ledger_table(catalog, "sensitive_items"), {c: ("VARCHAR", values) for c, values in columns.items()})
 
@@ -432,8 +428,7 @@ def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ..
 
 
 def record_records(engine: Engine, catalog: str, release_id: str, fingerprint: str) -> None:
-    """Store a digest of a release's records, with which REFRESH detects changes."""
-    ensure(engine, catalog)
+    """Store a digest of a release's records, with which REFRESH detects changes; call it after ``ensure``."""
     row: dict[str, str | None] = {"release": release_id, "fingerprint": fingerprint}
     append(engine, ledger_table(catalog, "record_digests"), _RECORDS, [row])
 
@@ -475,7 +470,7 @@ def view_of(engine: Engine, catalog: str, release_id: str) -> View | None:
 def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, answers: Table, workload: str) -> None:
     """Store a workload and its answers, including the truth, in ``anondb.workloads`` and ``anondb.accuracy``.
 
-    The latest answers of a workload on a release replace earlier ones.
+    The latest answers of a workload on a release replace earlier ones. Call it after ``ensure``.
 
     Args:
         engine: the engine, inside a transaction.
@@ -484,7 +479,6 @@ def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, an
         answers: the work table of answers, one row per query.
         workload: the name of the workload.
     """
-    ensure(engine, catalog)
     label = f"{name}: {workload}"
     for table in ("workloads", "accuracy"):
         same = exp.column("workload").eq(exp.convert(label))

@@ -122,6 +122,7 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccurac
         answers = _answers(engine, counts)
         errors, outside = error_figures(engine, answers, k_of(read_manifest(engine, schema)))
         if entry is not None:
+            ledger.ensure(engine, catalog)
             ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, answers, f"log {Path(path).name}")
     return LogAccuracy(tuple(counts), errors, outside, tuple(refused), unlisted)
 

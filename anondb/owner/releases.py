@@ -196,6 +196,7 @@ def measure_release(engine: DuckDBEngine, name: str, workload: Workload) -> Accu
             entry.fingerprint == fingerprint(engine, dataset)
         )
         accuracy = measure_on(engine, dataset, schema, kind, manifest, queries, must_hold=unchanged)
+        ledger.ensure(engine, catalog)
         ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, called(queries))
         return accuracy
 
@@ -247,13 +248,12 @@ def publish_release(
         raise overlap.refused(name, before)
     intersections = _measured(engine, name, before)
     with engine.transaction():
-        schema = find_release(engine, name)
         privacy = ledger.privacy_of(engine, catalog, manifest["release_id"])
         private = ledger.sensitive_of(engine, catalog, manifest["release_id"])
         shown = Shown(privacy, private) if include_constraints else Shown("pgen" if privacy == "pgen" else None)
         place = None
         if proof is not None:
-            shown = replace_fields(shown, values=value_columns(engine, schema))
+            shown = replace_fields(shown, values=value_columns(engine, find_release(engine, name)))
             place = proof_directory(proof, manifest, shown)
         file = seal(engine, name, path, intersections, replace=replace, allow_overlap=allow_overlap)
     if place is not None:
@@ -286,7 +286,7 @@ def seal(
     from anondb.release.publish import publish
 
     catalog = current_catalog(engine)
-    schema = find_release(engine, name)
+    schema, kind = _schema_and_kind(engine, name)
     manifest = read_manifest(engine, schema)
     model = model_of(manifest)
     known = knowledge_of(engine, catalog, manifest["release_id"])
@@ -295,10 +295,10 @@ def seal(
 
     def check(sealed: DuckDBEngine, sealed_schema: SchemaName) -> None:
         with sealed.transaction():
-            if not verify_release(sealed, sealed_schema, model, knowledge=known).verified:
+            if not verify_release(sealed, sealed_schema, model, kind=kind, knowledge=known).verified:
                 raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
-    file = publish(engine, schema, path, replace=replace, check=check)
+    file = publish(engine, schema, path, kind=kind, replace=replace, check=check)
     if not engine.one_shot:
         smallest = [i.smallest for i in intersections if i.smallest is not None]
         publications.record_publication(
@@ -377,10 +377,11 @@ def _subject(
 def _measured(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
     """Compare a release with each earlier publication. Its source is read, if possible, in a separate transaction, because
     an unreadable source ends its transaction."""
+    if not before:
+        return []
     catalog = current_catalog(engine)
-    if before:
-        with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():
-            _, dataset = load_source(engine, name)
-            return overlap.measure(engine, catalog, find_release(engine, name), before, dataset)
+    with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():
+        _, dataset = load_source(engine, name)
+        return overlap.measure(engine, catalog, find_release(engine, name), before, dataset)
     with engine.transaction():
         return overlap.measure(engine, catalog, find_release(engine, name), before, None)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine, Table
-from anondb.engine.locked import HAS_TRIGGERS
+from anondb.engine.locked import HAS_TRIGGERS, LOCKED_CATALOG
 from anondb.engine.untrusted import Reference
 from anondb.release.conditions import released_attributes
-from anondb.release.definitions import comments, definitions
+from anondb.release.definitions import ANY_RELEASE, create_views_and_macros
 from anondb.release.objects import (
     LAYOUTS,
     MANIFEST,
@@ -32,7 +33,8 @@ from anondb.release.objects import (
 
 Entry = tuple[str, str, str]  # schema, kind of object, name
 Catalog = Mapping[Entry, tuple[str, str]]  # text and comment of each
-_MANIFEST_ENTRY = (SEALED_SCHEMA, "table", "manifest")
+Column = tuple[str, str, str, str]  # table, column, type, comment
+_RELEASE_ID = re.compile(r"[0-9a-z]{1,32}", re.ASCII)
 _RECORD_TYPE = re.compile(r"VARCHAR|BIGINT|DATE|TIMESTAMP|BOOLEAN|INTEGER|DECIMAL\(\d{1,2},\d{1,2}\)")
 _OLD_WORDS = (("main.list_value(", "list_value("), ("CAST('t' AS BOOLEAN)", "true"), ("CAST('f' AS BOOLEAN)", "false"))
 _MOST_KEYS = 100  # largest number of manifest keys to read; a manifest has about 15
@@ -103,14 +105,8 @@ def unexpected_objects(engine: Engine, schema: SchemaName, kind: Kind) -> list[E
     return sorted(present ^ objects_of(schema.name, kind))
 
 
-def creations(schema: SchemaName, kind: Kind, release_id: str) -> tuple[list[exp.Expr], list[exp.Expr]]:
-    """The statements that create the tables of a release, and those that create its views, macros and comments."""
-    tables: list[exp.Expr] = [_table(schema, name, columns) for name, columns in kind.tables.items()]
-    return tables, [*definitions(schema, release_id, kind), *comments(schema, kind)]
-
-
-def _table(schema: SchemaName, name: str, columns: Mapping[str, str]) -> exp.Create:
-    """The statement that creates a table."""
+def create_table(schema: SchemaName, name: str, columns: Mapping[str, str]) -> exp.Create:
+    """The statement that creates a table of a release."""
     fields = [
         exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=exp.DataType.build(t, dialect="duckdb"))
         for c, t in columns.items()
@@ -127,37 +123,57 @@ def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:
         schema: the schema ``main`` of the file.
     """
     there = listed(engine, schema.catalog)
+    if _wrong_tables(engine, there, {"manifest": MANIFEST}):
+        return _refused(there, {}, "there is no manifest of a release")
+    manifest = _read_manifest(engine, schema)
+    kind = _manifest_kind(engine, schema, there, manifest)
+    if kind is None:
+        return _refused(there, manifest, "the manifest is of no kind of release that is known")
+    wrong = _wrong_tables(engine, there, kind.tables)
+    if wrong:
+        return _refused(there, manifest, *(f"not as it must be: {_described(e)}" for e in wrong))
+    release_id = manifest.get("release_id", "")
+    if not _RELEASE_ID.fullmatch(release_id):
+        return _refused(there, manifest, "the release_id of the manifest is not one of anondb")
+    kind = as_read(engine, schema, kind)
+    reference, columns = _reference(kind)
+    wanted = {entry: (text.replace(ANY_RELEASE, release_id), said) for entry, (text, said) in reference.items()}
+    findings = _differences(there, wanted)
+    if not findings:
+        findings = _column_comments(engine, schema, columns)
+    if not findings and kind.attributes:
+        engine.use(schema.catalog, checked=True)
+        findings = _defaults(engine, schema, kind)
+    return SealedCatalog(kind, manifest, len(there), tuple(findings))
+
+
+def _wrong_tables(engine: Engine, there: Catalog, tables: Mapping[str, Mapping[str, str]]) -> list[Entry]:
+    """The tables whose text in a catalog differs from that of tables with these columns, made in memory to compare."""
+    memory = SchemaName("memory", SEALED_SCHEMA)
+    engine.run_all((create_table(memory, name, columns) for name, columns in tables.items()), "making empty tables")
+    texts = engine.query("release/table_texts", catalog_name=memory.catalog)
+    engine.run_all((_drop_table(memory, name) for name in tables), "dropping empty tables")
+    wanted = {(SEALED_SCHEMA, "table", name): text for name, text in zip(*texts.values(), strict=True)}
+    return sorted(entry for entry, text in wanted.items() if there.get(entry, ("", ""))[0] != text)
+
+
+def _drop_table(schema: SchemaName, name: str) -> exp.Drop:
+    return exp.Drop(tables=[schema.table(name).expression()], kind="TABLE")
+
+
+@lru_cache(maxsize=16)
+def _reference(kind: Kind) -> tuple[Catalog, frozenset[Column]]:
+    """The catalog of an empty release of a kind, with the number ``ANY_RELEASE``, as DuckDB stores it; and its columns."""
+    schema = SchemaName(LOCKED_CATALOG, SEALED_SCHEMA)
     reference = Reference(schema.catalog)
-    twin = reference.engine
     try:
-        manifest_table = _table(schema, "manifest", MANIFEST)
-        twin.run(manifest_table, "making a manifest")
-        text = listed(twin, schema.catalog)[_MANIFEST_ENTRY][0]
-        if there.get(_MANIFEST_ENTRY, ("", ""))[0] != text:
-            return _refused(there, {}, "there is no manifest of a release")
-        manifest = _read_manifest(engine, schema)
-        kind = _manifest_kind(engine, schema, there, manifest)
-        if kind is None:
-            return _refused(there, manifest, "the manifest is of no kind of release that is known")
-        tables, _ = creations(schema, kind, "")
-        twin.run_all((t for t in tables if t != manifest_table), "making empty tables")
-        wanted = {e: t for e, t in listed(twin, schema.catalog).items() if e[1] == "table"}
-        wrong = [e for e, (text, _) in wanted.items() if there.get(e, ("", ""))[0] != text]
-        if wrong:
-            return _refused(there, manifest, *(f"not as it must be: {_described(e)}" for e in sorted(wrong)))
-        kind = as_read(engine, schema, kind)
-        _, rest = creations(schema, kind, manifest.get("release_id", ""))
-        twin.run_all(rest, "making views and macros")
+        tables = [create_table(schema, name, columns) for name, columns in kind.tables.items()]
+        reference.engine.run_all(tables, "making empty tables")
+        create_views_and_macros(reference.engine, schema, ANY_RELEASE, kind)
         reference.read_back()
-        findings = _differences(there, listed(twin, schema.catalog))
-        if not findings:
-            findings = _column_comments(engine, twin, schema)
-        if not findings and kind.attributes:
-            engine.use(schema.catalog)
-            findings = _defaults(engine, schema, kind)
+        return listed(reference.engine, schema.catalog), _columns(reference.engine, schema)
     finally:
         reference.close()
-    return SealedCatalog(kind, manifest, len(there), tuple(findings))
 
 
 def _refused(there: Catalog, manifest: dict[str, str], *what: str) -> SealedCatalog:
@@ -222,11 +238,13 @@ def _defaults(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
     return [] if same else [Finding("catalog", "a condition of count_bounds is not NULL by default")]
 
 
-def _column_comments(engine: Engine, twin: Engine, schema: SchemaName) -> list[Finding]:
-    """Columns whose comments or types differ from anondb's. This binds views: compare their texts first."""
-    rows = []
-    for one in (twin, engine):
-        comments = one.query("release/column_comments", catalog_name=schema.catalog)
-        rows.append(set(zip(*(column.tolist() for column in comments.values()), strict=True)))
-    names = sorted({(table, column) for table, column, *_ in rows[0] ^ rows[1]})
+def _columns(engine: Engine, schema: SchemaName) -> frozenset[Column]:
+    """The columns of all tables and views. This binds views: compare their texts first."""
+    columns = engine.query("release/column_comments", catalog_name=schema.catalog)
+    return frozenset(zip(*(column.tolist() for column in columns.values()), strict=True))
+
+
+def _column_comments(engine: Engine, schema: SchemaName, wanted: frozenset[Column]) -> list[Finding]:
+    """Columns whose comments or types differ from anondb's."""
+    names = sorted({(table, column) for table, column, *_ in _columns(engine, schema) ^ wanted})
     return [Finding("catalog", f"the comment of column {t!r}.{c!r} is not anondb's") for t, c in names]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -12,6 +13,7 @@ from anondb.release.conditions import judged_records
 from anondb.release.objects import ANATOMY, GLOBAL, Kind, SchemaName
 
 _ITEMS: Mapping[str, exp.Expression] = {"items": exp.column("items")}
+ANY_RELEASE = "the number of any release"  # in its place in texts that are kept for all releases of a kind
 
 
 def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, ...]:
@@ -255,5 +257,15 @@ def column_comment(table: str, column: str) -> str:
 
 def create_views_and_macros(engine: Engine, schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> None:
     """Create the views, macros and comments of a release in the owner's database."""
-    statements = [*definitions(schema, release_id, kind), *comments(schema, kind)]
-    engine.run_all(statements, "creating the views and macros of a release")
+    engine.run_all(view_and_macro_texts(schema, release_id, kind), "creating the views and macros of a release")
+
+
+def view_and_macro_texts(schema: SchemaName, release_id: str, kind: Kind) -> list[str]:
+    """The statements that create the views, macros and comments of a release; ``release_id`` is free of quotes."""
+    return [text.replace(ANY_RELEASE, release_id) for text in _texts(schema, kind)]
+
+
+@lru_cache(maxsize=16)  # a run writes the same texts three times: in the database, in the file, and to compare the file
+def _texts(schema: SchemaName, kind: Kind) -> tuple[str, ...]:
+    statements = [*definitions(schema, ANY_RELEASE, kind), *comments(schema, kind)]
+    return tuple(statement.sql(dialect="duckdb", copy=False) for statement in statements)

@@ -85,7 +85,7 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
         if kind is None or not catalog.is_release:  # an object with the name of one of our tables may be anything
             findings += catalog.findings
             return Inspection(place, {}, {**figures, "bytes": f"{size}, not compared"}, tuple(findings))
-        engine.use(schema.catalog)
+        engine.use(schema.catalog, checked=True)
         findings += storage_findings(engine, kind) + content_findings(engine, schema, kind)
         counts = table_counts(engine, schema, kind)
         figures["rows"] = ", ".join(f"{name} {count:,}" for name, count in counts.items())
@@ -121,7 +121,7 @@ def _rebuild(
         findings = []
         reader, twin_schema, _ = locked_engine(twin)
         try:
-            reader.use(twin_schema.catalog)
+            reader.use(twin_schema.catalog, checked=True)
             if stored_statistics(reader, kind) != stored_statistics(engine, kind):
                 findings.append(Finding("statistics", "the stored statistics are not those of the rows"))
         finally:

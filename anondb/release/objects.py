@@ -45,6 +45,9 @@ class Kind:
     attributes: tuple[ReleasedAttribute, ...] | None = None
     local: bool = False
 
+    def __hash__(self) -> int:
+        return hash((tuple(self.tables), self.attributes, self.local))
+
 
 ITEM_COUNTS = {"item": "VARCHAR", "lower_bound": "BIGINT", "estimate": "DOUBLE", "upper_bound": "BIGINT"}
 GLOBAL = Kind(

@@ -16,7 +16,8 @@ from anondb.engine.locked import LOCKED_CATALOG
 from anondb.engine.untrusted import locked_engine
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.owner.publications import Intersection
-from anondb.release.catalog import creations, sealed_catalog
+from anondb.release.catalog import create_table, sealed_catalog
+from anondb.release.definitions import view_and_macro_texts
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
 from anondb.release.freeze import table_counts
@@ -57,6 +58,7 @@ def publish(
     release_schema: SchemaName,
     path: str | os.PathLike[str],
     *,
+    kind: Kind | None = None,
     key: bytes | None = None,
     replace: bool = False,
     check: Check | None = None,
@@ -71,6 +73,7 @@ def publish(
         engine: the owner's engine; inside ``engine.transaction()`` it reads one snapshot.
         release_schema: the frozen release.
         path: the new file. A process that has an old file of this name open continues to see the old one.
+        kind: the kind of the release, if the caller knows it.
         key: orders and numbers the transactions; only tests pass it.
         replace: whether to replace an existing file.
         check: called with an engine on the finished file before the move, for instance to verify the promise on the
@@ -80,7 +83,7 @@ def publish(
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
         EngineError: the disk is full, memory ran out, or writing failed.
     """
-    kind = release_kind(engine, release_schema)
+    kind = release_kind(engine, release_schema) if kind is None else kind
     if kind is None:
         raise InputError(
             f"The schema {release_schema.name!r} does not hold a release.", code="not_a_release", hint="Check the name."
@@ -160,16 +163,16 @@ def rows_file(table: str) -> str:
     return f"{table}.parquet"
 
 
-def build_statements(kind: Kind, release_id: str) -> list[exp.Expr]:
+def build_statements(kind: Kind, release_id: str) -> list[exp.Expr | str]:
     """The statements of the clean process: create the tables, fill them from the files, create the views and macros."""
     schema = SchemaName(Path(BUILD_NAME).stem, SEALED_SCHEMA)
-    tables, rest = creations(schema, kind, release_id)
+    tables = [create_table(schema, name, columns) for name, columns in kind.tables.items()]
     inserts: list[exp.Expr] = []
     for name, columns in kind.tables.items():
         rows = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
         source = exp.select(*(_column(c) for c in columns)).from_(rows)
         inserts.append(exp.Insert(this=schema.table(name).expression(), expression=source))
-    return [*tables, *inserts, *rest]
+    return [*tables, *inserts, *view_and_macro_texts(schema, release_id, kind)]
 
 
 def _check_sealed(
@@ -184,7 +187,7 @@ def _check_sealed(
         catalog = sealed_catalog(reader, schema)
         if not catalog.is_release:
             raise InternalError(f"The sealed file has {len(catalog.findings)} objects or texts too many or too few.")
-        reader.use(schema.catalog)
+        reader.use(schema.catalog, checked=True)
         if storage_findings(reader, kind):
             raise InternalError("The sealed file is not stored as it should be.")
         if table_counts(reader, schema, kind) != counts or catalog.manifest != manifest:

@@ -108,7 +108,7 @@ def sealed_release(
                 code="not_a_release",
                 hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
             )
-        engine.use(schema.catalog)
+        engine.use(schema.catalog, checked=True)
         yield SealedRelease(engine, schema, catalog.kind, catalog.manifest, place)
     finally:
         engine.close()

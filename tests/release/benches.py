@@ -9,7 +9,8 @@ from typing import Any
 import duckdb
 
 from anondb.engine import DuckDBEngine
-from anondb.release.catalog import creations
+from anondb.release.catalog import create_table
+from anondb.release.definitions import create_views_and_macros
 from anondb.release.objects import GLOBAL, Kind, SchemaName
 
 Answer = tuple[int, float, int]
@@ -33,8 +34,9 @@ class ReleaseBench:
         self.run = self.engine.connection.execute
         self.schema, self.kind = SCHEMA, kind
         self.run("CREATE SCHEMA release_r")
-        tables, rest = creations(SCHEMA, kind, "number")
-        self.engine.run_all([*tables, *rest], "making an empty release")
+        tables = [create_table(SCHEMA, name, columns) for name, columns in kind.tables.items()]
+        self.engine.run_all(tables, "making an empty release")
+        create_views_and_macros(self.engine, SCHEMA, "number", kind)
 
     def put(self, content: Rows) -> None:
         """Exchange the rows; ``transactions`` may be said as the view shows them."""
