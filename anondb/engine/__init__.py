@@ -1,4 +1,4 @@
-"""The only room that executes SQL: named queries bound and transpiled by sqlglot, run by DuckDB."""
+"""The only package that executes SQL: named queries bound and transpiled by sqlglot, run by DuckDB."""
 
 from anondb.engine.binding import Binder
 from anondb.engine.duckdb_engine import DuckDBEngine, quote_list

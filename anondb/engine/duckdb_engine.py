@@ -1,4 +1,4 @@
-"""Runs statements on one DuckDB connection, in a worker thread, and wraps what can go wrong."""
+"""Runs statements on one DuckDB connection, in a worker thread, and converts DuckDB's errors to typed errors."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ RESERVED_NAMES = ("information_schema",)
 class DuckDBEngine:
     """One connection and the worker thread that uses it.
 
-    Work tables are TEMP tables whose names begin with ``_anondb_``. Everything between ``transaction()`` and its end is
-    one DuckDB transaction: an error rolls the work tables and the half-written release back together.
+    Work tables are TEMP tables whose names begin with ``_anondb_``. Each block ``transaction()`` is one DuckDB transaction:
+    an error rolls back its work tables and the incomplete release.
 
     Args:
-        connection: used as it is; ``close()`` closes it only if ``owned``.
+        connection: the connection, used without changes to its settings; ``close()`` closes it only if ``owned``.
         owned: whether anondb opened the connection itself.
         on_statement: called with the text of every statement before it runs (``--show-sql``).
-        on_progress: called with a few words on what long work is at.
-        max_seconds: how long a call may take; a longer one is interrupted.
+        on_progress: called with a short text on the current step of long work.
+        temp_directory: the directory of spill files, which ``close()`` removes.
+        max_seconds: the time limit of a call in seconds; a longer call is interrupted.
 
     Attributes:
-        names: refuses macros of the user's that hide functions of DuckDB's own, before anything else runs.
+        names: refuses user macros that hide built-in functions of DuckDB, before anything else runs.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class DuckDBEngine:
         self._temp_directory = temp_directory
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb")
         self._work: set[str] = set()
-        self._inputs = 0  # how many views of data passed in there are
+        self._inputs = 0  # the number of views on data passed in
         self._recorded: list[str] | None = None
         self.names = NameCheck(self._look_up, owned)
 
@@ -79,10 +80,10 @@ class DuckDBEngine:
         on_progress: Callable[[str], None] | None = None,
         one_shot: bool = False,
     ) -> DuckDBEngine:
-        """Open a database of our own: private 0700 directory for spill files, no extension autoload, no secrets."""
+        """Open a database with a private spill directory (mode 0700), without extension autoload and secrets."""
         if Path(os.fspath(path)).stem.lower() in RESERVED_NAMES:
             raise InputError(
-                "DuckDB cannot tell a database of this name from a schema of its own.",
+                "A database of this name has the name of a built-in schema of DuckDB.",
                 code="bad_name",
                 hint="Rename the file.",
             )
@@ -109,12 +110,12 @@ class DuckDBEngine:
 
     @property
     def spill_directory(self) -> Path | None:
-        """The directory of the spill files of a connection that anondb opened."""
+        """The directory of the spill files of a connection that anondb opened, else None."""
         return self._temp_directory
 
     @property
     def one_shot(self) -> bool:
-        """Whether this is a database made for one run over files, which keeps no ledger."""
+        """True for the private in-memory database of a one-shot run, which has no ledger."""
         return self._one_shot
 
     @property
@@ -136,12 +137,12 @@ class DuckDBEngine:
         return self._connection
 
     def progress(self, words: str) -> None:
-        """Say what long work is at, to whoever asked to be told."""
+        """Report the current step of long work to ``on_progress``."""
         if self._on_progress is not None:
             self._on_progress(words)
 
     def say(self, text: str) -> None:
-        """Show a statement that is about to run to whoever asked to see them, and keep it where they are recorded."""
+        """Report a statement to ``on_statement`` before it runs, and record it in a block of ``recording``."""
         if self._recorded is not None:
             self._recorded.append(text)
         if self._on_statement is not None:
@@ -149,7 +150,7 @@ class DuckDBEngine:
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[list[str]]:
-        """Keep the text of every statement that runs in the block, in the list that it gives."""
+        """Record the text of every statement of the block in the list that the block gets."""
         outer, self._recorded = self._recorded, []
         try:
             yield self._recorded
@@ -159,7 +160,11 @@ class DuckDBEngine:
     # ------------------------------------------------------------------ the worker thread
 
     def call(self, work: Callable[[], _T]) -> _T:
-        """Run ``work`` in the worker thread; Ctrl-C and the time limit interrupt the running statement at once."""
+        """Run ``work`` in the worker thread; Ctrl-C and the time limit interrupt the running statement at once.
+
+        Raises:
+            BudgetExceeded: the time limit was reached.
+        """
         future = self._pool.submit(work)
         try:
             return future.result(self._max_seconds)
@@ -190,14 +195,14 @@ class DuckDBEngine:
         return self.guarded(work, lambda error: wrap(error, what))
 
     def _look_up(self, name: str) -> Columns:
-        """What the user made that may hide functions or tables; no part of what made a release."""
+        """Run a query of the name check; it is reported but not recorded."""
         text, what = load(name).bind({}, {}).sql(dialect="duckdb"), f"query {name}"
         if self._on_statement is not None:
             self._on_statement(text)
         return self.guarded(lambda: dict(self._connection.execute(text).fetchnumpy()), lambda e: wrap(e, what))
 
     def guarded(self, work: Callable[[], _T], describe: Callable[[duckdb.Error], Exception]) -> _T:
-        """Run ``work`` in the worker thread; an error of DuckDB's becomes one without its text, in its chain too."""
+        """Run ``work`` in the worker thread; replace a DuckDB error by a typed one without its text, also in the chain."""
         failure: BaseException
         try:
             return self.call(work)
@@ -207,7 +212,7 @@ class DuckDBEngine:
             failure = bad_unicode()
         except duckdb.Error as error:
             failure = describe(error)
-        raise failure  # outside of the handler: the error that was handled would stay in its context
+        raise failure  # outside the handler, which would keep the DuckDB error as its context
 
     # ------------------------------------------------------------------ queries and tables
 
@@ -253,7 +258,7 @@ class DuckDBEngine:
         return self._execute(tree, what, fetch=True)
 
     def run(self, statement: exp.Expr, what: str) -> None:
-        """Run a statement tree that returns nothing of interest (DDL, INSERT)."""
+        """Run a statement tree and ignore its result (DDL, INSERT)."""
         self._execute(statement, what)
 
     def use(self, catalog: str) -> None:
@@ -262,14 +267,14 @@ class DuckDBEngine:
         self.names.may_have_changed()
 
     def run_all(self, statements: Iterable[exp.Expr], what: str) -> None:
-        """Run statements that return nothing of interest, in one go."""
+        """Run several statement trees in one call and ignore their results."""
         texts = [_text(statement) for statement in statements]
         for text in texts:
             self.say(text)
         self.guarded(lambda: self._connection.execute(";\n".join(texts)), lambda error: wrap(error, what))
 
     def put(self, target: str | Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
-        """Make a table out of NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity."""
+        """Create a table from NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity."""
         arrays = {
             name: np.asarray(values, dtype=object if kind == "VARCHAR" else None)
             for name, (kind, values) in columns.items()
@@ -289,7 +294,11 @@ class DuckDBEngine:
 
     @contextlib.contextmanager
     def registered(self, source: Any) -> Iterator[Table]:
-        """A data frame, an Arrow table or a dict of arrays, visible as a view for the time of the block."""
+        """Make a data frame, an Arrow table or a dict of arrays readable as a view during the block.
+
+        Raises:
+            InputError: ``bad_type`` or ``bad_unicode``.
+        """
         name = f"{_WORK_PREFIX}input_{self._inputs}"
         try:
             self.call(lambda: self._connection.register(name, source))
@@ -297,7 +306,7 @@ class DuckDBEngine:
             raise bad_unicode() from None
         except duckdb.NotImplementedException:
             raise InputError(
-                "The data passed in hold values of a type that DuckDB does not read.",
+                "The data passed in contain values of a type that DuckDB cannot read.",
                 code="bad_type",
                 hint="Use columns of one plain type, or lists of Python values.",
             ) from None
@@ -343,10 +352,10 @@ class DuckDBEngine:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing: one snapshot of the source, work tables dropped at the end, rolled back on any error.
+        """Run the block as one transaction: one snapshot of the source; work tables are dropped; any error rolls it back.
 
         Raises:
-            InputError: the connection has a transaction open already, which is the user's to end.
+            InputError: ``transaction_open``, ``shadowed_function`` or ``reserved_name``.
         """
         self.begin()
         try:
@@ -364,8 +373,8 @@ class DuckDBEngine:
     def begin(self) -> None:
         """``BEGIN``, refused while the user has a transaction open.
 
-        A refused BEGIN would abort that transaction, so it is looked for first: outside of one, each statement has a
-        transaction number of its own.
+        A refused BEGIN would abort that transaction, so it is detected first: outside a transaction, each statement has a
+        new transaction number.
         """
 
         def describe(error: duckdb.Error) -> AnondbError:
@@ -380,7 +389,7 @@ class DuckDBEngine:
 
 
 def _text(statement: exp.Expr) -> str:
-    """The text of a tree that is not used again: it need not be copied, which takes as long as writing it."""
+    """The text of a tree that is not used again: sqlglot need not copy it, which takes as long as writing it."""
     return statement.sql(dialect="duckdb", copy=False)
 
 
