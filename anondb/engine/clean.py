@@ -114,7 +114,7 @@ def _interpreter() -> str:
         if candidate and Path(candidate).name.lower().startswith("python") and os.access(candidate, os.X_OK):
             return candidate
     raise EngineError(
-        "No Python interpreter was found to write the sealed file in a process of its own.",
+        "No Python interpreter was found to write the sealed file in a separate process.",
         code="no_interpreter",
         hint="Publish with the anondb command of an ordinary Python installation.",
     )
