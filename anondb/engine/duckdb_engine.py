@@ -335,7 +335,7 @@ class DuckDBEngine:
             )
             for kind in ("table", "view")
         ]  # information_schema.tables has the same and takes eight times as long
-        found = self._execute(
+        result = self._execute(
             exp.select(exp.func("count", exp.Star()).as_("n"))
             .from_(exp.union(*listed, distinct=False).subquery("listed"))
             .where(
@@ -346,7 +346,7 @@ class DuckDBEngine:
             "looking up a table",
             fetch=True,
         )
-        return bool(found["n"][0])
+        return bool(result["n"][0])
 
     # ------------------------------------------------------------------ transactions
 

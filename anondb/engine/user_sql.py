@@ -134,7 +134,7 @@ def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlE
     match = _LINE.search(said)
     line = int(match[1]) if match and int(match[1]) <= text.count("\n") + 1 else 1
     if isinstance(error, _PARSING[:2]):
-        offset = _byte_position(engine, text)
+        offset = _parser_position(engine, text)
         if offset is None:
             offset = sum(len(part) + 1 for part in text.split("\n")[: line - 1])
         return UserSqlError(InputError("DuckDB cannot parse this.", code="syntax_error"), line, offset)
@@ -148,12 +148,12 @@ def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlE
     return UserSqlError(wrapped, line)
 
 
-def _byte_position(engine: DuckDBEngine, text: str) -> int | None:
+def _parser_position(engine: DuckDBEngine, text: str) -> int | None:
     """Where DuckDB's parser stops, as an offset in characters; None if unknown."""
     try:
         call = exp.Anonymous(this="json_serialize_sql", expressions=[exp.convert(text)])
-        found = engine.select(exp.select(call.as_("found")))["found"][0]
-        place = int(json.loads(str(found))["position"])
+        parsed = engine.select(exp.select(call.as_("found")))["found"][0]
+        place = int(json.loads(str(parsed))["position"])
     except (AnondbError, KeyError, ValueError):  # the extension json may be missing
         return None
     content = text.encode("utf-8")

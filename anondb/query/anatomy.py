@@ -94,7 +94,7 @@ class Buckets:
         self.supports: Mapping[str, int] = dict(
             zip(supports["item"].tolist(), supports["transactions"].tolist(), strict=True)
         )
-        self._values: dict[int, list[tuple[int, dict[int, int], int]]] = {}  # by column: (bucket, items per test, copies)
+        self._values: dict[int, list[tuple[int, dict[int, int], int]]] = {}  # by column: (bucket, counts, copies)
 
     def read(self, passing: Passing, caps: Sequence[int]) -> list[Counter[int]]:
         """Read the values that are relevant to some tests; return the number of items of each column that pass each test."""

@@ -156,12 +156,12 @@ class ThreatMiner:
         if self._taxonomy.size**2 > 2 * CHUNK_ROWS:
             mass = self._engine.query("itemsets/partners", {"others": tables["fresh"], **tables})
             ranges = chunks(mass["node"], mass["mass"])
-        found = []
+        batches = []
         for low, high in ranges:
             f = self._engine.query(query, tables, k=self.k, first_from=low, first_to=high)
-            found.append((np.column_stack((f["n1"], f["n2"])), f["support"]))
-            _check_count(found, 2)
-        _collect(rows, supports, 2, iter(found))
+            batches.append((np.column_stack((f["n1"], f["n2"])), f["support"]))
+            _check_count(batches, 2)
+        _collect(rows, supports, 2, iter(batches))
 
     # ------------------------------------------------------------------ sizes three and more
 
@@ -183,16 +183,16 @@ class ThreatMiner:
                 engine.drop(frequent, occurrences)
                 return True
             _guard(total, size)
-            found, kept = [], 0
+            batches, kept = [], 0
             for chunk in chunks(mass["prefix"], mass["mass"]):
                 counted = engine.create("counted", _counted(occurrences, chunk))
                 columns = engine.select(_minimal(counted, frequent, size, self.k))
-                found.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))
+                batches.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))
                 if size < m:
                     kept += self._occurrences_of(_at_least(counted, self.k), size, kept)
                 engine.drop(counted)
-                _check_count(found, size)
-            _collect(rows, supports, size, iter(found))
+                _check_count(batches, size)
+            _collect(rows, supports, size, iter(batches))
             if size < m:
                 frequent, occurrences = self._next(frequent, occurrences, size)
         engine.drop(frequent, occurrences)
@@ -238,9 +238,9 @@ def _guard(total: int, size: int) -> None:
         )
 
 
-def _check_count(found: list[tuple[Rows, Rows]], size: int) -> None:
+def _check_count(batches: list[tuple[Rows, Rows]], size: int) -> None:
     """Refuse more than ``MAX_THREATS`` threats of one size."""
-    if sum(len(threats) for threats, _ in found) > MAX_THREATS:
+    if sum(len(threats) for threats, _ in batches) > MAX_THREATS:
         raise BudgetExceeded(
             f"There are more than {MAX_THREATS:,} minimal threats of size {size}: to keep them would need more than "
             f"{MAX_THREATS * 16 * size / 2**30:.1f} GiB of memory.",
@@ -262,9 +262,9 @@ def chunks(keys: Ints, mass: Ints) -> list[tuple[int, int]]:
     return ranges
 
 
-def _collect(rows: dict[int, Rows], supports: dict[int, Rows], size: int, found: Iterator[tuple[Rows, Rows]]) -> None:
+def _collect(rows: dict[int, Rows], supports: dict[int, Rows], size: int, batches: Iterator[tuple[Rows, Rows]]) -> None:
     """Add the chunks of one size to ``rows`` and ``supports``."""
-    parts = [(np.sort(nodes.astype(np.int32, copy=False), axis=1), support) for nodes, support in found if len(nodes)]
+    parts = [(np.sort(nodes.astype(np.int32, copy=False), axis=1), support) for nodes, support in batches if len(nodes)]
     if size in rows:
         parts.append((rows[size], supports[size]))
     if parts:
