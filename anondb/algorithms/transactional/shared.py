@@ -141,7 +141,7 @@ class Steps:
         return cls(label_rank, ordinal, siblings, (taxonomy.depth + 1) * size, keys, by_depth, table)
 
     def down(self, node: Ints, size: Ints, leaf: Ints) -> Ints:
-        """For each leaf the child of its node that contains it; each node has ``size`` consecutive leaves."""
+        """For each leaf the child of its node that contains it; node i has ``size[i]`` consecutive leaves."""
         key = np.repeat(self._below[node], size)
         key += leaf
         if self._table is not None:
