@@ -6,6 +6,8 @@ an id, an attribute value), because error texts end up in logs that are less pro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class AnondbError(Exception):
     """Base class of all anondb errors.
@@ -64,3 +66,9 @@ class InternalError(AnondbError):
 
     exit_code = 5
     default_code = "internal"
+
+
+def quote_list(names: Sequence[str]) -> str:
+    """Names of columns, tables or options for a message: quoted, at most ten."""
+    shown = ", ".join(repr(n) for n in names[:10])
+    return shown + (f" and {len(names) - 10} more" if len(names) > 10 else "")

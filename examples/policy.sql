@@ -2,16 +2,16 @@
 --
 --     anondb run shop/shop.duckdb examples/policy.sql
 --
--- Everything here is ordinary DuckDB SQL but the statements that say ANONYMIZED VIEW.
+-- All statements are ordinary DuckDB SQL, except those with ANONYMIZED VIEW.
 
--- What is to be protected: at most one row for each customer and product.
+-- The data to protect: at most one row for each customer and product.
 CREATE OR REPLACE VIEW weekly_sales AS
 SELECT DISTINCT sales.tid, sales.item
 FROM sales
 JOIN customers ON sales.tid = customers.tid
 WHERE customers.age >= 18;
 
--- How: whoever knows up to two products of a basket is left with at least five customers.
+-- The promise: an attacker who knows up to two products of a customer finds at least five such customers, or none.
 CREATE OR REPLACE ANONYMIZED VIEW weekly AS
 SELECT tid, item FROM weekly_sales
 WITH (
@@ -21,17 +21,17 @@ WITH (
     queries = 200
 );
 
--- Nothing happens here while the sales stay as they are.
+-- Does nothing unless the sales have changed.
 REFRESH ANONYMIZED VIEW weekly;
 
--- What analysts get to see; `anondb publish` seals it into a file of its own.
+-- The released items, which analysts see; `anondb publish` writes the release to a sealed file.
 SELECT released_item, count(*) AS stands_for
 FROM release_weekly.released_items
 GROUP BY released_item
 ORDER BY stands_for DESC, released_item
 LIMIT 5;
 
--- What it costs the owner to know.
+-- The information loss, which only the owner sees.
 SELECT name, transactions, suppressed_items, round(lm, 4) AS lm FROM anondb.releases WHERE status = 'present';
 
 SHOW ANONYMIZED VIEWS WITH (status = true);

@@ -12,8 +12,8 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, is_binary, load, quote_list
-from anondb.errors import EngineError, InputError, InternalError
+from anondb.engine import Engine, Table, is_binary, load
+from anondb.errors import EngineError, InputError, InternalError, quote_list
 
 FILE_SUFFIXES = (".dat", ".csv", ".parquet")
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.transactions import MAX_LABEL_BYTES, Dataset, kind_of
-from anondb.engine import Engine, quote_list
-from anondb.errors import InputError
+from anondb.engine import Engine
+from anondb.errors import InputError, quote_list
 
 Ints = npt.NDArray[np.int64]
 LIST_THEM = "To list them: anondb anonymize --witnesses N, or Database.unknown_items in Python."

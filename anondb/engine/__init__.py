@@ -1,7 +1,7 @@
-"""The only room that executes SQL: named queries bound and transpiled by sqlglot, run by DuckDB."""
+"""The only package that executes SQL: named queries bound and transpiled by sqlglot, run by DuckDB."""
 
 from anondb.engine.binding import Binder
-from anondb.engine.duckdb_engine import DuckDBEngine, quote_list
+from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import check_collation, is_binary
 from anondb.engine.interface import Columns, Engine, Tables
 from anondb.engine.queries import NamedQuery, all_names, load
@@ -19,5 +19,4 @@ __all__ = [
     "check_collation",
     "is_binary",
     "load",
-    "quote_list",
 ]

@@ -1,4 +1,4 @@
-"""Whether DuckDB takes a query at all: it is bound on empty tables, in a database that holds nothing else."""
+"""Checks whether DuckDB accepts a query: binds it on empty tables, in a database without anything else."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 
 Shape = Sequence[tuple[str, Mapping[str, str]]]
-"""Tables: the name of each, and the types of its columns."""
+"""Tables: the name of each, and the names and SQL types of its columns."""
 
 
 class Binder:
-    """A database in memory that cannot be configured and sees no file, with the empty tables of each shape in a schema."""
+    """An in-memory database with locked settings and no file access, with a schema of empty tables for each shape."""
 
     def __init__(self, shapes: Mapping[str, Shape]) -> None:
         base = duckdb.connect(":memory:", config=_CONFIG)
@@ -31,10 +31,7 @@ class Binder:
         base.execute("SET lock_configuration = true")
 
     def accepts(self, sql: str, shape: str) -> bool:
-        """Whether DuckDB binds the text, as one SELECT; true also where the shape itself cannot be made in DuckDB.
-
-        The query is planned and never run.
-        """
+        """Whether DuckDB binds the text as one SELECT, without running it; also true if the shape cannot be created."""
         place = self._places[shape]
         if place is None:
             return True
@@ -43,7 +40,7 @@ class Binder:
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 return False
             place.execute(f"EXPLAIN {statements[0].query}").fetchall()
-        except duckdb.InternalException:  # a bug of DuckDB's is no refusal
+        except duckdb.InternalException:  # a bug in DuckDB, not a refusal
             return True
         except (duckdb.Error, UnicodeError, RuntimeError):
             return False
@@ -51,12 +48,10 @@ class Binder:
 
 
 def _place(base: duckdb.DuckDBPyConnection, name: str, tables: Shape) -> duckdb.DuckDBPyConnection | None:
-    """A connection whose current schema has the tables."""
+    """A connection whose current schema has the tables; None if DuckDB cannot create them."""
     schema = exp.Table(db=exp.to_identifier(name, quoted=True))
     connection = base.cursor()
-    connection.execute(
-        "PRAGMA disable_optimizer"
-    )  # binding alone is asked for, and empty tables have bugs of their own
+    connection.execute("PRAGMA disable_optimizer")  # only binding matters, and the optimizer has bugs with empty tables
     connection.execute(exp.Create(this=schema, kind="SCHEMA").sql(dialect="duckdb"))
     connection.execute(exp.Use(this=schema.copy()).sql(dialect="duckdb"))
     try:

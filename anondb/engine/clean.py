@@ -1,4 +1,4 @@
-"""A clean process that writes a database file: the parent's side."""
+"""Starts a clean process that writes a database file, and gives it its job."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _CONFIG = {
     "threads": "1",
 }
 _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
-_ZEROED_MEMORY = {  # what is handed out is filled with zeros, so that gaps in blocks hold nothing
+_ZEROED_MEMORY = {  # allocated memory is filled with zeros, so gaps in blocks contain nothing
     "MALLOC_PERTURB_": "255",  # by glibc
-    "DUCKDB_JE_MALLOC_CONF": "zero:true",  # by the jemalloc that DuckDB's Linux builds bring along
+    "DUCKDB_JE_MALLOC_CONF": "zero:true",  # by the jemalloc in DuckDB's Linux builds
 }
 _SCRIPT = Path(__file__).with_name("clean_writer.py")
 
 
 class CleanWriter:
-    """A process that has never opened anything, waiting for its one job."""
+    """A process that has opened no file yet, waiting for its only job."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
 
     def write(self, file: str, statements: Sequence[exp.Expr | str], *, memory_limit: str | None = None) -> None:
-        """Make the database ``file`` (in the process's directory) with the statements; it is closed afterwards.
+        """Create the database ``file`` (in the process's directory) by the statements, and close it.
 
         Raises:
             EngineError: the disk is full, memory ran out, or the process failed.
@@ -68,10 +68,10 @@ class CleanWriter:
 
 @contextlib.contextmanager
 def clean_writer(directory: Path) -> Iterator[CleanWriter]:
-    """Start a clean process in ``directory``; it is gone at the end of the block, whatever happens.
+    """Start a clean process in ``directory``; the end of the block kills it in any case.
 
-    It is a new program, not a fork, so threads and open databases of this process do not reach it. It gets no signal of
-    the terminal's: Ctrl-C ends it from here.
+    It is a new program, not a fork, so it inherits no threads and open databases. It gets no signals of the terminal: on
+    Ctrl-C this process kills it.
 
     Raises:
         EngineError: ``no_interpreter``, or it cannot be started.
@@ -109,12 +109,12 @@ def _interpreter() -> str:
     """The Python to run: this process's own, unless it is embedded in another program or frozen into one."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     bases = [Path(prefix) / "bin" for prefix in (sys.prefix, sys.base_prefix)]
-    found = [getattr(sys, "_base_executable", None), *(str(b / f"python{version}") for b in bases)]
-    for candidate in (sys.executable, *found):
+    others = [getattr(sys, "_base_executable", None), *(str(b / f"python{version}") for b in bases)]
+    for candidate in (sys.executable, *others):
         if candidate and Path(candidate).name.lower().startswith("python") and os.access(candidate, os.X_OK):
             return candidate
     raise EngineError(
-        "No Python interpreter was found to write the sealed file in a process of its own.",
+        "No Python interpreter was found to write the sealed file in a separate process.",
         code="no_interpreter",
-        hint="Publish with the command anondb of an ordinary Python installation.",
+        hint="Publish with the anondb command of an ordinary Python installation.",
     )

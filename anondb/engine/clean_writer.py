@@ -1,9 +1,9 @@
-"""The script of the clean process: it makes one database file out of the statements that it is given, and ends.
+"""The script of the clean process: it creates one database file by the statements of its job, and ends.
 
-It runs by itself (``python -I -S clean_writer.py PACKAGES``), knows nothing of anondb and never sees raw data: what it can
-leave in the gaps of the file's blocks is what it read, which is what is released. PACKAGES is the directory that DuckDB
-is imported from. The job comes as JSON on stdin once the rows are ready, so that starting up costs no time; the answer
-is JSON on stdout, and names the kind of an error, not its text.
+It runs alone (``python -I -S clean_writer.py PACKAGES``), imports nothing of anondb and never reads raw data, so the gaps
+in the file's blocks can only contain released data. PACKAGES is the directory that DuckDB is imported from. The job
+comes as JSON on stdin once the rows are ready, so the start-up costs no time; the answer is JSON on stdout, with the type
+of an error instead of its text.
 """
 
 import json
@@ -33,7 +33,7 @@ def main() -> None:
         answer = {"error": None, "disk_full": False}
     sys.stdout.write(json.dumps(answer))
     sys.stdout.flush()
-    os._exit(0)  # the file is closed; taking Python apart would take longer than some of the work
+    os._exit(0)  # the file is closed; an ordinary exit of Python would take longer than some of the work
 
 
 if __name__ == "__main__":

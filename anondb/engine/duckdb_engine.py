@@ -1,11 +1,11 @@
-"""Runs statements on one DuckDB connection, in a worker thread, and wraps what can go wrong."""
+"""Runs statements on one DuckDB connection, in a worker thread, and converts DuckDB's errors to typed errors."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,19 +30,22 @@ RESERVED_NAMES = ("information_schema",)
 class DuckDBEngine:
     """One connection and the worker thread that uses it.
 
-    Work tables are TEMP tables whose names begin with ``_anondb_``. Everything between ``transaction()`` and its end is
-    one DuckDB transaction: an error rolls the work tables and the half-written release back together.
+    Work tables are TEMP tables whose names begin with ``_anondb_``. Each block ``transaction()`` is one DuckDB transaction:
+    an error rolls back its work tables and the incomplete release.
 
     Args:
-        connection: used as it is; ``close()`` closes it only if ``owned``.
+        connection: the connection, used without changes to its settings; ``close()`` closes it only if ``owned``.
         owned: whether anondb opened the connection itself.
         on_statement: called with the text of every statement before it runs (``--show-sql``).
-        on_progress: called with a few words on what long work is at.
-        max_seconds: how long a call may take; a longer one is interrupted.
+        on_progress: called with a short text on the current step of long work.
+        temp_directory: the directory of spill files, which ``close()`` removes.
+        max_seconds: the time limit of a call in seconds; a longer call is interrupted.
         empty: whether the current database is new and in memory.
 
     Attributes:
-        names: refuses macros of the user's that hide functions of DuckDB's own, before anything else runs.
+        owned: whether anondb opened the connection.
+        one_shot: whether this is the database of a single run over files, which keeps no ledger.
+        names: refuses user macros that hide built-in functions of DuckDB, before anything else runs.
     """
 
     def __init__(
@@ -58,14 +61,14 @@ class DuckDBEngine:
     ) -> None:
         self._connection = connection
         self._max_seconds = max_seconds
-        self._owned = owned
-        self._one_shot = False
+        self.owned = owned
+        self.one_shot = False
         self._on_statement = on_statement
         self._on_progress = on_progress
         self._temp_directory = temp_directory
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb")
         self._work: set[str] = set()
-        self._inputs = 0  # how many views of data passed in there are
+        self._inputs = 0  # the number of views on data passed in
         self._recorded: list[str] | None = None
         self.names = NameCheck(self._look_up, owned, empty)
 
@@ -81,10 +84,10 @@ class DuckDBEngine:
         on_progress: Callable[[str], None] | None = None,
         one_shot: bool = False,
     ) -> DuckDBEngine:
-        """Open a database of our own: private 0700 directory for spill files, no extension autoload, no secrets."""
+        """Open a database with a private spill directory (mode 0700), without extension autoload and secrets."""
         if Path(os.fspath(path)).stem.lower() in RESERVED_NAMES:
             raise InputError(
-                "DuckDB cannot tell a database of this name from a schema of its own.",
+                "A database of this name has the name of a built-in schema of DuckDB.",
                 code="bad_name",
                 hint="Rename the file.",
             )
@@ -113,28 +116,18 @@ class DuckDBEngine:
             temp_directory=spill,
             empty=os.fspath(path) == ":memory:",
         )
-        engine._one_shot = one_shot
+        engine.one_shot = one_shot
         return engine
 
     @property
     def spill_directory(self) -> Path | None:
-        """The directory of the spill files of a connection that anondb opened."""
+        """The directory of the spill files of a connection that anondb opened, else None."""
         return self._temp_directory
-
-    @property
-    def one_shot(self) -> bool:
-        """Whether this is a database made for one run over files, which keeps no ledger."""
-        return self._one_shot
-
-    @property
-    def owned(self) -> bool:
-        """Whether anondb opened the connection."""
-        return self._owned
 
     def close(self) -> None:
         """Stop the worker; close the connection and remove the spill directory if anondb made them."""
         self._pool.shutdown(wait=True)
-        if self._owned:
+        if self.owned:
             self._connection.close()
         if self._temp_directory is not None:
             shutil.rmtree(self._temp_directory, ignore_errors=True)
@@ -145,12 +138,12 @@ class DuckDBEngine:
         return self._connection
 
     def progress(self, words: str) -> None:
-        """Say what long work is at, to whoever asked to be told."""
+        """Report the current step of long work to ``on_progress``."""
         if self._on_progress is not None:
             self._on_progress(words)
 
     def say(self, text: str) -> None:
-        """Show a statement that is about to run to whoever asked to see them, and keep it where they are recorded."""
+        """Report a statement to ``on_statement`` before it runs, and record it in a block of ``recording``."""
         if self._recorded is not None:
             self._recorded.append(text)
         if self._on_statement is not None:
@@ -158,7 +151,7 @@ class DuckDBEngine:
 
     @contextlib.contextmanager
     def recording(self) -> Iterator[list[str]]:
-        """Keep the text of every statement that runs in the block, in the list that it gives."""
+        """Record the text of every statement of the block in the list that the block gets."""
         outer, self._recorded = self._recorded, []
         try:
             yield self._recorded
@@ -168,7 +161,11 @@ class DuckDBEngine:
     # ------------------------------------------------------------------ the worker thread
 
     def call(self, work: Callable[[], _T]) -> _T:
-        """Run ``work`` in the worker thread; Ctrl-C and the time limit interrupt the running statement at once."""
+        """Run ``work`` in the worker thread; Ctrl-C and the time limit interrupt the running statement at once.
+
+        Raises:
+            BudgetExceeded: the time limit was reached.
+        """
         future = self._pool.submit(work)
         try:
             return future.result(self._max_seconds)
@@ -199,14 +196,14 @@ class DuckDBEngine:
         return self.guarded(work, lambda error: wrap(error, what))
 
     def _look_up(self, name: str) -> Columns:
-        """What the user made that may hide functions or tables; no part of what made a release."""
+        """Run a query of the name check; it is reported but not recorded."""
         text, what = load(name).bind({}, {}).sql(dialect="duckdb"), f"query {name}"
         if self._on_statement is not None:
             self._on_statement(text)
         return self.guarded(lambda: dict(self._connection.execute(text).fetchnumpy()), lambda e: wrap(e, what))
 
     def guarded(self, work: Callable[[], _T], describe: Callable[[duckdb.Error], Exception]) -> _T:
-        """Run ``work`` in the worker thread; an error of DuckDB's becomes one without its text, in its chain too."""
+        """Run ``work`` in the worker thread; replace a DuckDB error by a typed one without its text, also in the chain."""
         failure: BaseException
         try:
             return self.call(work)
@@ -216,7 +213,7 @@ class DuckDBEngine:
             failure = bad_unicode()
         except duckdb.Error as error:
             failure = describe(error)
-        raise failure  # outside of the handler: the error that was handled would stay in its context
+        raise failure  # outside the handler, which would keep the DuckDB error as its context
 
     # ------------------------------------------------------------------ queries and tables
 
@@ -262,7 +259,7 @@ class DuckDBEngine:
         return self._execute(tree, what, fetch=True)
 
     def run(self, statement: exp.Expr, what: str) -> None:
-        """Run a statement tree that returns nothing of interest (DDL, INSERT)."""
+        """Run a statement tree and ignore its result (DDL, INSERT)."""
         self._execute(statement, what)
 
     def use(self, catalog: str, *, checked: bool = False) -> None:
@@ -272,14 +269,14 @@ class DuckDBEngine:
             self.names.may_have_changed()
 
     def run_all(self, statements: Iterable[exp.Expr | str], what: str) -> None:
-        """Run statements that return nothing of interest, in one go."""
+        """Run several statements in one call and ignore their results."""
         texts = [s if isinstance(s, str) else _text(s) for s in statements]
         for text in texts:
             self.say(text)
         self.guarded(lambda: self._connection.execute(";\n".join(texts)), lambda error: wrap(error, what))
 
     def put(self, target: str | Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
-        """Make a table out of NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity."""
+        """Create a table from NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity."""
         arrays = {
             name: np.asarray(values, dtype=object if kind == "VARCHAR" else None)
             for name, (kind, values) in columns.items()
@@ -299,7 +296,11 @@ class DuckDBEngine:
 
     @contextlib.contextmanager
     def registered(self, source: Any) -> Iterator[Table]:
-        """A data frame, an Arrow table or a dict of arrays, visible as a view for the time of the block."""
+        """Make a data frame, an Arrow table or a dict of arrays readable as a view during the block.
+
+        Raises:
+            InputError: ``bad_type`` or ``bad_unicode``.
+        """
         name = f"{_WORK_PREFIX}input_{self._inputs}"
         try:
             self.call(lambda: self._connection.register(name, source))
@@ -307,7 +308,7 @@ class DuckDBEngine:
             raise bad_unicode() from None
         except duckdb.NotImplementedException:
             raise InputError(
-                "The data passed in hold values of a type that DuckDB does not read.",
+                "The data passed in contain values of a type that DuckDB cannot read.",
                 code="bad_type",
                 hint="Use columns of one plain type, or lists of Python values.",
             ) from None
@@ -336,7 +337,7 @@ class DuckDBEngine:
             )
             for kind in ("table", "view")
         ]  # information_schema.tables has the same and takes eight times as long
-        found = self._execute(
+        result = self._execute(
             exp.select(exp.func("count", exp.Star()).as_("n"))
             .from_(exp.union(*listed, distinct=False).subquery("listed"))
             .where(
@@ -347,16 +348,16 @@ class DuckDBEngine:
             "looking up a table",
             fetch=True,
         )
-        return bool(found["n"][0])
+        return bool(result["n"][0])
 
     # ------------------------------------------------------------------ transactions
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing: one snapshot of the source, work tables dropped at the end, rolled back on any error.
+        """Run the block as one transaction: one snapshot of the source; work tables are dropped; any error rolls it back.
 
         Raises:
-            InputError: the connection has a transaction open already, which is the user's to end.
+            InputError: ``transaction_open``, ``shadowed_function`` or ``reserved_name``.
         """
         self.begin()
         try:
@@ -374,8 +375,8 @@ class DuckDBEngine:
     def begin(self) -> None:
         """``BEGIN``, refused while the user has a transaction open.
 
-        A refused BEGIN would abort that transaction, so it is looked for first: outside of one, each statement has a
-        transaction number of its own.
+        A refused BEGIN would abort that transaction, so it is detected first: outside a transaction, each statement has a
+        new transaction number.
         """
 
         def describe(error: duckdb.Error) -> AnondbError:
@@ -390,11 +391,5 @@ class DuckDBEngine:
 
 
 def _text(statement: exp.Expr) -> str:
-    """The text of a tree that is not used again: it need not be copied, which takes as long as writing it."""
+    """The text of a tree that is not used again: sqlglot need not copy it, which takes as long as writing it."""
     return statement.sql(dialect="duckdb", copy=False)
-
-
-def quote_list(names: Sequence[str]) -> str:
-    """Names of columns, tables or options for a message: quoted, at most ten."""
-    shown = ", ".join(repr(n) for n in names[:10])
-    return shown + (f" and {len(names) - 10} more" if len(names) > 10 else "")

@@ -1,4 +1,4 @@
-"""Typed errors without the text of DuckDB's own, which may hold data values or SQL."""
+"""Typed errors without DuckDB's text, which may contain data values or SQL."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from anondb.errors import AnondbError, EngineError, InputError, InternalError
 
 
 def open_error(error: Exception) -> AnondbError:
-    """A typed error for a database that could not be opened."""
+    """The typed error for a database that could not be opened."""
     text = str(error)
     if "Could not set lock" in text:
         return EngineError(
@@ -24,11 +24,11 @@ def open_error(error: Exception) -> AnondbError:
 
 
 def transaction_open() -> InputError:
-    """The connection has a transaction of the user's open."""
+    """The error for a connection with an open transaction of the user."""
     return InputError(
         "The connection has a transaction open.",
         code="transaction_open",
-        hint="COMMIT or ROLLBACK it first: anondb never ends a transaction of yours.",
+        hint="COMMIT or ROLLBACK it first: anondb never ends your transactions.",
     )
 
 
@@ -52,14 +52,14 @@ def check_collation(collation: str) -> None:
 
 
 def bad_unicode() -> InputError:
-    """A text that no database holds."""
+    """The error for a text that is not valid Unicode."""
     return InputError(
         "A text is not valid Unicode (bytes that are not UTF-8, or a lone surrogate).", code="bad_unicode"
     )
 
 
 def wrap(error: duckdb.Error, what: str) -> AnondbError:
-    """A typed error without the text of DuckDB's own, which may hold data values or SQL."""
+    """The typed error for a DuckDB error; ``what`` names the statement instead of DuckDB's text."""
     kind = type(error).__name__
     text = str(error)
     if isinstance(error, duckdb.OutOfMemoryException):
@@ -71,11 +71,11 @@ def wrap(error: duckdb.Error, what: str) -> AnondbError:
     if isinstance(error, duckdb.IOException):
         return EngineError(f"Reading or writing a file failed ({what}).", code="io")
     if isinstance(error, duckdb.TransactionException):
-        return EngineError(f"The transaction could not go on ({what}).", code="transaction")
+        return EngineError(f"The transaction could not continue ({what}).", code="transaction")
     if "surrogate" in text or "valid UTF-8" in text or "not utf-8" in text:
         return bad_unicode()
     if isinstance(error, duckdb.InternalException | duckdb.FatalException):
         return EngineError(f"DuckDB failed internally ({what}).", code="engine_internal")
     if what.startswith("query ") or what == "generated query":
-        return InternalError(f"DuckDB refused a statement of anondb's own ({what}: {kind}).")
+        return InternalError(f"DuckDB refused a statement of anondb ({what}: {kind}).")
     return EngineError(f"DuckDB refused a statement ({what}: {kind}).", code="refused")

@@ -1,8 +1,8 @@
-"""What an engine must do, whatever database runs the SQL.
+"""The interface of an engine, for any database that runs the SQL.
 
-Loaders, algorithms, verifiers and measures are written against ``Engine``. ``DuckDBEngine`` is the
-only one so far; another database needs a class with these methods, which transpiles named queries to its dialect. What
-opens, seals or locks files needs ``DuckDBEngine`` itself.
+Loaders, algorithms, verifiers and measures are written against ``Engine``. ``DuckDBEngine`` is the only one so far; another
+database needs a class with these methods, which transpiles named queries to its dialect. Code that opens, seals or locks
+files needs ``DuckDBEngine`` itself.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Tables = Mapping[str, Table | exp.Query]
 class Engine(Protocol):
     """Runs statements and fetches aggregates, as columns. All work happens inside ``transaction()``.
 
-    Statements are named queries (``sql/<room>/<name>.sql``) or trees of sqlglot, in DuckDB's dialect; text is never put
-    together. Work tables are temporary, and dropped at the end of the transaction at the latest.
+    Statements are named queries (``sql/<room>/<name>.sql``) or trees of sqlglot, in DuckDB's dialect; SQL text is never
+    concatenated. Work tables are temporary, and dropped at the end of the transaction at the latest.
     """
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -47,7 +47,7 @@ class Engine(Protocol):
     def create(
         self, target: str | Table, name: str | exp.Query, tables: Tables | None = None, **values: Value
     ) -> Table:
-        """Create a table from a named query or a tree: a work table where ``target`` is a text. Return its identity."""
+        """Create a table from a named query or a tree: a work table if ``target`` is a string. Return its identity."""
         ...
 
     def put(self, target: str | Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
@@ -55,11 +55,11 @@ class Engine(Protocol):
         ...
 
     def run(self, statement: exp.Expr, what: str) -> None:
-        """Run a statement tree that returns nothing of interest."""
+        """Run a statement tree and ignore its result."""
         ...
 
     def run_all(self, statements: Iterable[exp.Expr | str], what: str) -> None:
-        """Run several such statements, or texts of them, at once."""
+        """Run several statements (trees or texts) in one call and ignore their results."""
         ...
 
     def drop(self, *tables: Table) -> None:
@@ -75,9 +75,9 @@ class Engine(Protocol):
         ...
 
     def registered(self, source: Any) -> AbstractContextManager[Table]:
-        """Make a data frame, an Arrow table or a dict of arrays readable as a table, for the time of a block."""
+        """Make a data frame, an Arrow table or a dict of arrays readable as a table during a block."""
         ...
 
     def progress(self, words: str) -> None:
-        """Tell the user what long work is at."""
+        """Report the current step of long work to the user."""
         ...

@@ -1,4 +1,4 @@
-"""Connections to files of strangers, and for analysts: one database file, read-only, and nothing else."""
+"""Connections that can access one database file, read-only, and nothing else: for untrusted files, and for analysts."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ def open_locked(
     spill: Path | None = None,
     files: Sequence[str] = (),
 ) -> duckdb.DuckDBPyConnection:
-    """A connection to which the file is attached read-only, under the name ``release``.
+    """Open a connection with the file attached read-only, under the name ``release``.
 
-    Other files and databases, extensions and settings are out of reach. With ``spill`` they are before the file is
-    attached, so that nothing in a stranger's file can use them, and the file is not the current database, so that macros in
-    it do not hide DuckDB's functions; it stays within reach of SQL itself, so that only anondb's statements may run there.
+    Other files and databases, extensions and settings are inaccessible. With ``spill`` they are locked before the file is
+    attached, so nothing in an untrusted file can use them, and the file is not the current database, so its macros do not
+    hide DuckDB's functions; SQL can still access the path and ``spill``, so only anondb's statements may run there.
     Without ``spill`` the connection is for analysts, and the file is the current database.
 
-    The file is attached to a database in memory: opened by its own name, DuckDB would hand out an instance that this
-    process has open already, with the file as it was then.
+    The file is attached to an in-memory database: if it were opened directly, DuckDB could return an instance that this
+    process has already open, with an older state of the file.
 
     Args:
-        path: the file.
-        memory_limit, threads: of the connection.
-        max_seconds: how long a statement may take; DuckDB has such a limit since 2.0.
+        path: the database file.
+        memory_limit, threads: settings of the connection.
+        max_seconds: the time limit of a statement in seconds; needs DuckDB 2.0.
         spill: a directory for spill files, where COPY can write, too.
         files: with ``spill``: other files that may be read.
 
     Raises:
-        InputError: a limit that this DuckDB does not take, or no DuckDB file.
+        InputError: DuckDB does not accept a limit, or the file is not a DuckDB database.
         EngineError: the file is locked, or cannot be opened.
     """
     config: dict[str, str | bool | int | float | list[str]] = {**_BASE, "temp_directory": str(spill or "")}
@@ -102,9 +102,9 @@ def _setting(name: str, value: exp.Expr) -> exp.Set:
 def attaching(path: Path, catalog: str, option: exp.Var, value: str | None = None) -> list[exp.Expr]:
     """The statements that attach a file under a name, with an option, and make it the current database."""
     named = exp.to_identifier(catalog, quoted=True)
-    stated = None if value is None else exp.Literal.string(value)
+    setting = None if value is None else exp.Literal.string(value)
     attach = exp.Attach(
         this=exp.alias_(exp.Literal.string(str(path)), named),
-        expressions=[exp.AttachOption(this=option, expression=stated)],
+        expressions=[exp.AttachOption(this=option, expression=setting)],
     )
     return [attach, exp.Use(this=exp.Table(this=named.copy()))]

@@ -1,7 +1,7 @@
 """Named queries: one ``.sql`` file each, with a header that is checked against the parsed statement.
 
-A file looks like this and runs as it stands in the DuckDB shell, after ``SET VARIABLE k = 5`` and with tables of the
-names that it reads::
+A file looks like this and runs unchanged in the DuckDB shell, after ``SET VARIABLE k = 5`` and with tables of the names
+that it reads::
 
     -- reads: transactions(tid, item)
     -- params: k
@@ -11,7 +11,7 @@ names that it reads::
     SELECT ...
 
 Tables are bound by replacing names in the syntax tree, values by replacing ``getvariable('name')``; SQL text is never
-pasted together.
+concatenated.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _READS = re.compile(r"(\w+)\(([^)]*)\)")
 def _sql_root() -> Path:
     """The folder of the queries: inside an installed package (``anondb/sql``), beside it in a source tree (``sql``).
 
-    The place is told from this file's own. An editable install imports the source tree, so that the copy which the build
-    leaves in ``site-packages`` is never read.
+    It is found relative to this module. An editable install imports the source tree, so the copy that the build leaves in
+    ``site-packages`` is never read.
     """
     installed = _PACKAGE / "sql"
     return installed if installed.is_dir() else _PACKAGE.parent / "sql"
@@ -61,7 +61,7 @@ class NamedQuery:
     tree: exp.Query
 
     def bind(self, tables: Mapping[str, Table | exp.Query], values: Mapping[str, Value]) -> exp.Query:
-        """The statement with its tables and values in place; every declared name must be bound, and no other."""
+        """Return the statement with its tables and values in place; exactly the names of the header must be bound."""
         if set(tables) != set(self.reads) or set(values) != self.params:
             raise InternalError(f"query {self.name} was bound to the wrong tables or values")
         tree = self.tree.copy()
@@ -116,7 +116,7 @@ def source_digest(name: str) -> str:
 
 @cache
 def load(name: str) -> NamedQuery:
-    """The query ``name`` (such as ``transactions/items``). That its header is true is seen to by the tests."""
+    """Load the query ``name`` (such as ``transactions/items``); the tests check its header against the statement."""
     text = (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8")
     header = _header(name, text)
     tree = sqlglot.parse_one(text, dialect="duckdb")
@@ -125,7 +125,7 @@ def load(name: str) -> NamedQuery:
     reads = {m[1]: tuple(c.strip() for c in m[2].split(",")) for m in _READS.finditer(header["reads"])}
     params = frozenset(p.strip() for p in header["params"].split(",") if p.strip() not in ("", "none"))
     returns = tuple(c.strip() for c in header["returns"].split(","))
-    for node in tree.walk():  # where the parser found each node: of no use, and most of the cost of a copy
+    for node in tree.walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
         node._meta = None
     return NamedQuery(name, reads, params, returns, header["grain"], tree)
 

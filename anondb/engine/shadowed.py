@@ -1,8 +1,8 @@
-"""Macros of the user's that hide DuckDB's own functions.
+"""Refuses user macros that hide built-in functions of DuckDB.
 
-DuckDB looks for a function along the search path before it looks at its own: after ``CREATE MACRO min(x) AS 1000`` every
-``min`` means the macro, and operators (``||``), lists in brackets and LIKE are functions, too. Statements of anondb's would
-compute something else, so they are not run while such a macro can be reached.
+DuckDB searches the search path for a function before its built-in functions: after ``CREATE MACRO min(x) AS 1000`` every
+``min`` means the macro, and operators (``||``), lists in brackets and LIKE are functions, too. anondb's statements would
+compute something else, so they are not run while such a macro is reachable.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _ENTRY = re.compile(rf"\s*({_PART})(?:\.({_PART}))?\s*(?:,|$)")
 
 
 class NameCheck:
-    """Looks for such macros before statements run.
+    """Checks for such macros before statements run.
 
-    The catalog is looked at once in a database of anondb's own, until SQL of the user's runs. On a connection that was
-    passed in, where macros can be made at any time, it is looked at for each block of ``steady``, and outside of these
-    before every statement.
+    If anondb opened the database, the catalog is checked once, and again after SQL that the user wrote. On a connection
+    that was passed in, where macros can be created at any time, it is checked once for each block of ``steady``, and
+    before every statement outside such blocks.
 
     Args:
         look_up: runs a named query.
@@ -37,17 +37,17 @@ class NameCheck:
         self._hold = empty
 
     def check(self) -> None:
-        """Refuse macros of the user's that hide functions of DuckDB's own.
+        """Refuse user macros that hide built-in functions of DuckDB.
 
         Raises:
             InputError: ``shadowed_function``.
         """
         if self._hold:
             return
-        found = self._look_up("statements/own_macros")
-        macros: list[Macro] = list(zip(*(column.tolist() for column in list(found.values())[:3]), strict=True))
+        rows = self._look_up("statements/own_macros")
+        macros: list[Macro] = list(zip(*(column.tolist() for column in list(rows.values())[:3]), strict=True))
         if macros:
-            near = reachable(macros, str(found["search_path"][0]), str(found["current_database_name"][0]))
+            near = reachable(macros, str(rows["search_path"][0]), str(rows["current_database_name"][0]))
             refusal = None
             if near:
                 refusal = shadowed(near, self._look_up("statements/built_in_functions")["function_name"].tolist())
@@ -57,7 +57,7 @@ class NameCheck:
 
     @contextlib.contextmanager
     def steady(self) -> Iterator[None]:
-        """Look once for all statements of the block."""
+        """Check once for all statements of the block."""
         self.check()
         before, self._hold = self._hold, True
         try:
@@ -66,23 +66,23 @@ class NameCheck:
             self._hold = before
 
     def check_work(self, made: Collection[str]) -> None:
-        """Refuse temporary tables and views of the user's that begin as work tables do; ``made`` are the engine's own.
+        """Refuse temporary tables and views with names like work tables, except ``made``, the engine's work tables.
 
         Raises:
             InputError: ``reserved_name``.
         """
-        found = self._look_up("statements/temporary_names")
-        taken = [name for name in (found["name"].tolist() if found else []) if name not in made]
+        rows = self._look_up("statements/temporary_names")
+        taken = [name for name in (rows["name"].tolist() if rows else []) if name not in made]
         if taken:
             raise InputError(
-                f"There is a temporary table or view {taken[0]!r}: names that begin with '_anondb_' are those of anondb's"
-                " work tables.",
+                f"There is a temporary table or view {taken[0]!r}: names that begin with '_anondb_' are reserved for"
+                " anondb's work tables.",
                 code="reserved_name",
                 hint="Rename it, or drop it.",
             )
 
     def may_have_changed(self) -> None:
-        """SQL of the user's own ran, which may have made macros."""
+        """Check again before the next statement: SQL that the user wrote may have created macros."""
         self._hold = False
 
 
@@ -90,9 +90,9 @@ def reachable(macros: Iterable[Macro], search_path: str, current: str) -> list[M
     """The macros that an unqualified call can mean: TEMP ones, and those in the schemas of the search path.
 
     Args:
-        macros: what somebody made.
-        search_path: DuckDB's setting; empty where it was never set.
-        current: the current database.
+        macros: the user's macros.
+        search_path: DuckDB's setting; empty if it was never set.
+        current: the name of the current database.
     """
     path: set[tuple[str, str]] = set()
     for first, second in _ENTRY.findall(search_path) or [("main", "")]:
@@ -102,19 +102,18 @@ def reachable(macros: Iterable[Macro], search_path: str, current: str) -> list[M
 
 
 def shadowed(macros: Iterable[Macro], built_in: Iterable[str]) -> InputError | None:
-    """What to say of macros that can be reached and hide a function of DuckDB's; None if none does."""
+    """The error for reachable macros that hide a built-in function; None if there are none."""
     names = {name.lower() for name in built_in}
     hiding = [macro for macro in macros if macro[2].lower() in names]
     if not hiding:
         return None
     database, schema, name = hiding[0]
     more = f" and {len(hiding) - 1} more" if len(hiding) > 1 else ""
-    hide = "hide functions" if more else "hides a function"
+    hide = "hide built-in functions" if more else "hides a built-in function"
     return InputError(
-        f"The macro {name!r} in {database}.{schema}{more} {hide} of DuckDB's own, so that anondb's SQL would compute"
-        " something else.",
+        f"The macro {name!r} in {database}.{schema}{more} {hide} of DuckDB, so anondb's SQL would compute something else.",
         code="shadowed_function",
-        hint="Drop it or give it another name, or put it into a schema that is not on the search path.",
+        hint="Drop or rename it, or move it to a schema that is not on the search path.",
     )
 
 

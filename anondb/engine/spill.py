@@ -1,4 +1,4 @@
-"""Private directories for spill files, and what killed processes left of them."""
+"""Creates private directories for spill files, and removes those of killed processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def private_directory() -> Path:
 
 
 def sweep_private_directories() -> None:
-    """Remove spill directories that processes of ours left behind when they were killed."""
+    """Remove the spill directories that this user's killed processes left behind."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError, ValueError):
             if path.stat().st_uid != os.getuid() or not stat.S_ISDIR(path.lstat().st_mode):

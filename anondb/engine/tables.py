@@ -1,4 +1,4 @@
-"""Names of tables, always as three parts, never as SQL text."""
+"""Names of tables as three parts (catalog, schema, name), never as SQL text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlglot import exp
 
 @dataclass(frozen=True)
 class Table:
-    """A table or view, fully qualified: a user's file may itself be called like one of our schemas."""
+    """The fully qualified name of a table or view; qualified, since a user's file may have the name of our schema."""
 
     catalog: str
     schema: str

@@ -1,4 +1,4 @@
-"""Engines for files that somebody else made: locked, and an empty database to compare a catalog with."""
+"""Engines for untrusted files: a locked engine, and an empty reference database for the comparison of catalogs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def locked_engine(
 ) -> DuckDBEngine:
     """An engine on a database file, read-only and locked before its first statement (``locked.open_locked``).
 
-    The private directory of its spill files is the only place that it can write to.
+    It can write only to the private directory of its spill files.
 
     Args:
-        path: the file.
+        path: the database file.
         files: other files that may be read.
-        max_seconds: how long a statement may take.
-        threads, memory_limit: of the connection.
+        max_seconds: the time limit of a statement in seconds.
+        threads, memory_limit: settings of the connection.
         on_statement: called with the text of every statement before it runs.
     """
     spill = private_directory()
@@ -46,12 +46,12 @@ def locked_engine(
 
 
 class Reference:
-    """An empty database, to see how DuckDB writes down what is created there.
+    """An empty database that shows how DuckDB stores the texts of objects created in it.
 
-    It is a file, stored as sealed files are: a text that was stored differs from one that was only parsed.
+    It is a file in the format of sealed files, because a stored text differs from one that was only parsed.
 
     Args:
-        catalog: the name under which it is attached.
+        catalog: the name under which the file is attached.
     """
 
     def __init__(self, catalog: str) -> None:
@@ -73,5 +73,5 @@ class Reference:
         self.engine.run_all(attaching(self._file, self._catalog, option, value), "attaching a database")
 
     def close(self) -> None:
-        """Close and remove it."""
+        """Close the database and remove its file."""
         self.engine.close()

@@ -1,7 +1,7 @@
-"""SQL of the user's own, run as it is: split by DuckDB, and its errors described without the text that DuckDB gives them.
+"""Runs SQL that the user wrote: DuckDB splits it, and its errors are reported without DuckDB's text.
 
-DuckDB's messages hold data values ("could not convert ..."). What is kept of them is the type of the error, the line, and a
-name that stands in the user's own statement.
+DuckDB's messages contain data values ("could not convert ..."). A report has only the type of the error, the line, and a
+name that occurs in the user's statement.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _PARSING = (duckdb.ParserException, duckdb.SyntaxException, duckdb.InvalidInputE
 
 @dataclass(frozen=True)
 class UserStatement:
-    """A statement of the user's own.
+    """A statement that the user wrote.
 
     Attributes:
-        text: its text, with what follows up to the next statement.
+        text: its text, up to the next statement.
         returns: ``rows``, ``nothing``, or ``either`` (a change, with or without RETURNING).
         is_select: whether it is one SELECT.
         parameters: whether it has parameters such as ``?``.
@@ -44,19 +44,19 @@ class UserStatement:
 
 @dataclass(frozen=True)
 class UserResult:
-    """What a statement returned."""
+    """The columns and rows that a statement returned."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]
 
 
 class UserSqlError(Exception):
-    """DuckDB refused a statement of the user's own.
+    """DuckDB refused a statement that the user wrote.
 
     Attributes:
-        error: the typed error, without a place.
+        error: the typed error, without a position.
         line: the line within the statement, from 1.
-        offset: where DuckDB's parser stopped, in characters; None where it is no syntax error.
+        offset: where DuckDB's parser stopped, in characters; None unless it is a syntax error.
     """
 
     def __init__(self, error: AnondbError, line: int = 1, offset: int | None = None) -> None:
@@ -65,14 +65,14 @@ class UserSqlError(Exception):
 
 
 def split(engine: DuckDBEngine, text: str) -> list[UserStatement]:
-    """The statements of a text as DuckDB splits them; nothing is run.
+    """Split a text into statements by DuckDB's parser; nothing is run.
 
     Raises:
         UserSqlError: DuckDB cannot parse the text.
     """
-    found = _guarded(engine, text, lambda: engine.connection.extract_statements(text))
+    extracted = _guarded(engine, text, lambda: engine.connection.extract_statements(text))
     statements = []
-    for one in found:
+    for one in extracted:
         kinds = one.expected_result_type
         rows = duckdb.ExpectedResultType.QUERY_RESULT in kinds
         returns = "either" if rows and len(kinds) > 1 else "rows" if rows else "nothing"
@@ -82,7 +82,7 @@ def split(engine: DuckDBEngine, text: str) -> list[UserStatement]:
 
 
 def run(engine: DuckDBEngine, text: str) -> UserResult:
-    """Run a statement, and fetch what it returns.
+    """Run a statement and fetch its rows.
 
     Raises:
         UserSqlError: DuckDB refused it.
@@ -98,7 +98,7 @@ def run(engine: DuckDBEngine, text: str) -> UserResult:
 
 
 def relation(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | None:
-    """Run a statement once, and keep its rows as a relation for the user; None where it returns nothing.
+    """Run a statement once and return its rows as a relation for the user; None if it returns nothing.
 
     Raises:
         UserSqlError: DuckDB refused it.
@@ -106,11 +106,11 @@ def relation(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | None:
 
     def work() -> duckdb.DuckDBPyRelation | None:
         try:
-            found: Any = engine.connection.sql(text)
+            lazy: Any = engine.connection.sql(text)
         except (duckdb.CatalogException, duckdb.BinderException):
-            engine.connection.execute(text)  # fails in the same way, before anything is run, and says on which line
+            engine.connection.execute(text)  # fails in the same way before anything runs, but its error has the line
             raise
-        return None if found is None else cast("duckdb.DuckDBPyRelation", found.materialize())
+        return None if lazy is None else cast("duckdb.DuckDBPyRelation", lazy.materialize())
 
     engine.say(text)
     return _guarded(engine, text, work)
@@ -126,7 +126,7 @@ def _guarded(engine: DuckDBEngine, text: str, work: Callable[[], _T]) -> _T:
         failure = UserSqlError(InputError("A text is not valid Unicode.", code="bad_unicode"))
     except duckdb.Error as error:
         failure = _described(engine, text, error)
-    raise failure  # outside of the handler: the error that was handled would stay in its context
+    raise failure  # outside the handler, which would keep the DuckDB error as its context
 
 
 def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlError:
@@ -134,7 +134,7 @@ def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlE
     match = _LINE.search(said)
     line = int(match[1]) if match and int(match[1]) <= text.count("\n") + 1 else 1
     if isinstance(error, _PARSING[:2]):
-        offset = _byte_position(engine, text)
+        offset = _parser_position(engine, text)
         if offset is None:
             offset = sum(len(part) + 1 for part in text.split("\n")[: line - 1])
         return UserSqlError(InputError("DuckDB cannot parse this.", code="syntax_error"), line, offset)
@@ -148,12 +148,12 @@ def _described(engine: DuckDBEngine, text: str, error: duckdb.Error) -> UserSqlE
     return UserSqlError(wrapped, line)
 
 
-def _byte_position(engine: DuckDBEngine, text: str) -> int | None:
-    """Where DuckDB's parser stops, as an offset in characters; None where it does not say."""
+def _parser_position(engine: DuckDBEngine, text: str) -> int | None:
+    """Where DuckDB's parser stops, as an offset in characters; None if unknown."""
     try:
         call = exp.Anonymous(this="json_serialize_sql", expressions=[exp.convert(text)])
-        found = engine.select(exp.select(call.as_("found")))["found"][0]
-        place = int(json.loads(str(found))["position"])
+        parsed = engine.select(exp.select(call.as_("found")))["found"][0]
+        place = int(json.loads(str(parsed))["position"])
     except (AnondbError, KeyError, ValueError):  # the extension json may be missing
         return None
     content = text.encode("utf-8")

@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from anondb.data.sources import QuerySource
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, quote_list
-from anondb.errors import EngineError, InputError, InternalError
+from anondb.engine import Engine
+from anondb.errors import EngineError, InputError, InternalError, quote_list
 from anondb.owner import ledger, publications
 from anondb.owner import published_rows as published
 from anondb.owner.ledger import LedgerEntry

@@ -94,7 +94,7 @@ class Buckets:
         self.supports: Mapping[str, int] = dict(
             zip(supports["item"].tolist(), supports["transactions"].tolist(), strict=True)
         )
-        self._found: dict[int, list[tuple[int, dict[int, int], int]]] = {}
+        self._values: dict[int, list[tuple[int, dict[int, int], int]]] = {}  # by column: (bucket, counts, copies)
 
     def read(self, passing: Passing, caps: Sequence[int]) -> list[Counter[int]]:
         """Read the values that are relevant to some tests; return the number of items of each column that pass each test."""
@@ -110,18 +110,18 @@ class Buckets:
         rows = self._engine.query(
             "query/bucket_signatures", {"buckets": self._table, "asked": inline_table(ASKED, asked)}
         )
-        self._found = {}
+        self._values = {}
         cells = (rows[c].tolist() for c in ("bucket_id", "column_id", "signature", "copies"))
         for bucket, column, signature, copies in zip(*cells, strict=True):
             counts = {int(t): int(n) for t, _, n in (part.partition(":") for part in signature.split(" "))}
-            self._found.setdefault(column, []).append((self._place[bucket], counts, copies))
+            self._values.setdefault(column, []).append((self._place[bucket], counts, copies))
         return columns
 
     def exactly(self, node: Node, column: int) -> _Counted:
-        """Count the persons of each bucket who meet a condition on a single column, which is exact."""
+        """Count exactly the persons of each bucket who meet a condition on a single column."""
         number = np.zeros(len(self.sizes), dtype=np.int64)
         listed = np.zeros(len(self.sizes), dtype=np.int64)
-        for place, counts, copies in self._found.get(column, []):
+        for place, counts, copies in self._values.get(column, []):
             listed[place] += copies
             number[place] += copies * _holds(node, counts)
         if _holds(node, {}):

@@ -1,4 +1,4 @@
-"""Answer a COUNT query from a release: the steps in order, and the answer."""
+"""Answer a COUNT query from a release: the order of the steps, and the ``Answer``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An open release: its constant parts are cached in memory, the rest is read from its tables."""
+"""An open release: its constant parts are cached in memory, the rest is read from its tables on demand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NEEDED = frozenset({
 
 
 class Opened:
-    """An opened release: its manifest, and the members of its released items.
+    """An open release: its manifest, and the members of its released items.
 
     Raises:
         InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
@@ -77,10 +77,10 @@ class Opened:
         if kind is None or kind.attributes is None:
             raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
         rows = self.engine.query("query/released_values", {"released_values": self.schema.table("released_values")})
-        stands: dict[str, set[tuple[str, str | None]]] = {}
+        values: dict[str, set[tuple[str, str | None]]] = {}
         for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):
-            stands.setdefault(name, set()).add((released, value))
-        return tuple(Attribute(a.name, a.ends, a.has_null, frozenset(stands.get(a.name, ()))) for a in kind.attributes)
+            values.setdefault(name, set()).add((released, value))
+        return tuple(Attribute(a.name, a.ends, a.has_null, frozenset(values.get(a.name, ()))) for a in kind.attributes)
 
     def is_current(self) -> bool:
         """Whether the tables still hold this release: release ids are random and never reused.

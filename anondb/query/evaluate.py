@@ -2,9 +2,9 @@
 
 **Consistent originals.** A released item of size s stands for a non-empty subset of its s members. If items were suppressed,
 a transaction may also have had any items without a released item; otherwise none. In a global recoding these choices are
-free within a transaction and between transactions. So are they in a local recoding without suppression; with suppression,
-transactions that are not ``complete`` may have had any other items. In a release of bags each copy stands for one occurrence
-of a member.
+free within a transaction and between transactions. The same holds for a local recoding without suppression; with
+suppression, transactions that are not ``complete`` may have had any other items. In a release of bags each copy stands for
+one occurrence of a member.
 
 **Why the bounds are tight.** A condition depends on a person's items only through the number that pass each of its tests, up
 to the largest threshold of each (a *count vector*). The items of one published transaction are the union of independent

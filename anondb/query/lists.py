@@ -45,10 +45,10 @@ def readings(plan: Plan, *, relational: bool) -> list[Plan]:
     if not any(map(_on_lists, leaves(plan.condition))):
         return [plan]
     complete = settled(plan.condition)
-    told = [HAS_LIST] if relational else [ALWAYS, NEVER]
-    plans = [replace(plan, condition=_replaced(complete, partial(_of_items, has_list=has))) for has in told]
-    told_apart = plans[0] != plans[-1] or any(map(_on_lists, leaves(plans[0].condition)))
-    return plans[:1] if not told_apart else [replace(p, notes=(*plan.notes, NULL_NOTE)) for p in plans]
+    cases = [HAS_LIST] if relational else [ALWAYS, NEVER]
+    plans = [replace(plan, condition=_replaced(complete, partial(_of_items, has_list=has))) for has in cases]
+    depends = plans[0] != plans[-1] or any(map(_on_lists, leaves(plans[0].condition)))
+    return plans[:1] if not depends else [replace(p, notes=(*plan.notes, NULL_NOTE)) for p in plans]
 
 
 def _on_lists(leaf: Condition) -> bool:

@@ -55,8 +55,8 @@ class Original:
         taken = self._binder.accepts(sql, form) or (whole and self._binder.accepts(sql, f"{form} {WHOLE}"))
         if any(self._binder.accepts(sql, f"{form} {kind.sql}") != taken for kind in self.kinds if not kind.whole):
             raise InputError(
-                f"The items of the release may be texts or of the type {self.kinds[0].sql}, and DuckDB takes the query for"
-                " one of both only.",
+                f"The items of the release may be texts or of the type {self.kinds[0].sql}, and DuckDB accepts the query"
+                " for only one of the two.",
                 code="ambiguous_item",
                 hint="Compare items by = and IN with texts.",
             )
@@ -106,8 +106,8 @@ class Original:
         for kind in self.kinds if missing else ():
             if not all(map(kind.form.fullmatch, missing)) or self._rewritten(missing, kind):
                 raise InputError(
-                    "A literal may be another writing of an item that the release has, or none of the values that its items"
-                    " seem to be.",
+                    "A literal may be another spelling of an item in the release, or not of the type that its items seem to"
+                    " have.",
                     code="ambiguous_item",
                     hint="Write items as the release does.",
                 )

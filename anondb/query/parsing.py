@@ -23,7 +23,7 @@ def lowered(name: str) -> str:
 
 def _bad_sql(line: int | None = None, column: int | None = None) -> InputError:
     place = f" (line {line}, column {column})" if line else ""
-    return InputError(f"The query is not valid SQL{place}.", code="bad_sql", hint="Try it on a table of your own.")
+    return InputError(f"The query is not valid SQL{place}.", code="bad_sql", hint="Test it on a table in DuckDB.")
 
 
 def _check_depth(tree: exp.Expr) -> None:
@@ -61,7 +61,7 @@ def parse(sql: str) -> exp.Expr:
             ``query_too_complex`` if it is too long or nested too deeply.
     """
     if not isinstance(sql, str):
-        raise InputError("A query is a text.", code="bad_sql")
+        raise InputError("The query must be a text.", code="bad_sql")
     if len(sql) > MAX_CHARACTERS:
         raise too_complex(f"it has {len(sql)} characters, more than {MAX_CHARACTERS}")
     try:

@@ -1,4 +1,4 @@
-"""The typed errors of this package, which name the construct that has no sound answer."""
+"""The typed errors for queries without a sound answer; each names the unsupported construct."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def unsupported(construct: str, hint: str = HINT) -> InputError:
 
 def too_complex(what: str) -> InputError:
     """The error ``query_too_complex``: the exact evaluation would take too long."""
-    return InputError(f"The query is too complex: {what}.", code="query_too_complex", hint="Ask a simpler one.")
+    return InputError(f"The query is too complex: {what}.", code="query_too_complex", hint="Ask a simpler query.")
 
 
 def name_of(node: exp.Expr) -> str:

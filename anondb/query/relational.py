@@ -6,7 +6,7 @@ of the items.
 
 **Why the bounds hold.** The conditions of a query on one attribute divide its values into pieces on which each condition is
 constant; a record's part of the walk in ``evaluate`` has one vector for each piece that its published value intersects. So
-the least and greatest value of a record are attained, and the sums over records bound the count of every original.
+the least and the greatest value of a record are attained, and their sums over records bound the count of every original.
 
 **The estimate** (docs/algorithms/metrics.md#are): uniform over a range, by number of whole values or by length; equal shares
 of a category's values; NULL counts as one more whole value, or is as likely as the rest of a range.

@@ -108,7 +108,7 @@ class Reader(ConditionReader):
         group = tree.args.get("group")
         if group is None:
             if listed:
-                raise unsupported("a column beside the count without GROUP BY")
+                raise unsupported("a column next to the count without GROUP BY")
             if tree.args.get("order") is not None:
                 raise unsupported("ORDER BY", "A single number has no order.")
             condition, rows, _ = self._finish(scope)
@@ -320,7 +320,7 @@ class Reader(ConditionReader):
             if len(side.columns) != 1 or not isinstance(side.columns[0][1], IdTerm):
                 raise unsupported(f"{node.key.upper()} of something else than ids")
         if left.linked != right.linked:
-            raise unsupported(f"{node.key.upper()} of which one side looks at the outer query")
+            raise unsupported(f"{node.key.upper()} of which only one side refers to the outer query")
         repeated = not node.args.get("distinct")
         if repeated and not isinstance(node, exp.Union):
             raise unsupported(f"{node.key.upper()} ALL")
@@ -640,9 +640,9 @@ def rewrite(
     refused: InputError | None = None
     if not forms:
         raise InputError(
-            "DuckDB does not take this query for the original table.",
+            "DuckDB does not accept this query for the original table.",
             code="bad_sql",
-            hint="Try it on a table of your own.",
+            hint="Test it on a table with the same columns.",
         )
     for form in (f for f in (LONG, LIST) if f in forms):
         reader = Reader(names[0], names[1], names[2], form, attributes)

@@ -268,7 +268,7 @@ def _literal(node: exp.Expr, attribute: Attribute) -> Value:
     known = [value for _, value in attribute.values if value is not None]
     if node.name not in known and (_CASTABLE.search(node.name) or kinds_of(known)):
         raise unsupported(
-            f"a text that may be another writing of a value of {attribute.name!r}", "Write values as the release does."
+            f"a text that may be another spelling of a value of {attribute.name!r}", "Write values as the release does."
         )
     return str(node.name)
 

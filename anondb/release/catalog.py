@@ -134,7 +134,7 @@ def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:
         return _refused(there, manifest, *(f"not as it must be: {_described(e)}" for e in wrong))
     release_id = manifest.get("release_id", "")
     if not _RELEASE_ID.fullmatch(release_id):
-        return _refused(there, manifest, "the release_id of the manifest is not one of anondb")
+        return _refused(there, manifest, "the release_id of the manifest is not one that anondb makes")
     kind = as_read(engine, schema, kind)
     reference, columns = _reference(kind)
     wanted = {entry: (text.replace(ANY_RELEASE, release_id), said) for entry, (text, said) in reference.items()}

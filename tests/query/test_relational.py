@@ -101,7 +101,7 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT count(*) FROM records WHERE place > 'a'", "an order on the categorical attribute"),
     ("SELECT count(*) FROM records WHERE place LIKE 'a%'", "LIKE"),
     ("SELECT count(*) FROM records WHERE place = 1", "compared with a number"),
-    ("SELECT count(*) FROM records WHERE place = '01'", "another writing"),
+    ("SELECT count(*) FROM records WHERE place = '01'", "another spelling"),
     ("SELECT count(*) FROM records WHERE age > '20'", "something else than a plain number"),
     ("SELECT count(*) FROM records WHERE age > 1.2345678901234567", "more than 15 digits"),
     ("SELECT count(*) FROM records WHERE age > NULL", "NULL in a comparison"),

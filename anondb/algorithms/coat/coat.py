@@ -37,8 +37,8 @@ from anondb.data.constraints import (
 )
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, quote_list
-from anondb.errors import InfeasibleError, InputError
+from anondb.engine import Engine
+from anondb.errors import InfeasibleError, InputError, quote_list
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding

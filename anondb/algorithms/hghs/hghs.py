@@ -1,7 +1,7 @@
 """HgHs: heuristic generalization with heuristic suppression (Liu and Wang, PAKDD 2010, section 3; docs/algorithms/hghs.md).
 
-An anonymization is a cut of the taxonomy and a suppression scenario, a subset of the cut. Its cost, in LM on the original
-taxonomy and the original occurrences O(x), is
+An anonymization is a cut of the taxonomy and a suppression scenario SS, the nodes of the cut that are suppressed. Its cost,
+in LM on the original taxonomy and the original occurrences O(x), is
 
     sum over x in Cut of O(x) LM(x)  +  sum over x in SS of O(x) (1 - LM(x)).
 
@@ -31,7 +31,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Costs:
-    """LM costs of each node as integers: ``generalization`` is O(x) LM(x), ``suppression`` is O(x)(1 - LM(x)), both
+    """The LM costs of each node as integers: ``generalization`` is O(x) LM(x), ``suppression`` is O(x)(1 - LM(x)), both
     times ``denominator``. ``order`` is the position of each node by descending suppression cost (tie: breadth-first)."""
 
     generalization: list[int]
@@ -41,7 +41,7 @@ class Costs:
 
     @classmethod
     def of(cls, taxonomy: Taxonomy, dataset: Dataset) -> Costs:
-        """The costs of every node from the occurrences of the items below it."""
+        """Compute the costs of every node from the occurrences of the items below it."""
         below = np.zeros(taxonomy.size + 1, dtype=np.int64)
         np.add.at(below, taxonomy.leaf_nodes(dataset), dataset.supports)
         running = np.concatenate(([0], np.cumsum(below)))
@@ -59,7 +59,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Anonymization:
-    """A cut and its suppression scenario (nodes), with the cost and the decisions that led there."""
+    """A cut and its suppression scenario (sets of nodes), with its cost and the decisions of the search."""
 
     cut: frozenset[int]
     suppressed: frozenset[int]
@@ -68,7 +68,7 @@ class Anonymization:
 
 
 class Search:
-    """The two nested loops of HgHs on the taxonomy truncated at ``floor`` (whose nodes act as leaves)."""
+    """Runs the two nested loops of HgHs on the taxonomy truncated at ``floor``, whose nodes act as leaves."""
 
     def __init__(
         self, taxonomy: Taxonomy, costs: Costs, miner: ThreatMiner, m: int, floor: frozenset[int] | None = None
@@ -91,16 +91,16 @@ class Search:
     def scenario(
         self, entering: Iterable[tuple[int, ...]] = (), without: int | None = None
     ) -> tuple[set[int], dict[int, tuple[int, ...]]]:
-        """Suppression of nodes by threats of size >= 2, greedily in ``Costs.order``: a node is kept iff no threat lies in
-        the nodes kept so far and itself (the first-valid-child walk of the enumeration tree, section 3.2).
+        """Choose the nodes to suppress because of threats of size >= 2, greedily in ``Costs.order``: a node is kept iff no
+        threat consists of it and nodes kept so far (section 3.2: the walk to the first valid child in the enumeration tree).
 
         Args:
             entering: threats that lie in the cut under evaluation in addition to those of the current cut.
             without: a node of the current cut that the cut under evaluation does not have.
 
         Returns:
-            the suppressed nodes and, for each, the threat that forced it. Nodes that are threats by themselves are
-            suppressed as well, and take no part here.
+            The suppressed nodes and, for each, the threat that forced it. Nodes that are threats by themselves are not
+            among them: they are always suppressed.
         """
         by_last: dict[int, list[tuple[int, ...]]] = {last: list(rows) for last, rows in self.relevant.inside.items()}
         for row in entering:
@@ -120,14 +120,14 @@ class Search:
         return gone, forced
 
     def node_cost(self, node: int) -> int:
-        """Cost of a node of the cut that takes part in no larger threat: generalization, and suppression if infrequent."""
+        """The cost of a node of the cut without threats of size >= 2: generalization, and suppression if infrequent."""
         return self.costs.generalization[node] + (self.costs.suppression[node] if self.infrequent[node] else 0)
 
     # ---------------------------------------------------------------- outer loop: the cut
 
     def run(self, round_number: int = 1) -> Anonymization:
-        """Top-down greedy search from the cut {root}: take the cheapest child cut (tie: breadth-first order of the node
-        replaced) while it is strictly cheaper."""
+        """Search greedily from the cut {root} downwards: take the cheapest child cut (tie: breadth-first order of the
+        replaced node) while it is strictly cheaper."""
         base = self.node_cost(0)
         cost_of_threats = 0
         steps: list[tuple[int, int]] = []
@@ -148,14 +148,14 @@ class Search:
         return self._result(steps, base + cost_of_threats, round_number)
 
     def _alone(self, node: int, children: list[int]) -> int:
-        """Change of cost when ``node`` gives way to its children, larger threats aside."""
+        """The change of cost if its children replace ``node``, without threats of size >= 2."""
         return sum(map(self.node_cost, children)) - self.node_cost(node)
 
     def _threat_cost(self, suppressed: set[int]) -> int:
         return sum(self.costs.suppression[x] for x in suppressed)
 
     def _offer(self, nodes: list[int]) -> None:
-        """Nodes that entered the cut and could give way to their children."""
+        """Add nodes that entered the cut and have children to the candidates for replacement."""
         for node in nodes:
             children = self.children(node)
             if children:
@@ -164,8 +164,8 @@ class Search:
     def _best_child(self, cost_of_threats: int) -> tuple[int, int, int] | None:
         """(change of cost, breadth-first rank, node) of the cheapest child cut, or None where none is cheaper.
 
-        Candidates are looked at by their change of cost without threats. Threats can take back at most what they cost
-        now, so that all later ones are dearer once that bound passes the best change found.
+        Candidates are evaluated in ascending order of their change of cost without threats. A replacement saves at most the
+        current cost of threats, so the search ends once that bound exceeds the best change.
         """
         best: tuple[int, int, int] | None = None
         seen = []
@@ -185,7 +185,7 @@ class Search:
         return best
 
     def _change(self, node: int, alone: int, cost_of_threats: int) -> int:
-        """Change of cost when ``node`` gives way to its children."""
+        """The change of cost if its children replace ``node``."""
         children = self.children(node)
         self.schedule.know(self.cut, children)
         if not self.relevant.involved[node] and not self.relevant.involved[children].any():
@@ -210,7 +210,7 @@ class Search:
 
 
 def recode(taxonomy: Taxonomy, dataset: Dataset, result: Anonymization) -> GlobalRecoding:
-    """The recoding of a cut and a suppression scenario: every kept node of the cut is a released item."""
+    """Convert a cut and its suppression scenario to a recoding: every kept node of the cut is a released item."""
     kept = sorted(result.cut - result.suppressed)
     image_of_node = np.full(taxonomy.size, -1, dtype=np.int64)
     member_of: list[Ints] = []
@@ -230,16 +230,16 @@ def recode(taxonomy: Taxonomy, dataset: Dataset, result: Anonymization) -> Globa
 
 
 def hghs(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
-    """k^m-anonymity by one search over all cuts.
+    """Find a k^m-anonymous recoding by one search over all cuts.
 
     Args:
-        engine: inside a transaction.
+        engine: an engine inside a transaction.
         dataset: the coded transactions.
-        taxonomy: every item of the data is one of its leaves.
-        model: k and m; m above the longest transaction means the longest.
+        taxonomy: the taxonomy; every item of the data is a leaf.
+        model: k and m; a larger m than the longest transaction means its length.
 
     Raises:
-        InputError: items that are no leaves of the taxonomy.
+        InputError: an item is not a leaf of the taxonomy.
         BudgetExceeded: mining threats of size m would need too much memory or time.
     """
     miner = ThreatMiner(engine, dataset, taxonomy, model.k)

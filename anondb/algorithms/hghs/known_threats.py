@@ -1,4 +1,4 @@
-"""The threats that the search of HgHs knows, and which of them lie in the current cut."""
+"""The threats mined so far by the search of HgHs, and those of them that lie in the current cut."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Rows = npt.NDArray[np.int32]
 class KnownThreats:
     """The known threats of two and more nodes.
 
-    Each threat is a row of nodes in the order in which suppression is decided, so that its last node is the one that can
-    still be suppressed when all others were kept.
+    Each threat is a row of nodes in the order in which suppression is decided: if all its other nodes are kept, the last
+    one is suppressed.
 
     Attributes:
         inside: the threats that lie in the cut, by their last node.
-        involved: whether a known threat holds the node.
+        involved: for each node, whether a known threat contains it.
     """
 
     def __init__(self, size: int, order: Ints) -> None:
@@ -32,8 +32,8 @@ class KnownThreats:
         self.involved = np.zeros(size, dtype=np.bool_)
 
     def learn(self, new: Threats, cut: set[int], live: npt.NDArray[np.bool_], keep: bool) -> None:
-        """Take new threats in, in addition to the known ones or instead of them; forget those that hold a node which is
-        not ``live`` any more."""
+        """Add new threats to the known ones, or replace these unless ``keep``; drop threats with a node that is not
+        ``live``."""
         known = self._rows if keep else {}
         self._rows, self._index, self.inside = {}, [], {}
         in_cut = np.zeros(self._size, dtype=np.bool_)
@@ -57,7 +57,7 @@ class KnownThreats:
                 self.inside.setdefault(row[-1], set()).add(tuple(row))
 
     def move(self, left: int, joined: list[int]) -> None:
-        """``left`` gave way to its children ``joined``."""
+        """Update the threats in the cut: the children ``joined`` have replaced the node ``left``."""
         for last in list(self.inside):
             self.inside[last] = {row for row in self.inside[last] if left not in row}
         for row in self.entering(joined):

@@ -17,11 +17,11 @@ from anondb.recoding import GlobalRecoding
 def rounds(
     engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, miner: ThreatMiner
 ) -> Iterator[Anonymization]:
-    """The result of each round i = 1..m: HgHs for k^i-anonymity on the taxonomy truncated at the cut of round i-1.
+    """Yield the result of each round i = 1..m: HgHs for k^i-anonymity on the taxonomy truncated at the cut of round i-1.
 
-    Suppression is decided anew in each round; costs stay those of the original taxonomy. Once no antichain of i elements
-    is frequent among the nodes that the search reaches, all later rounds have the same threats, walk the same path and
-    end in the same cut, so they are not run.
+    Each round decides suppression from scratch; costs stay those of the original taxonomy. Once no antichain of i nodes is
+    frequent among the nodes that the search reaches, all later rounds have the same threats and end in the same cut, so
+    they are not run.
     """
     costs = Costs.of(taxonomy, dataset)
     floor = None
@@ -37,16 +37,16 @@ def rounds(
 
 
 def mhghs(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
-    """k^m-anonymity by multi-round search; the default for data with a taxonomy.
+    """Find a k^m-anonymous recoding by multi-round search; the default for data with a taxonomy.
 
     Args:
-        engine: inside a transaction.
+        engine: an engine inside a transaction.
         dataset: the coded transactions.
-        taxonomy: every item of the data is one of its leaves.
-        model: k and m; m above the longest transaction (or infinity) means the longest.
+        taxonomy: the taxonomy; every item of the data is a leaf.
+        model: k and m; a larger m than the longest transaction, or infinity, means its length.
 
     Raises:
-        InputError: items that are no leaves of the taxonomy.
+        InputError: an item is not a leaf of the taxonomy.
         BudgetExceeded: mining the threats of a round would need too much memory or time.
     """
     miner = ThreatMiner(engine, dataset, taxonomy, model.k)

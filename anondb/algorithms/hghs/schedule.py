@@ -1,8 +1,7 @@
-"""When the search of HgHs mines which threats.
+"""Decides which threats HgHs mines, and when.
 
-The papers mine the minimal threats over all cuts first. A top-down search sees few of them, so this schedule mines what the
-search is about to look at: whole depths of the taxonomy where much is needed, single nodes where little is. Nothing here
-changes a choice of the search.
+The paper first mines the minimal threats over all cuts. A top-down search needs few of them, so this schedule mines them on
+demand: for whole depths of the taxonomy if many are needed, else for single nodes. The choices of the search are the same.
 """
 
 from __future__ import annotations
@@ -18,15 +17,17 @@ from anondb.data.taxonomy import Taxonomy
 
 Ints = npt.NDArray[np.int64]
 
-FEW, PIECES, AT_ONCE = 8, 4, 600_000
+FEW = 8  # single nodes are mined if they have less than 1/8 of the occurrences of the whole depth ...
+PIECES = 4  # ... and at most so many times in a row
+AT_ONCE = 600_000  # the largest number of occurrences of the nodes that are mined first
 
 
 class MiningSchedule:
     """Mines threats of up to ``m`` nodes for a search on the taxonomy truncated at ``floor``.
 
     Attributes:
-        threats: what is known.
-        exhausted: no antichain of m elements was frequent among the mined nodes, so that a larger m adds nothing.
+        threats: the threats mined so far.
+        exhausted: whether no antichain of m nodes was frequent among the mined nodes; a larger m then adds no threat.
     """
 
     def __init__(
@@ -53,16 +54,16 @@ class MiningSchedule:
         self._deepest = max(2, int((to_depth <= AT_ONCE).sum()) - 1)
 
     def leave(self, node: int, children: list[int]) -> None:
-        """A node of the cut gave way to its children: its threats are of no use any more."""
+        """Update the threats: the children of a node have replaced it in the cut, so its own threats are obsolete."""
         self._under[node] = False
         self.threats.move(node, children)
 
     def know(self, cut: set[int], children: list[int]) -> None:
-        """Mine the threats among the cut and the children of one of its nodes, as far as they are not known.
+        """Mine the unknown threats among the cut and the children of one of its nodes.
 
         All threats are known among the nodes ``_active``, between these and the nodes ``_known``, and among siblings of
-        the latter. The cut must lie in the former, the children in the latter: then the threats of a cut are known when its
-        cost is computed, those of the last one included.
+        the latter. Afterwards the cut lies in the former and the children in the latter, so all threats of a cut are known
+        when its cost is computed, also those of the last cut.
         """
         if self.m < 2:
             return
@@ -75,7 +76,7 @@ class MiningSchedule:
             self._mine_pairs(nodes, children)
 
     def _mine_depth(self, cut: Ints, children: list[int]) -> None:
-        """Mine all that lies below the cut, down to the depth of the children."""
+        """Mine the threats among all nodes from the cut down to the depth of the children."""
         depth, usable = self.taxonomy.depth, self._under & self._visible
         self._deepest = max([self._deepest, *depth[children].tolist()])
         first = 0 if self._active.any() else self._deepest
@@ -87,7 +88,7 @@ class MiningSchedule:
         self.threats.learn(mined, set(cut.tolist()), self._under, keep=False)
 
     def _mine_pairs(self, cut: Ints, children: list[int]) -> None:
-        """Mine the pairs that are not known yet: for the nodes that need it if they are few, else for a whole depth."""
+        """Mine the unknown pairs: for the nodes that need them if these are few, else for a whole depth."""
         depth, usable, supports = self.taxonomy.depth, self._under & self._visible, self.miner.supports
         self._deepest = max([self._deepest, *depth[children].tolist()])
         entered = cut[~self._active[cut]]

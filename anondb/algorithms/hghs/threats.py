@@ -4,8 +4,8 @@ Liu and Wang, PAKDD 2010, section 4.1; docs/algorithms/hghs.md. T is the set of 
 above another) with at most m elements, 0 < sup(X) < k, and all proper non-empty subsets frequent (support >= k). For any
 cut the minimal threats of the generalized data are the X in T with X a subset of the cut.
 
-T over all nodes is large, and a top-down search sees little of it. ``ThreatMiner`` therefore mines among the nodes that it
-is asked about, which is the same as mining everything first and selecting.
+T over all nodes is large, and a top-down search needs little of it. ``ThreatMiner`` therefore mines only among requested
+nodes, which gives the same threats as mining everything and selecting.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Threats:
     Attributes:
         rows: for each size s, an (n, s) array of nodes, ascending in each row.
         supports: for each size, the n supports.
-        exhausted: no antichain of m elements is frequent, so that a larger m adds nothing.
+        exhausted: whether no antichain of m nodes is frequent; a larger m then adds no threat.
     """
 
     rows: dict[int, Rows]
@@ -50,11 +50,11 @@ class Threats:
 
 
 class ThreatMiner:
-    """Threats of one dataset under one taxonomy; the extended transactions are built once.
+    """Mines the threats of one dataset under one taxonomy; builds the extended transactions once.
 
     Attributes:
-        supports: support of each node, by node (0 where it does not occur).
-        k: the support from which an itemset is no threat.
+        supports: the support of each node, by node (0 if it does not occur).
+        k: the least support of a frequent itemset.
     """
 
     def __init__(self, engine: Engine, dataset: Dataset, taxonomy: Taxonomy, k: int) -> None:
@@ -89,16 +89,16 @@ class ThreatMiner:
         self._engine.drop(self._extended)
 
     def mine(self, nodes: Ints, family: Ints, m: int) -> Threats:
-        """All threats of sizes 2 to m among ``nodes``, level by level.
+        """Mine all threats of sizes 2 to m among ``nodes``, level by level.
 
         Args:
             nodes: the nodes to mine among.
-            family: for each node ``NO_FAMILY``, or a number. For m > 2, threats that hold nodes of two families are left
-                out (a cut under evaluation has the children of one replaced node only).
+            family: for each node the number of its family, or ``NO_FAMILY``. For m > 2, threats with nodes of two families
+                are omitted (a cut under evaluation has the children of only one replaced node).
             m: the largest size.
 
         Raises:
-            BudgetExceeded: a level would join or keep more rows than memory and time allow; says how many.
+            BudgetExceeded: a level would join or keep too many rows; the message has their number.
         """
         frequent = (self.supports[nodes] >= self.k) & (nodes > 0)  # the root is above all others
         if self.k == 1 or m < 2 or frequent.sum() < 2:
@@ -113,13 +113,13 @@ class ThreatMiner:
     # ------------------------------------------------------------------ size two
 
     def extend(self, active: Ints, entered: Ints, passive: Ints, missing: Ints) -> Threats:
-        """The threats of size two that some nodes bring in to what is known.
+        """Mine the threats of size two that further nodes add to the known ones.
 
         Args:
             active: nodes among which all threats are known.
-            entered: nodes that join them; known are their threats with ``active`` and with their siblings.
-            passive: other nodes with threats known as far as those of ``entered``.
-            missing: nodes to learn about: their threats with ``active`` and ``entered``, and with their siblings.
+            entered: nodes that join them; their threats with ``active`` and with their siblings are known.
+            passive: other nodes of which the same threats are known as of ``entered``.
+            missing: nodes to add; their threats with ``active``, ``entered`` and their siblings are mined.
         """
         frequent = self.supports >= self.k
         active, entered, passive, missing = (x[frequent[x]] for x in (active, entered, passive, missing))
@@ -141,7 +141,7 @@ class ThreatMiner:
 
     @contextlib.contextmanager
     def _rows_of(self, name: str, nodes: Ints, family: Ints | None = None) -> Iterator[Table]:
-        """A work table of the extended transactions restricted to ``nodes``, for the time of the block."""
+        """A work table of the extended transactions restricted to ``nodes``; it exists during the block."""
         family = np.full(len(nodes), NO_FAMILY) if family is None else family
         columns = {"node": nodes, "last": self._taxonomy.last[nodes], "family": family}
         table = self._engine.put("nodes", {column: ("INTEGER", values) for column, values in columns.items()})
@@ -156,17 +156,17 @@ class ThreatMiner:
         if self._taxonomy.size**2 > 2 * CHUNK_ROWS:
             mass = self._engine.query("itemsets/partners", {"others": tables["fresh"], **tables})
             ranges = chunks(mass["node"], mass["mass"])
-        found = []
+        batches = []
         for low, high in ranges:
             f = self._engine.query(query, tables, k=self.k, first_from=low, first_to=high)
-            found.append((np.column_stack((f["n1"], f["n2"])), f["support"]))
-            _check_count(found, 2)
-        _collect(rows, supports, 2, iter(found))
+            batches.append((np.column_stack((f["n1"], f["n2"])), f["support"]))
+            _check_count(batches, 2)
+        _collect(rows, supports, 2, iter(batches))
 
     # ------------------------------------------------------------------ sizes three and more
 
     def _grow(self, reachable: Table, m: int, rows: dict[int, Rows], supports: dict[int, Rows]) -> bool:
-        """Levels 3 to m; returns whether the frequent antichains ran out before size m.
+        """Mine levels 3 to m; return whether no frequent antichain was left before size m.
 
         A level joins occurrences (tid, prefix, member) of frequent (s-1)-antichains that share all but the last element.
         """
@@ -183,23 +183,23 @@ class ThreatMiner:
                 engine.drop(frequent, occurrences)
                 return True
             _guard(total, size)
-            found, kept = [], 0
+            batches, kept = [], 0
             for chunk in chunks(mass["prefix"], mass["mass"]):
                 counted = engine.create("counted", _counted(occurrences, chunk))
                 columns = engine.select(_minimal(counted, frequent, size, self.k))
-                found.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))
+                batches.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))
                 if size < m:
                     kept += self._occurrences_of(_at_least(counted, self.k), size, kept)
                 engine.drop(counted)
-                _check_count(found, size)
-            _collect(rows, supports, size, iter(found))
+                _check_count(batches, size)
+            _collect(rows, supports, size, iter(batches))
             if size < m:
                 frequent, occurrences = self._next(frequent, occurrences, size)
         engine.drop(frequent, occurrences)
         return False
 
     def _next(self, frequent: Table, occurrences: Table, size: int) -> tuple[Table, Table]:
-        """The frequent antichains of this size and where they occur."""
+        """Create the tables of the frequent antichains of this size and of their occurrences."""
         engine = self._engine
         grown = engine.create(f"frequent_{size}", _frequent(occurrences, frequent, size, self.k))
         where = engine.create(f"occurrences_{size}", _grown_occurrences(occurrences, grown, size))
@@ -207,7 +207,7 @@ class ThreatMiner:
         return grown, where
 
     def _occurrences_of(self, frequent: Table | exp.Query, size: int, others: int = 0) -> int:
-        """How often frequent antichains occur, which is what the next level has to keep beside ``others``."""
+        """Count the occurrences of frequent antichains, which the next level keeps besides ``others``."""
         kept = int(self._engine.scalar("itemsets/total_support", {"frequent": frequent}))
         if others + kept > MAX_KEPT:
             raise BudgetExceeded(
@@ -219,7 +219,7 @@ class ThreatMiner:
 
 
 def _ancestors(taxonomy: Taxonomy, leaves: Ints) -> tuple[Ints, Ints]:
-    """All pairs (item, node above its leaf)."""
+    """All pairs (item, proper ancestor of its leaf), as two arrays."""
     items, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     item, node = np.arange(len(leaves)), taxonomy.parent[leaves]
     while len(node := node[inside := node >= 0]):
@@ -238,9 +238,9 @@ def _guard(total: int, size: int) -> None:
         )
 
 
-def _check_count(found: list[tuple[Rows, Rows]], size: int) -> None:
-    """Refuse more threats than the search can hold."""
-    if sum(len(threats) for threats, _ in found) > MAX_THREATS:
+def _check_count(batches: list[tuple[Rows, Rows]], size: int) -> None:
+    """Refuse more than ``MAX_THREATS`` threats of one size."""
+    if sum(len(threats) for threats, _ in batches) > MAX_THREATS:
         raise BudgetExceeded(
             f"There are more than {MAX_THREATS:,} minimal threats of size {size}: to keep them would need more than "
             f"{MAX_THREATS * 16 * size / 2**30:.1f} GiB of memory.",
@@ -249,7 +249,7 @@ def _check_count(found: list[tuple[Rows, Rows]], size: int) -> None:
 
 
 def chunks(keys: Ints, mass: Ints) -> list[tuple[int, int]]:
-    """Ranges of keys with at most CHUNK_ROWS of mass each (or a single key)."""
+    """Divide keys into ranges (first, last) with at most CHUNK_ROWS of mass each, or of a single key."""
     ranges: list[tuple[int, int]] = []
     start, held = 0, 0
     for i, weight in enumerate(mass.tolist()):
@@ -262,9 +262,9 @@ def chunks(keys: Ints, mass: Ints) -> list[tuple[int, int]]:
     return ranges
 
 
-def _collect(rows: dict[int, Rows], supports: dict[int, Rows], size: int, found: Iterator[tuple[Rows, Rows]]) -> None:
-    """Gather the chunks of one size, beside those that are there."""
-    parts = [(np.sort(nodes.astype(np.int32, copy=False), axis=1), support) for nodes, support in found if len(nodes)]
+def _collect(rows: dict[int, Rows], supports: dict[int, Rows], size: int, batches: Iterator[tuple[Rows, Rows]]) -> None:
+    """Add the chunks of one size to ``rows`` and ``supports``."""
+    parts = [(np.sort(nodes.astype(np.int32, copy=False), axis=1), support) for nodes, support in batches if len(nodes)]
     if size in rows:
         parts.append((rows[size], supports[size]))
     if parts:
@@ -273,7 +273,7 @@ def _collect(rows: dict[int, Rows], supports: dict[int, Rows], size: int, found:
 
 
 def _joined(occurrences: Table, chunk: tuple[int, int] | None = None) -> exp.Select:
-    """Two occurrences in one transaction with the same prefix, the second behind the first one's subtree."""
+    """Pairs of occurrences in one transaction with the same prefix, the second after the first one's subtree."""
     same_prefix = "a.tid = b.tid AND a.prefix = b.prefix AND b.member > a.last"
     one_family = "(a.family = b.family OR a.family < 0 OR b.family < 0)"
     query = (
@@ -288,7 +288,7 @@ def _joined(occurrences: Table, chunk: tuple[int, int] | None = None) -> exp.Sel
 
 
 def _counted(occurrences: Table, chunk: tuple[int, int] | None = None) -> exp.Select:
-    """Support of every extension: prefix, then the last two members y < z."""
+    """The support of every extension: prefix, then the last two members y < z."""
     columns = [exp.column("prefix", table="a"), exp.column("member", table="a"), exp.column("member", table="b")]
     return (
         _joined(occurrences, chunk)
@@ -303,7 +303,7 @@ def _at_least(counted: Table, k: int) -> exp.Select:
 
 
 def _with_members(counted: Table | exp.Query, frequent: Table, size: int) -> exp.Select:
-    """Spell the sets of size s out: the s-2 members that the prefix stands for, then y and z."""
+    """List the members of the sets of size s: the s-2 of the prefix, then y and z."""
     source = counted.expression().as_("c") if isinstance(counted, Table) else counted.subquery("c")
     names = [f"n{i}" for i in range(1, size - 1)]
     prefixes = exp.select("prefix", *names).distinct().from_(frequent.expression())

@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 
 _EMPTY = option(
     "absorb",
-    "What becomes of too few transactions without items: others are emptied until they are a class, or they stay.",
+    "What to do with fewer than k transactions without items: absorb empties the shortest others until there are k.",
     choices=("absorb", "keep"),
 )
 
 
 @dataclass(frozen=True)
 class PartitionOptions:
-    """What steers Partition."""
+    """The options of Partition."""
 
     empty_transactions: str = _EMPTY
 
 
 @dataclass(frozen=True)
 class ClumpOptions:
-    """What steers Clump."""
+    """The options of Clump."""
 
-    candidates: int | None = option(None, "How many clusters are evaluated for a transaction; all by default.")
+    candidates: int | None = option(None, "The number of clusters to evaluate for each transaction; all by default.")
     objective: str = option(
-        "total", "What is minimized: the cluster's loss, or its growth.", choices=("total", "increase")
+        "total", "What to minimize: the loss of the cluster, or its increase.", choices=("total", "increase")
     )
     empty_transactions: str = _EMPTY
 

@@ -3,12 +3,12 @@ SECRYPT 2010; the order of the steps follows the companion thesis; docs/algorith
 
 Transactions are bags. Let c_x(v) be the number of items of x in the subtree of v, and n(v) its minimum over a cluster S. The
 least common generalization LCG(S) has n(v) - sum of n(child) copies of each node v (docs/algorithms/clump.md#r2), and
-joining x to S takes the minimum of n and c_x: a cluster needs nothing else. With D = M-1 and the weight w(v) =
+when x joins S, n becomes the minimum of n and c_x: a cluster stores nothing else. With D = M-1 and the weight w(v) =
 leaves(parent of v) - leaves(v),
 
     D GGD(S, LCG(S)) = D (sum of |x| over S) - |S| W(S),    W(S) = sum over v of n(v) w(v),
 
-because sum of copies(v) (leaves(v) - 1 - D) telescopes over the tree. So the GGD of all open clusters joined by x needs
+because sum of copies(v) (leaves(v) - 1 - D) telescopes over the tree. So the GGD of each open cluster with x added needs
 only min(n(v), c_x(v)) for the nodes above the items of x, which an inverted index from node to clusters lists.
 All these numbers are integers below 2^53, which doubles hold exactly.
 """
@@ -35,20 +35,20 @@ Floats = npt.NDArray[np.float64]
 
 OBJECTIVES = ("total", "increase")
 EXACT_PAIRS = 2_500_000_000  # transactions times clusters up to which every open cluster is evaluated
-DEFAULT_CANDIDATES = 128  # clusters that are evaluated beyond that
+DEFAULT_CANDIDATES = 128  # clusters that are evaluated for each transaction beyond that
 READ_FOR_EACH = 16  # entries of the index that are read for each candidate
 BLOCK = 20_000  # transactions that are fetched at once
-COMPACT = 0.9  # the index is rid of closed clusters when only this share of those in it is open
+COMPACT = 0.9  # closed clusters are removed from the index when less than this share of its clusters is open
 
 
 @dataclass(frozen=True)
 class Clustering:
-    """The clusters, by the places of transactions in the order in which they were taken.
+    """The clusters and their LCGs; a place is the position of a transaction in the order of processing.
 
     Attributes:
         tid, length: the transaction at each place and its length.
         cluster: the cluster of each place.
-        label_cluster, label_node, copies: LCG of the clusters, one row for each node of it.
+        label_cluster, label_node, copies: the LCGs, one row for each cluster and node.
         ggd: the total GGD, times ``denominator``.
         denominator: M-1.
     """
@@ -74,31 +74,31 @@ def clump(
     objective: str = "total",
     candidates: int | None = None,
 ) -> LocalRecoding:
-    """Transactional k-anonymity on bags by clustering.
+    """Find a transactionally k-anonymous recoding of bags by clustering.
 
     Args:
-        engine: inside a transaction.
+        engine: an engine inside a transaction.
         dataset: the coded transactions.
-        taxonomy: every item of the data is one of its leaves.
+        taxonomy: the taxonomy; every item of the data is a leaf.
         model: k.
-        bags: ``(tid, item, copies)`` where items that a transaction repeats count so often; None takes every item once.
+        bags: table ``(tid, item, copies)`` with the number of times that a transaction has an item; None counts each once.
         empty: ``keep`` clusters transactions without items like all others; ``absorb`` publishes them as a class of their
-            own, and where they are fewer than k empties as many of the shortest others as are missing.
-        objective: ``total`` puts a transaction where the GGD of the cluster is least afterwards, as in the thesis,
-            ``increase`` where it grows least.
+            own, and if there are fewer than k, empties the shortest others until there are k.
+        objective: ``total`` adds a transaction to the cluster that then has the least GGD, as in the thesis, ``increase``
+            to the cluster whose GGD grows least.
         candidates: evaluate only the r clusters that share most generalized items with a transaction. None evaluates all
             of them, unless transactions times clusters exceed ``EXACT_PAIRS``.
 
     Raises:
         InfeasibleError: fewer than k transactions.
-        InputError: items that are no leaves of the taxonomy, or ``bad_parameter``.
+        InputError: an item is not a leaf of the taxonomy, or ``bad_parameter``.
     """
     check(dataset, model, empty)
     if objective not in OBJECTIVES:
         raise InputError(f"objective must be total or increase, not {objective!r}.", code="bad_parameter")
     source = bags or exp.select("tid", "item", exp.convert(1).as_("copies")).from_(dataset.transactions.expression())
-    found = engine.query("clusters/lengths", {"transactions": source})
-    tids, lengths = found["tid"].astype(np.int64), found["length"].astype(np.int64)
+    rows = engine.query("clusters/lengths", {"transactions": source})
+    tids, lengths = rows["tid"].astype(np.int64), rows["length"].astype(np.int64)
     length = np.zeros(dataset.n_transactions + 1, dtype=np.int64)
     length[tids] = lengths
     emptied, clustered = tids[:0], np.arange(1, dataset.n_transactions + 1)
@@ -109,37 +109,41 @@ def clump(
 
     pairs = len(order) * (len(order) // model.k)
     limit = candidates if candidates is not None else DEFAULT_CANDIDATES if pairs > EXACT_PAIRS else None
-    found_clusters = _Clusters(engine, dataset, taxonomy, model.k, order, length[order], source, objective).run(limit)
+    clustering = _Clusters(engine, dataset, taxonomy, model.k, order, length[order], source, objective).run(limit)
     remarks = []
     if limit is not None:
         why = (
-            "as asked" if candidates is not None else f"since {len(order)} x {len(order) // model.k} pairs are too many"
+            "as requested"
+            if candidates is not None
+            else f"because {len(order)} transactions x {len(order) // model.k} clusters are too many pairs"
         )
-        remarks.append(f"clump evaluated the {limit} clusters that share most generalized items, {why}.")
-    return _recoding(engine, dataset, taxonomy, found_clusters, emptied, remarks)
+        remarks.append(
+            f"For each transaction, clump evaluated only the {limit} clusters that share most generalized items, {why}."
+        )
+    return _recoding(engine, dataset, taxonomy, clustering, emptied, remarks)
 
 
 def _recoding(
-    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, found: Clustering, emptied: Ints, remarks: list[str]
+    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, result: Clustering, emptied: Ints, remarks: list[str]
 ) -> LocalRecoding:
-    """Every member of a cluster is published as its LCG. What the members of a class lost cannot be told from the release,
-    so all are incomplete if one is; clusters with the same LCG are one class."""
-    clusters = int(found.cluster.max()) + 1 if len(found.cluster) else 0
-    content = found.label_node * 2**31 + found.copies
-    starts = np.searchsorted(found.label_cluster, np.arange(clusters + 1))
+    """Publish every member of a cluster as its LCG. Clusters with the same LCG are one class. A release does not show which
+    members of a class lost occurrences, so all are incomplete if one is."""
+    clusters = int(result.cluster.max()) + 1 if len(result.cluster) else 0
+    content = result.label_node * 2**31 + result.copies
+    starts = np.searchsorted(result.label_cluster, np.arange(clusters + 1))
     kind, different = numbered(content, np.diff(starts))
-    published = np.bincount(found.label_cluster, weights=found.copies, minlength=clusters)
+    published = np.bincount(result.label_cluster, weights=result.copies, minlength=clusters)
     lost = np.zeros(len(different), dtype=np.bool_)
-    lost[kind[found.cluster[found.length > published[found.cluster]]]] = True
-    incomplete = found.tid[lost[kind[found.cluster]]] if clusters else found.tid
-    apart = np.setdiff1d(np.arange(1, dataset.n_transactions + 1), found.tid)
+    lost[kind[result.cluster[result.length > published[result.cluster]]]] = True
+    incomplete = result.tid[lost[kind[result.cluster]]] if clusters else result.tid
+    apart = np.setdiff1d(np.arange(1, dataset.n_transactions + 1), result.tid)
     if len(emptied):
         incomplete = np.concatenate((incomplete, apart))
     return node_recoding(
         engine,
         taxonomy,
-        (found.label_cluster, found.label_node, found.copies),
-        (found.tid, found.cluster),
+        (result.label_cluster, result.label_node, result.copies),
+        (result.tid, result.cluster),
         incomplete=incomplete,
         semantics="atomic",
         remarks=remarks,
@@ -147,13 +151,13 @@ def _recoding(
 
 
 def _branching_above(taxonomy: Taxonomy) -> Ints:
-    """The nearest node above each one that has several children, -1 where there is none.
+    """The nearest ancestor with several children of each node, -1 if there is none.
 
-    A node with a single child always has as many items below it as that child, so no copy is ever its own.
+    A node with a single child has the same n as that child, so an LCG has no copy of it.
     """
     children = np.bincount(taxonomy.parent[1:], minlength=taxonomy.size)
     up = taxonomy.parent.copy()
-    for node in range(1, taxonomy.size):  # in preorder: what is above is done
+    for node in range(1, taxonomy.size):  # in preorder, so the ancestors are done
         if children[up[node]] == 1:
             up[node] = up[up[node]]
     return up
@@ -162,8 +166,8 @@ def _branching_above(taxonomy: Taxonomy) -> Ints:
 class _Clusters:
     """The clusters while they grow.
 
-    The entries of the index, one for each node that a cluster has, are kept in the order of nodes; ``_entries`` finds
-    those of a cluster, ``_scan`` those of a node among the clusters that were open at the last compaction.
+    The index has one entry for each node of each cluster, in the order of nodes. ``_entries`` has the entries in the order
+    of clusters, ``_scan`` in the order of nodes those of the clusters that were open at the last compaction.
     """
 
     def __init__(
@@ -183,7 +187,7 @@ class _Clusters:
         self.up = _branching_above(taxonomy)
         above = np.where(
             self.up < 0, self.denominator + 1, taxonomy.leaf_count[self.up]
-        )  # at the top w is 0, 1 if M = 1
+        )  # w of the root is 0, or 1 if M = 1
         self.weight = (above - taxonomy.leaf_count).astype(np.float64)
         self._total = objective == "total"
         self._extended = self._extend(dataset, source)
@@ -196,7 +200,7 @@ class _Clusters:
         self._scan = np.arange(len(self._node))
         self._indexed = np.zeros(0, dtype=np.int32)
         self._at = np.zeros(taxonomy.size + 1, dtype=np.int64)
-        self._have = np.zeros(taxonomy.size, dtype=np.int32)  # items of the transaction at hand below each node
+        self._have = np.zeros(taxonomy.size, dtype=np.int32)  # items of the current transaction below each node
 
         first = np.arange(self.number) * k
         self.cluster = np.full(len(order), -1)
@@ -208,13 +212,13 @@ class _Clusters:
         )  # W of each cluster
         self.nodes = np.bincount(self._cluster, minlength=self.number)  # how many nodes each cluster has
         self.open = np.ones(self.number, dtype=np.bool_)
-        self.base = np.zeros(self.number)  # what the GGD, or its increase, has beside W; infinite for closed clusters
+        self.base = np.zeros(self.number)  # the objective without the term of x; infinite for closed clusters
         for cluster in range(self.number):
             self._note(cluster)
         self._compact()
 
     def _extend(self, dataset: Dataset, source: Table | exp.Query) -> Table:
-        """Work table ``(place, node, n)``: the transactions with all generalized items."""
+        """Create the work table ``(place, node, n)``: the transactions with all generalized items."""
         above = [
             (item, node)
             for item, leaf in enumerate(self.taxonomy.leaf_nodes(dataset).tolist())
@@ -243,7 +247,7 @@ class _Clusters:
         for place, nodes, counts in self._transactions():
             if self.cluster[place] >= 0:
                 continue
-            if not left:  # every cluster has k members: all are open again, for good
+            if not left:  # every cluster has k members: open all, and close none again
                 self._reopen()
                 left, closing = self.number, False
             chosen = self._best(nodes, counts, limit if limit is not None and limit < left else None)
@@ -259,7 +263,7 @@ class _Clusters:
         return self._labels()
 
     def _transactions(self) -> Iterator[tuple[int, Ints, Ints]]:
-        """Place, nodes and counts of every transaction in order; one without items has no node."""
+        """Yield the place, nodes and counts of every transaction in order; one without items has no nodes."""
         for low in range(0, len(self.order), BLOCK):
             high = min(low + BLOCK, len(self.order))
             self.engine.progress(f"{low} of {len(self.order)} transactions in clusters")
@@ -270,7 +274,7 @@ class _Clusters:
                 yield low + i, node[starts[i] : starts[i + 1]], count[starts[i] : starts[i + 1]]
 
     def _note(self, cluster: int) -> None:
-        """Bring ``base`` up to date."""
+        """Update ``base`` of a cluster."""
         if not self.open[cluster]:
             self.base[cluster] = np.inf
         elif self._total:
@@ -286,7 +290,7 @@ class _Clusters:
         self._compact()
 
     def _compact(self) -> None:
-        """Make the index anew, of the open clusters and what they still have."""
+        """Rebuild the index from the open clusters and the nodes that they still have."""
         every = np.arange(len(self._node)) if self.open.all() else self._scan
         self._scan = every[self.open[self._cluster[every]] & (self._count[every] > 0)]
         self._indexed = self._cluster[self._scan]
@@ -295,7 +299,7 @@ class _Clusters:
     # ---------------------------------------------------------------- the best cluster
 
     def _best(self, nodes: Ints, counts: Ints, limit: int | None) -> int:
-        """The open cluster with the least GGD, or increase of it, after the transaction has joined (tie: the first)."""
+        """The open cluster with the least GGD, or the least increase, after the transaction has joined (tie: the first)."""
         heavy = self.weight[nodes] > 0
         nodes, counts = nodes[heavy], counts[heavy]
         if limit is not None:
@@ -308,7 +312,7 @@ class _Clusters:
         return int(np.argmin(self.base - (self.size + 1) * self._all_joined_w(nodes, counts)))
 
     def _all_joined_w(self, nodes: Ints, counts: Ints) -> Floats:
-        """W of every open cluster joined by the transaction."""
+        """W of every open cluster after the transaction has joined."""
         low, high = self._at[nodes], self._at[nodes + 1]
         spans = list(zip(low.tolist(), high.tolist(), strict=True))
         if not spans:
@@ -317,12 +321,12 @@ class _Clusters:
         clusters = np.concatenate([self._indexed[a:b] for a, b in spans])
         shared = np.minimum(self._count[entries], np.repeat(counts, high - low))
         worth = shared * np.repeat(self.weight[nodes], high - low)
-        found: Floats = np.bincount(clusters, weights=worth, minlength=self.number).astype(np.float64)
-        return found
+        joined: Floats = np.bincount(clusters, weights=worth, minlength=self.number).astype(np.float64)
+        return joined
 
     def _candidates(self, nodes: Ints, limit: int) -> Ints:
-        """The open clusters that have most of the nodes (tie: the fewest others, then the first), as far as the index
-        tells when its shortest lists are read, up to ``READ_FOR_EACH`` entries a candidate."""
+        """The open clusters that share most nodes (tie: the fewest other nodes, then the first), counted in the shortest
+        lists of the index, up to ``READ_FOR_EACH`` entries for each candidate."""
         low, high = self._at[nodes], self._at[nodes + 1]
         lengths = high - low
         short = np.argsort(lengths, kind="stable")
@@ -333,11 +337,11 @@ class _Clusters:
             return np.zeros(0, dtype=np.int64)
         entries = np.concatenate([self._scan[a:b] for a, b in spans])
         clusters = self._cluster[entries[self._count[entries] > 0]]
-        found, shared = np.unique(clusters[self.open[clusters]], return_counts=True)
-        return np.sort(found[np.lexsort((found, self.nodes[found], -shared))[:limit]])
+        near, shared = np.unique(clusters[self.open[clusters]], return_counts=True)
+        return np.sort(near[np.lexsort((near, self.nodes[near], -shared))[:limit]])
 
     def _joined_w(self, clusters: Ints) -> Floats:
-        """W of some clusters joined by the transaction at hand."""
+        """W of some clusters after the current transaction has joined."""
         starts = self._starts[clusters]
         lengths = self._starts[clusters + 1] - starts
         ends = np.cumsum(lengths)
@@ -345,10 +349,10 @@ class _Clusters:
         node = self._node[entries]
         owner = np.repeat(np.arange(len(clusters)), lengths)
         shared = np.minimum(self._count[entries], self._have[node])
-        found: Floats = np.bincount(owner, weights=shared * self.weight[node], minlength=len(clusters)).astype(
+        joined: Floats = np.bincount(owner, weights=shared * self.weight[node], minlength=len(clusters)).astype(
             np.float64
         )
-        return found
+        return joined
 
     def _join(self, cluster: int, place: int, nodes: Ints, counts: Ints) -> None:
         """Put a transaction into a cluster: n(v) becomes min(n(v), c_x(v))."""
@@ -366,7 +370,7 @@ class _Clusters:
     # ---------------------------------------------------------------- the result
 
     def _labels(self) -> Clustering:
-        """The LCG of every cluster: n(v) less the n of its children."""
+        """The LCG of every cluster: n(v) minus the sum of n over its children."""
         size = self.taxonomy.size
         entries = self._entries[self._count[self._entries] > 0]
         cluster, node, count = (x[entries].astype(np.int64) for x in (self._cluster, self._node, self._count))

@@ -1,4 +1,4 @@
-"""The arrays of Partition's open groups, and how a round's splits change them: bookkeeping that the paper leaves open."""
+"""The arrays of Partition's open groups, and how the splits of a round change them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from anondb.data.taxonomy import Taxonomy
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-FINAL = -1  # the next group of a transaction that stays as it is
+FINAL = -1  # the next group of a transaction with its final representation
 SAME = -1  # the node of an item that is published with the item before it
 
 
@@ -23,13 +23,13 @@ class Attempt:
     """One attempt to split each open group.
 
     Attributes:
-        chosen: the column of each group.
-        touched, members: the rows below them, and the transaction of each: a transaction has one of them.
-        inside, child, start, size: the rows that would replace them: which one each would replace, the child, and its items.
-        rank: how many other inner children of the same transaction come before it.
-        kind: the class of each member: equal for the same children in the same group.
-        example, group, weight, different, children: of each class: a member, by its place, its group, how many
-            transactions and how many different ones it has, and how many inner children would replace the node.
+        chosen: the column to split of each group.
+        touched, members: the rows below these columns, and the transaction of each; a transaction has one such row.
+        inside, child, start, size: the rows that would replace these: the place of the replaced row, the child, its items.
+        rank: the number of inner children of the same transaction before this one.
+        kind: the class of each member; members of a group with the same children have the same class.
+        example, group, weight, different, children: for each class: the place of one member, the group, the numbers of
+            transactions, of different transactions, and of inner children that would replace the node.
     """
 
     chosen: Ints
@@ -51,9 +51,9 @@ class Attempt:
 class Groups:
     """The open groups: their transactions, and the inner nodes of their representations.
 
-    A *column* is an inner node of a group's representation that may still give way; the columns of a group follow each
-    other. A *row* is what a transaction holds below a column: items that follow each other, a start and a size. A column
-    that had no valid split is ``tried``: it gets another chance once the group is smaller.
+    A *column* is an inner node of a group's representation that may still be split; the columns of a group are adjacent.
+    A *row* is the range of items (start and size) that a transaction holds below a column. A column without a valid split
+    is ``tried``, until the group becomes smaller.
     """
 
     def __init__(self, taxonomy: Taxonomy, contents: Contents) -> None:
@@ -65,7 +65,7 @@ class Groups:
         self.column_node, self.column_group = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
         self.tried = np.zeros(1, dtype=np.bool_)
         self.first = np.zeros(1, dtype=np.int64)
-        # what each item is published as, and those after it that say nothing
+        # the node that each item is published as, SAME for further items below that node
         self.node = np.full(len(contents.leaf), SAME, dtype=np.int64)
         self.node[self.start] = 0
         if contents.number < 2 or taxonomy.is_leaf[0]:
@@ -78,18 +78,18 @@ class Groups:
         return bool(len(self.of))
 
     def published(self) -> tuple[Ints, Ints]:
-        """Different transactions and their nodes, each pair once."""
+        """The pairs (distinct transaction, published node), each once, as two arrays."""
         shown = np.flatnonzero(self.node != SAME)
         return self.contents.of[shown], self.node[shown]
 
     def regroup(self, attempt: Attempt, new: Flags, split: Flags, again: Flags, smaller: Flags) -> None:
-        """The groups of the next round.
+        """Replace the groups by those of the next round.
 
         Args:
             attempt: the attempt of this round.
             new: the classes that become groups.
-            split: the groups that gave up their node.
-            again: the groups whose node may have a valid split once they are smaller; that of all others has none.
+            split: the groups whose node was split.
+            again: the groups whose node has no valid split now, but may have one once they are smaller.
             smaller: the groups that lost members.
         """
         groups = len(self.first)
@@ -100,7 +100,7 @@ class Groups:
         n_kept = sums(self.column_group, kept, groups)
         untried = sums(self.column_group, kept & ~tried, groups)
 
-        # the new groups: those that were not split go on, then the classes that are large enough
+        # the new groups: first those that were not split, then the classes that are large enough
         pure = new & (attempt.different == 1)
         goes_on = ~split & (untried > 0)
         grows = new & ~pure & (untried[attempt.group] + attempt.children > 0)
@@ -125,7 +125,7 @@ class Groups:
         column_node[target], column_tried[target] = self.column_node[source], tried[source]
 
         # the rows: those that stay, then those that go down
-        first_column = np.append(first, 0)  # of FINAL: any
+        first_column = np.append(first, 0)  # the last entry, for FINAL, is unused
         next_group = np.full(self.contents.number, FINAL, dtype=np.int64)
         next_group[members] = goes
         of_row = next_group[self.of]
@@ -146,7 +146,7 @@ class Groups:
         self.column_group = np.repeat(np.arange(len(width)), width)
 
     def _publish(self, attempt: Attempt, new: Flags, pure: Flags) -> None:
-        """Set what the items of new groups are published as so far; a pure class consists of equal transactions."""
+        """Set the published nodes of new groups; a pure class consists of equal transactions and gets leaves."""
         contents = self.contents
         descends = new[attempt.kind][attempt.inside]
         self.node[attempt.start[descends]] = attempt.child[descends]
@@ -158,7 +158,7 @@ class Groups:
 
 
 def items_of(start: Ints, size: Ints) -> Ints:
-    """The items of rows, by their starts and sizes; no row is empty."""
+    """The positions of the items of rows, by their starts and sizes; no row may be empty."""
     ends = np.cumsum(size)
     steps = np.ones(int(ends[-1]) if len(ends) else 0, dtype=np.int64)  # from each item to the next
     if len(ends):

@@ -1,12 +1,12 @@
 """Partition, or LG: top-down local generalization (He and Naughton, VLDB 2009; docs/algorithms/partition.md).
 
-All transactions begin in one group, represented by the root. A group gives up the inner node of its representation with
-the largest LM gain for the children that each of its transactions holds. Transactions with the same children form a new
-group if there are k of them; the others, the leftover, keep the representation that they had. Where they are fewer than
-k, the smallest new group stays behind with them. If no new group remains, the node with the next largest gain is tried.
+All transactions begin in one group, represented by the root. A group splits the inner node of its representation with the
+largest LM gain: each transaction replaces it by the children that it holds. Transactions with the same children form a new
+group if there are k of them; the others, the leftover, keep their representation. If these are fewer than k, the smallest
+new group joins them. If no new group remains, the node with the next largest gain is tried.
 
 Groups are independent of each other, so a round makes one attempt in every open group at once, and equal transactions are
-one transaction with a weight. All nodes are numbered in preorder, in which the leaves below a node follow each other.
+one transaction with a weight. All nodes are numbered in preorder, in which the leaves below a node are adjacent.
 """
 
 from __future__ import annotations
@@ -27,31 +27,29 @@ from anondb.recoding import LocalRecoding
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-MASK_BITS = 40  # children of a node that are told apart by the bits of a number
-TABLE_SHARE = (
-    16  # classes are numbered in a table if that has at most so many cells a transaction; else they are sorted
-)
+MASK_BITS = 40  # the most children of a node for which a set of children is the bits of an integer
+TABLE_SHARE = 16  # the most table cells per transaction for which classes are numbered by a table, not by sorting
 
 
 def partition(
     engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: TransactionalK, *, empty: str = "keep"
 ) -> LocalRecoding:
-    """Transactional k-anonymity on sets by top-down local generalization; the default of the model.
+    """Find a transactionally k-anonymous recoding of sets by top-down local generalization; the default of the model.
 
     Of equal gains the node with the smallest label is split first, and of equally small groups the one with the smallest
-    sorted representation stays with the leftover: the totals of docs/data.md#exact-results need that.
+    sorted representation joins the leftover: the totals of docs/data.md#exact-results depend on that.
 
     Args:
-        engine: inside a transaction.
+        engine: an engine inside a transaction.
         dataset: the coded transactions.
-        taxonomy: every item of the data is one of its leaves.
+        taxonomy: the taxonomy; every item of the data is a leaf.
         model: k.
-        empty: where there are some, but fewer than k transactions without items, ``absorb`` empties as many of the
-            shortest others as are missing, and ``keep`` empties all, so that they are one class).
+        empty: if some, but fewer than k, transactions have no items, ``absorb`` empties the shortest others until there
+            are k, and ``keep`` empties all, so that they are one class.
 
     Raises:
         InfeasibleError: fewer than k transactions.
-        InputError: items that are no leaves of the taxonomy.
+        InputError: an item is not a leaf of the taxonomy.
     """
     check(dataset, model, empty)
     contents = Contents.load(engine, dataset, taxonomy)
@@ -75,7 +73,7 @@ def partition(
 
 
 class _Search(Groups):
-    """The open groups, and the attempts to split them."""
+    """Splits the open groups, round by round."""
 
     def __init__(self, taxonomy: Taxonomy, contents: Contents, k: int) -> None:
         super().__init__(taxonomy, contents)
@@ -83,7 +81,7 @@ class _Search(Groups):
         self._steps = Steps.of(taxonomy)
 
     def round(self) -> None:
-        """One attempt in every open group: split it at its best column, or note that this column has no valid split."""
+        """Try each open group once: split it at its best column, or note that this column has no valid split."""
         attempt = self._attempt(self._choose())
         groups = len(self.first)
         weight = attempt.weight
@@ -92,7 +90,7 @@ class _Search(Groups):
         left = sums(attempt.group, np.where(big, 0, weight), groups)
         short = (left > 0) & (left < self.k) & (n_big > 0)
         self._join_leftover(attempt, big, short & (n_big > 1))
-        again = short & (n_big == 1)  # its one new group would have to stay behind
+        again = short & (n_big == 1)  # its only new group would have to join the leftover
         split = (n_big > 0) & ~again
         self.regroup(attempt, big & split[attempt.group], split, again, split & ((left > 0) | (n_big > 1)))
 
@@ -106,7 +104,7 @@ class _Search(Groups):
         return np.flatnonzero(label == np.minimum.reduceat(label, self.first)[self.column_group])
 
     def _attempt(self, chosen: Ints) -> Attempt:
-        """What each transaction holds below the chosen nodes."""
+        """The children of the chosen nodes that each transaction holds, and the classes of equal children."""
         is_chosen = np.zeros(len(self.column_node), dtype=np.bool_)
         is_chosen[chosen] = True
         touched = np.flatnonzero(is_chosen[self.column])
@@ -163,7 +161,7 @@ class _Search(Groups):
         return rename[number], first_of[present]
 
     def _join_leftover(self, attempt: Attempt, big: Flags, groups: Flags) -> None:
-        """In these groups the smallest new group stays behind (tie: the smallest sorted labels); ``big`` forgets it."""
+        """Remove the smallest new group of each of these groups from ``big`` (tie: the smallest sorted labels)."""
         candidates = np.flatnonzero(big & groups[attempt.group])
         order = candidates[np.lexsort((attempt.weight[candidates], attempt.group[candidates]))]
         group, weight = attempt.group[order], attempt.weight[order]
@@ -174,7 +172,7 @@ class _Search(Groups):
             big[smallest] = False
 
     def _labels(self, attempt: Attempt, kind: int) -> list[str]:
-        """The sorted labels that a new group would be represented by."""
+        """The sorted labels of the representation of a new group."""
         place = int(attempt.example[kind])
         member = int(attempt.members[place])
         items = slice(*np.searchsorted(self.contents.of, (member, member + 1)).tolist())

@@ -1,4 +1,4 @@
-"""What Partition and Clump share: transactions as leaves of a taxonomy, the class of the empty ones, and the result."""
+"""Shared by Partition and Clump: transactions as leaves of a taxonomy, the class of the empty ones, and the result."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from anondb.recoding import Decision, LocalRecoding
 Ints = npt.NDArray[np.int64]
 
 EMPTY_RULES = ("absorb", "keep")
-TABLE_CELLS = 1 << 22  # depths times nodes for which ancestors are looked up in a table; else they are searched
+TABLE_CELLS = 1 << 22  # the most cells, depths times nodes, of a table of ancestors; beyond, they are searched
 PLACE = 0xD1B54A32D192ED03
 MIXING = ((0xBF58476D1CE4E5B9, 27), (0x94D049BB133111EB, 31))  # the rounds of SplitMix64
 
 
 def check(dataset: Dataset, model: TransactionalK, empty: str) -> None:
-    """Refuse what no algorithm can do.
+    """Refuse infeasible data and unknown rules for empty transactions.
 
     Raises:
-        InfeasibleError: fewer than k transactions, of which no class can have k members, whatever is suppressed.
-        InputError: ``bad_parameter``: no such rule for transactions without items.
+        InfeasibleError: there are fewer than k transactions, so no class can have k members.
+        InputError: ``bad_parameter``: an unknown rule.
     """
     if empty not in EMPTY_RULES:
         raise InputError(f"empty_transactions must be absorb or keep, not {empty!r}.", code="bad_parameter")
     if 0 < dataset.n_transactions < model.k:
         raise InfeasibleError(
-            f"There are {dataset.n_transactions} transactions, so none can have {model.k - 1} twins.",
+            f"There are only {dataset.n_transactions} transactions, but every class needs at least {model.k}.",
             hint="Lower k.",
         )
 
 
 def to_absorb(dataset: Dataset, tids: Ints, lengths: Ints, k: int) -> Ints:
-    """The transactions that are emptied so that those without items are a class of their own, none if they are already.
+    """Choose the transactions to empty so that those without items are a class of at least k; none if they are already.
 
-    The cheapest ones are taken, which are the shortest (tie: input order). Where fewer than k would be left, so are they.
+    The cheapest are chosen, which are the shortest (tie: input order). If fewer than k would be left, these are too.
 
     Args:
         dataset: the transactions.
-        tids, lengths: those with items, and how many occurrences of items they have.
+        tids, lengths: those with items, and their numbers of occurrences.
         k: the least size of a class.
     """
     empty = dataset.n_transactions - len(tids)
@@ -60,13 +60,17 @@ def to_absorb(dataset: Dataset, tids: Ints, lengths: Ints, k: int) -> Ints:
 
 
 def numbered(values: Ints, lengths: Ints) -> tuple[Ints, Ints]:
-    """Number the runs of these lengths that the values consist of, in the order in which different ones first appear.
+    """Number the distinct runs of values in the order of their first appearance.
 
-    Runs are sorted by a 64-bit digest, and each is compared with the first of its digest: should two different runs share
-    one, others are taken, so that the numbers are exact.
+    Runs are sorted by a 64-bit digest, and each is compared with the first run of its digest: if two different runs share
+    a digest, other digests are computed, so the result is exact.
+
+    Args:
+        values: the runs, one after the other.
+        lengths: the length of each run.
 
     Returns:
-        The number of each run, the same for equal ones; and the first run of each number.
+        The number of each run, the same for equal runs; and the first run of each number.
     """
     starts = np.cumsum(lengths) - lengths
     rows = np.arange(len(values))
@@ -87,25 +91,25 @@ def numbered(values: Ints, lengths: Ints) -> tuple[Ints, Ints]:
 
 
 def _digests(values: Ints, place: Ints, starts: Ints, lengths: Ints, attempt: int) -> npt.NDArray[np.uint64]:
-    """A digest of each run: the sum of what a mixing function makes of each value and its place in the run."""
+    """A digest of each run: the sum of a mixing function of each value and its place in the run."""
     mixed = place.view(np.uint64) * np.uint64(PLACE)
     mixed += values.view(np.uint64)
     mixed += np.uint64(attempt)
     for multiplier, shift in MIXING:
         mixed *= np.uint64(multiplier)
         mixed ^= mixed >> np.uint64(shift)
-    sums = np.zeros(len(mixed) + 1, dtype=np.uint64)
-    np.cumsum(mixed, out=sums[1:])
-    return np.asarray(sums[starts + lengths] - sums[starts])
+    running = np.zeros(len(mixed) + 1, dtype=np.uint64)
+    np.cumsum(mixed, out=running[1:])
+    return np.asarray(running[starts + lengths] - running[starts])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Steps:
-    """One step down a taxonomy, for many nodes at once.
+    """Finds the child of a node on the path to a leaf, for many nodes at once.
 
     Attributes:
-        label_rank: position of each node in code-point order of the labels.
-        ordinal, siblings: position of each node among its siblings, itself included, and how many they are.
+        label_rank: the position of each node in code-point order of the labels.
+        ordinal, siblings: the position of each node among the children of its parent, and their number.
     """
 
     label_rank: Ints
@@ -118,11 +122,11 @@ class Steps:
 
     @classmethod
     def of(cls, taxonomy: Taxonomy) -> Steps:
-        """The steps of a taxonomy."""
+        """Build the arrays for a taxonomy."""
         size = taxonomy.size
         label_rank = np.empty(size, dtype=np.int64)
         label_rank[sorted(range(size), key=taxonomy.labels.__getitem__)] = np.arange(size)
-        by_depth = np.argsort(taxonomy.depth, kind="stable")  # the children of a node follow each other, in their order
+        by_depth = np.argsort(taxonomy.depth, kind="stable")  # the children of a node are adjacent, in their order
         parent = taxonomy.parent[by_depth]
         starts = np.flatnonzero(np.concatenate(([True], parent[1:] != parent[:-1])))
         counts = np.diff(np.append(starts, size))
@@ -132,12 +136,12 @@ class Steps:
         keys = taxonomy.depth[by_depth] * size + by_depth
         levels = np.arange(int(taxonomy.depth.max()) + 1)[:, np.newaxis]
         table = None
-        if len(levels) * size <= TABLE_CELLS:  # the node of each depth that comes last before each node, or is it
+        if len(levels) * size <= TABLE_CELLS:  # the last node of each depth up to each node in preorder
             table = np.maximum.accumulate(np.where(taxonomy.depth == levels, np.arange(size), 0), axis=1).ravel()
         return cls(label_rank, ordinal, siblings, (taxonomy.depth + 1) * size, keys, by_depth, table)
 
     def down(self, node: Ints, size: Ints, leaf: Ints) -> Ints:
-        """The child of each node that each of its leaves lies in: ``size`` leaves below the first node, and so on."""
+        """For each leaf the child of its node that contains it; node i has ``size[i]`` consecutive leaves."""
         key = np.repeat(self._below[node], size)
         key += leaf
         if self._table is not None:
@@ -147,12 +151,12 @@ class Steps:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contents:
-    """The different transactions that have items, as leaves of a taxonomy in preorder.
+    """The distinct non-empty transactions, as leaves of a taxonomy in preorder.
 
     Attributes:
-        of, leaf: transaction (from 0) and leaf of each item, sorted.
-        weight: how many transactions of the data are like each of these.
-        tids, content: the transactions of the data that have items, and which of these each is.
+        of, leaf: the distinct transaction (from 0) and the leaf of each item, sorted.
+        weight: the number of transactions in the data that equal each distinct one.
+        tids, content: the non-empty transactions of the data, and the distinct one that each equals.
     """
 
     of: Ints
@@ -166,11 +170,11 @@ class Contents:
         """Read the transactions of a dataset.
 
         Raises:
-            InputError: items that are no leaves of the taxonomy.
+            InputError: an item is not a leaf of the taxonomy.
         """
-        found = engine.query("clusters/occurrences", {"transactions": dataset.transactions})
-        rows = found["tid"].astype(np.int64) << 32
-        rows |= taxonomy.leaf_nodes(dataset)[found["item"]]
+        occurrences = engine.query("clusters/occurrences", {"transactions": dataset.transactions})
+        rows = occurrences["tid"].astype(np.int64) << 32
+        rows |= taxonomy.leaf_nodes(dataset)[occurrences["item"]]
         rows.sort()
         return cls._from_rows(rows >> 32, rows & 0xFFFFFFFF)
 
@@ -187,16 +191,16 @@ class Contents:
 
     @property
     def number(self) -> int:
-        """How many different transactions there are."""
+        """The number of distinct transactions."""
         return len(self.weight)
 
     @cached_property
     def lengths(self) -> Ints:
-        """How many items each transaction of the data has."""
+        """The number of items of each non-empty transaction of the data."""
         return np.bincount(self.of, minlength=self.number)[self.content]
 
     def without(self, tids: Ints) -> Contents:
-        """The same without some transactions of the data."""
+        """A copy without some transactions of the data."""
         if not len(tids):
             return self
         stays = ~np.isin(self.tids, tids)
@@ -219,12 +223,12 @@ def node_recoding(
     decisions: Sequence[Decision] = (),
     remarks: Sequence[str] = (),
 ) -> LocalRecoding:
-    """The local recoding that publishes all transactions of a group alike, with nodes of a taxonomy.
+    """Build the local recoding that publishes all transactions of a group as the same nodes of a taxonomy.
 
     Args:
-        engine: inside a transaction.
-        taxonomy: what the nodes are of.
-        rows: group, node and copies, one row for each node that a group is published with.
+        engine: an engine inside a transaction.
+        taxonomy: the taxonomy of the nodes.
+        rows: group, node and copies, one row for each published node of a group.
         members: transaction and group of each transaction that has a group; the others are published without items.
         incomplete: the transactions of classes in which something may have been suppressed.
         semantics, decisions, remarks: see ``LocalRecoding``.
