@@ -20,6 +20,7 @@ from anondb.engine.queries import Value, load
 from anondb.engine.shadowed import NameCheck
 from anondb.engine.spill import private_directory
 from anondb.engine.tables import Table
+from anondb.engine.texts import creation, named_text, text_of
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 
 _T = TypeVar("_T")
@@ -223,7 +224,7 @@ class DuckDBEngine:
 
     def query(self, name: str, tables: Tables | None = None, **values: Value) -> Columns:
         """Run the named query and return its columns as NumPy arrays (masked where there are NULLs)."""
-        return self._execute(_text(load(name).bind(tables or {}, values)), f"query {name}", fetch=True)
+        return self._execute(named_text(name, tables or {}, values), f"query {name}", fetch=True)
 
     def scalar(self, name: str, tables: Tables | None = None, **values: Value) -> Any:
         """The single value that the named query returns; None for NULL."""
@@ -238,20 +239,13 @@ class DuckDBEngine:
         **values: Value,
     ) -> Table:
         """``CREATE TABLE target AS`` the named query (or a tree); a plain name makes a work table. Returns its identity."""
-        if isinstance(name, str):
-            body, what = load(name).bind(tables or {}, values), f"query {name}"
-        else:
-            body, what = name, "generated query"
         table = self.work_table(target) if isinstance(target, str) else target
-        this = table.expression()
-        properties = None
-        if table.catalog == "temp":
-            this = exp.Table(this=exp.to_identifier(table.name, quoted=True))
-            properties = exp.Properties(expressions=[exp.TemporaryProperty()])
         if isinstance(target, str):
             self._work.add(table.name)
-        statement = exp.Create(this=this, kind="TABLE", expression=body, properties=properties)
-        self._execute(_text(statement) if isinstance(name, str) else statement, what)
+        if isinstance(name, str):
+            self._execute(named_text(name, tables or {}, values, table), f"query {name}")
+        else:
+            self._execute(creation(table, name), "generated query")
         return table
 
     def select(self, tree: exp.Query, what: str = "generated query") -> Columns:
@@ -270,7 +264,7 @@ class DuckDBEngine:
 
     def run_all(self, statements: Iterable[exp.Expr | str], what: str) -> None:
         """Run several statements in one call and ignore their results."""
-        texts = [s if isinstance(s, str) else _text(s) for s in statements]
+        texts = [s if isinstance(s, str) else text_of(s) for s in statements]
         for text in texts:
             self.say(text)
         self.guarded(lambda: self._connection.execute(";\n".join(texts)), lambda error: wrap(error, what))
@@ -388,8 +382,3 @@ class DuckDBEngine:
         if self.guarded(number, describe) == self.guarded(number, describe):
             raise transaction_open()
         self.guarded(lambda: self._connection.execute("BEGIN TRANSACTION"), describe)
-
-
-def _text(statement: exp.Expr) -> str:
-    """The text of a tree that is not used again: sqlglot need not copy it, which takes as long as writing it."""
-    return statement.sql(dialect="duckdb", copy=False)

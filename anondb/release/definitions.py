@@ -8,6 +8,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from anondb.engine import Engine, load
+from anondb.engine.texts import text_of
 from anondb.errors import InternalError
 from anondb.release.conditions import judged_records
 from anondb.release.objects import ANATOMY, GLOBAL, Kind, SchemaName
@@ -268,4 +269,4 @@ def view_and_macro_texts(schema: SchemaName, release_id: str, kind: Kind) -> lis
 @lru_cache(maxsize=16)  # a run writes the same texts three times: in the database, in the file, and to compare the file
 def _texts(schema: SchemaName, kind: Kind) -> tuple[str, ...]:
     statements = [*definitions(schema, ANY_RELEASE, kind), *comments(schema, kind)]
-    return tuple(statement.sql(dialect="duckdb", copy=False) for statement in statements)
+    return tuple(text_of(statement) for statement in statements)

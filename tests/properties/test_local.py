@@ -238,7 +238,7 @@ def test_above_the_limit_candidates_are_searched(engine: Engine, monkeypatch: py
     assert not run(engine, children, root, transactions, 2, "clump").remarks
     monkeypatch.setattr(clump_module, "EXACT_PAIRS", 7)
     (remark,) = run(engine, children, root, transactions, 2, "clump").remarks
-    assert str(clump_module.DEFAULT_CANDIDATES) in remark and "4 x 2" in remark
+    assert str(clump_module.DEFAULT_CANDIDATES) in remark and "4 transactions x 2 clusters" in remark
 
 
 @pytest.mark.parametrize("seeds", portions(15, 80))

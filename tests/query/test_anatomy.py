@@ -120,6 +120,8 @@ def test_single_items_are_exact_and_the_rest_is_refused(engine: Engine) -> None:
         "SELECT count(*) FROM (SELECT tid FROM t WHERE item IN ('a', 'x') GROUP BY tid HAVING count(DISTINCT item) = 2)"
     )
     assert lower <= 2 <= upper
+    both = "SELECT count(*) FROM (SELECT tid FROM t WHERE item IN ({}) GROUP BY tid HAVING count(DISTINCT item) = 2)"
+    assert bounds(both.format("'a', 'b'")) == bounds(both.format("'y', 'z'")) == (1, 1.0, 1)  # exact in one column
     for refused in (
         "SELECT count(*) FROM (SELECT tid FROM t GROUP BY tid HAVING count(DISTINCT item) >= 2)",
         "SELECT count(*) FROM t WHERE tid IN (SELECT tid FROM t WHERE item = 'a')",

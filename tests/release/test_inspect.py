@@ -233,6 +233,20 @@ def test_an_order_that_is_not_random_is_found(sealed: Path) -> None:
     assert {"order"} <= {f.check for f in inspect(sealed).findings}
 
 
+def test_classes_that_are_complete_in_part_are_counted() -> None:
+    engine = DuckDBEngine.open(threads=1)
+    with engine.transaction():
+        classes = engine.put(
+            "classes", {"transaction_id": ("INTEGER", [1, 2, 3, 4]), "class": ("INTEGER", [1, 1, 2, 2])}
+        )
+        ids = engine.put(
+            "ids",
+            {"transaction_id": ("INTEGER", [1, 2, 3, 4]), "complete": ("BOOLEAN", [True, False, False, False])},
+        )
+        assert engine.scalar("release/sealed_classes", {"classes": classes, "transaction_ids": ids}) == 1
+    engine.close()
+
+
 def test_a_log_beside_the_file_is_found(sealed: Path) -> None:
     Path(f"{sealed}.wal").write_bytes(b"")
     assert "wal" in {f.check for f in inspect(sealed).findings}

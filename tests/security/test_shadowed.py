@@ -153,7 +153,11 @@ def used_names() -> set[str]:
     return words | operators | syntax | {"list_contains", "contains", "date_part", "substring", "position", "to_days"}
 
 
-def test_every_name_that_is_used_is_refused_or_does_not_matter() -> None:
+EVERY = {"min", "max", "sum", "count", "row_number", "greatest", "unnest", "||", "list_value", "lower"}  # among others
+
+
+@pytest.mark.parametrize("one_in", [8, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_name_that_is_used_is_refused_or_does_not_matter(one_in: int) -> None:
     """One macro after the other is refused by its name; all that are not stay, and change nothing."""
     with duckdb.connect() as connection:
         database = shop(connection)
@@ -161,7 +165,9 @@ def test_every_name_that_is_used_is_refused_or_does_not_matter() -> None:
             "SELECT items, count(*) FROM release_spring.baskets GROUP BY ALL ORDER BY ALL"
         ).fetchall()
         refused, harmless = set(), set()
-        for name in sorted(used_names()):
+        names = used_names()
+        assert names >= EVERY
+        for name in sorted({*sorted(names)[::one_in], *EVERY}):
             made = []
             for kind, body in (("", "(a) AS 1000, (a, b) AS 1000"), ("TABLE", "() AS TABLE SELECT 1000 AS a")):
                 with contextlib.suppress(duckdb.Error):  # DuckDB does not let it be hidden
@@ -179,8 +185,8 @@ def test_every_name_that_is_used_is_refused_or_does_not_matter() -> None:
         database.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="again", queries=5)
         found = connection.sql("SELECT items, count(*) FROM release_again.baskets GROUP BY ALL ORDER BY ALL").fetchall()
     assert found == right
-    assert {"min", "max", "sum", "count", "row_number", "greatest", "unnest", "||", "list_value", "lower"} <= refused
-    assert len(refused) > 80 and harmless, (len(refused), harmless)
+    assert refused >= EVERY
+    assert len(refused) * one_in > 80 and (harmless or one_in > 1), (len(refused), harmless)
 
 
 ELSEWHERE = [

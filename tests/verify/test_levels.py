@@ -13,6 +13,8 @@ from reference_baselines import itemsets_across_levels
 
 from anondb.engine import Engine
 from anondb.models.km import KmAnonymity
+from anondb.promises.km import KM
+from anondb.promises.spec import Subject
 from anondb.verify import Verification
 from anondb.verify.levels import verify_levels
 
@@ -74,3 +76,17 @@ def test_the_difference(engine: Engine) -> None:
     assert not ref.is_km_anonymous(published, 2, 1)
     found = verified(engine, [*published, {"beef"}], members, KmAnonymity(2, 2), 9)
     assert [(w.items, w.support) for w in found.witnesses] == [(("beef",), 1)]
+
+
+def test_a_local_release_has_to_pass_both_checks(engine: Engine) -> None:
+    """An apple between two fruits: no threat across levels, but a label that only one transaction shows."""
+    members = [("apple", "apple"), ("Fruit", "apple"), ("Fruit", "pear")]
+    with engine.transaction():
+        rows = engine.put("case_rows", {"tid": ("INTEGER", [1, 2, 3]), "item": ("INTEGER", [0, 1, 1])})
+        labels = engine.put("case_items", {"item": ("INTEGER", [0, 1]), "label": ("VARCHAR", ["apple", "Fruit"])})
+        released = engine.put(
+            "case_members",
+            {"released_item": ("VARCHAR", [r for r, _ in members]), "item": ("VARCHAR", [i for _, i in members])},
+        )
+        checked = KM.verify(Subject(engine, rows, labels, released_items=released, local=True), KmAnonymity(2, 1), 0)
+    assert (checked.verified, checked.violations, checked.across_levels) == (False, 1, 0)
