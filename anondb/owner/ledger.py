@@ -5,15 +5,18 @@ It is the schema ``anondb`` of the owner's database, and is never published.
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlglot import exp
+from sqlglot import exp, parse_one
+from sqlglot.errors import SqlglotError
 
 from anondb.data.constraints import PrivacyConstraints
 from anondb.engine import Engine, Table
@@ -254,20 +257,30 @@ def check_names(engine: Engine, catalog: str) -> None:
 
 def _stored(engine: Engine, catalog: str, wanted: Mapping[str, Mapping[str, str]]) -> set[str]:
     """The wanted tables that exist in the ledger's schema."""
-    columns = engine.query("release/stored_columns", catalog_name=catalog, schema=LEDGER_SCHEMA)
-    kinds: dict[str, dict[str, str]] = {}
-    tables: dict[str, bool] = {}
-    for name, column, kind, is_table in zip(*(c.tolist() for c in columns.values()), strict=True):
-        kinds.setdefault(name.lower(), {})[column.lower()] = kind
-        tables[name.lower()] = is_table
-    for name in kinds.keys() & wanted.keys():
-        if not tables[name] or not wanted[name].items() <= kinds[name].items():
+    stored = engine.query("release/stored_tables", catalog_name=catalog, schema=LEDGER_SCHEMA)
+    texts = {name.lower(): text for name, text in zip(*(c.tolist() for c in stored.values()), strict=True)}
+    for name in texts.keys() & wanted.keys():
+        types = {column: _type(kind) for column, kind in wanted[name].items()}
+        if not types.items() <= _columns_of(texts[name]).items():
             raise InputError(
                 f"{name!r} in the schema {LEDGER_SCHEMA!r} is not the ledger's table of that name.",
                 code="ledger_name",
                 hint=f"Rename it, or move it into another schema: {LEDGER_SCHEMA!r} is the schema of anondb's ledger.",
             )
-    return kinds.keys() & wanted.keys()
+    return texts.keys() & wanted.keys()
+
+
+@cache
+def _type(text: str) -> exp.DataType:
+    return exp.DataType.build(text, dialect="duckdb")
+
+
+@lru_cache(maxsize=64)
+def _columns_of(text: str) -> dict[str, exp.DataType]:
+    """The columns and types of a table, from the statement that creates it; none of a view."""
+    with contextlib.suppress(SqlglotError):
+        return {c.name.lower(): c.kind for c in parse_one(text, dialect="duckdb").find_all(exp.ColumnDef) if c.kind}
+    return {}
 
 
 def ensure(engine: Engine, catalog: str) -> None:
@@ -284,8 +297,7 @@ def ensure(engine: Engine, catalog: str) -> None:
 
 def _definition(table: Table, columns: Mapping[str, str]) -> exp.Create:
     definitions = [
-        exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=exp.DataType.build(t, dialect="duckdb"))
-        for c, t in columns.items()
+        exp.ColumnDef(this=exp.to_identifier(c, quoted=True), kind=_type(t).copy()) for c, t in columns.items()
     ]
     return exp.Create(this=exp.Schema(this=table.expression(), expressions=definitions), kind="TABLE")
 

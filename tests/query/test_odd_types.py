@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import duckdb
@@ -203,7 +204,8 @@ def twins(connection: duckdb.DuckDBPyConnection, role: str) -> list[duckdb.DuckD
     )
     if role == "list":
         rows += " UNION ALL SELECT tid, NULL FROM t WHERE item IS NULL OR len(item) = 0"
-    found = []
+    found: list[duckdb.DuckDBPyConnection] = []
+    numbers, home = count(), duckdb.connect()  # opening a database takes longer than all the rest
     for kind in (
         ("VARCHAR", "BIGINT")
         if role != "attribute"
@@ -213,7 +215,8 @@ def twins(connection: duckdb.DuckDBPyConnection, role: str) -> list[duckdb.DuckD
             f"SELECT tid, CAST(x AS {kind}) AS item FROM rows WHERE x IS NOT NULL",
             f"SELECT tid, CAST({listed} AS {kind}[]) AS item FROM rows GROUP BY tid",
         ):
-            twin = duckdb.connect()
+            twin, place = home.cursor(), f"twin_{next(numbers)}"
+            twin.execute(f"CREATE SCHEMA {place}; USE {place}")
             try:
                 twin.register("rows_given", connection.sql(rows).to_arrow_table())
                 twin.register(
