@@ -118,6 +118,7 @@ def test_a_new_model_works_everywhere(toys: None, shop: Path, run: Run, tmp_path
     assert compared.code == 0 and json.loads(compared.out)["runs"][0]["status"] == "done"
 
 
+@pytest.mark.slow
 def test_flags_of_a_new_model(toys: None, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands are made when the command line is imported, so a model that is registered before has its flags."""
     import subprocess

@@ -65,6 +65,7 @@ def test_source_distribution(source: Path) -> None:
         assert (source / name).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tree", "sdist"])
 def test_wheel(kind: str, source: Path, tmp_path: Path) -> None:
     wheel = build(PROJECT if kind == "tree" else source, "wheel:standard", tmp_path / "dist")

@@ -29,6 +29,7 @@ def test_the_folder_of_the_data(checkout: Path, monkeypatch: pytest.MonkeyPatch)
     assert realdata.folder() == checkout.parent
 
 
+@pytest.mark.slow
 def test_a_run_without_the_data_says_what_is_missing(tmp_path: Path) -> None:
     words = ("-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "tests/papers/test_coat.py", "-k", "real_data")
     env = {**os.environ, "ANONDB_DATA": str(tmp_path)}

@@ -65,6 +65,7 @@ def test_candidates_are_those_of_a_naive_attacker(tmp_path: Path, known: int) ->
     assert found.to_json()["after"]["smallest"] == found.after.smallest
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_persons(tmp_path: Path) -> None:
     rows = [{x, "a"} for x in "bcd" for _ in range(8)]
     with owner(tmp_path / "shop.duckdb", rows) as database:

@@ -97,6 +97,7 @@ def test_coat_is_inverted() -> None:
     assert found == brute_force(released, members, gives)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sets, k", some(CASES, CASES[0]))
 def test_apriori_is_inverted(sets: list[str], k: int) -> None:
     members = {"P": ["a", "b"], "Q": ["c", "d"]}

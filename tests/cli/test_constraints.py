@@ -132,6 +132,7 @@ SOURCES: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", some(SOURCES, "view"))
 def test_figure_2c_in_python(clinic: Path, source: str) -> None:
     with anondb.connect(clinic) as database:
@@ -268,6 +269,7 @@ def test_rest_and_unknown_items_are_reported(clinic: Path) -> None:
         assert "nowhere" not in remarks and "elsewhere" not in remarks
 
 
+@pytest.mark.slow
 def test_conflict_names_the_constraints(run: Run, clinic: Path) -> None:
     """One of 8 items is 12.5 percent; nothing is left behind."""
     before = state_of(clinic)

@@ -58,6 +58,7 @@ def around(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
 # ---------------------------------------------------------------------- a connection that is passed in
 
 
+@pytest.mark.slow
 def test_a_connection_is_left_as_it_was(mine: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     before = around(mine)
     database = anondb.connect(mine)
@@ -225,6 +226,7 @@ def test_taxonomy_files(taxonomy: str, tmp_path: Path) -> None:
             assert sorted(r[0] for r in release.table("baskets").project("items").fetchall()) == RELEASED
 
 
+@pytest.mark.slow
 def test_a_view_that_changes_is_read_once(mine: duckdb.DuckDBPyConnection) -> None:
     mine.execute(
         "CREATE VIEW dice AS SELECT (random() * 60)::INTEGER AS tid, chr(97 + (random() * 3)::INTEGER) AS item"
@@ -264,6 +266,7 @@ def test_attached_databases(tmp_path: Path, read_only: bool) -> None:
 HOSTILE = ('q"u', "; DROP SCHEMA main; --\ny it's")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "table"),
     some(
@@ -312,6 +315,7 @@ def test_a_name_that_means_several(mine: duckdb.DuckDBPyConnection) -> None:
     assert database.verify("one.both").verified  # a table that is called just so comes first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     some(

@@ -144,6 +144,7 @@ def test_the_scan_finds_what_is_raw(place: Path) -> None:
     assert raw_files(place / "out") == [str(planted)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", some([1, 6], 1))
 def test_kill_9_leaves_the_old_release_or_the_new_one(place: Path, repeats: int) -> None:
     _kill(place, repeats, repeats)
@@ -265,6 +266,7 @@ def test_a_full_disk(place: Path, small_disk: Path) -> None:
     assert [p.name for p in small_disk.iterdir()] == ["spring.duckdb"]
 
 
+@pytest.mark.slow
 def test_a_limit_of_file_size(place: Path) -> None:
     """What a full quota looks like from inside, without one."""
     releases = ids(place)

@@ -324,6 +324,7 @@ def test_model_needs_constraints(engine: Engine) -> None:
             ConstraintAnonymity(wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_too_many_itemsets(engine: Engine) -> None:
     """docs/bad_inputs.md, 10: one long transaction."""
     items = [f"i{n}" for n in range(3000)]

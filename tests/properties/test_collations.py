@@ -72,6 +72,7 @@ def test_records_and_taxonomies(collation: str) -> None:
         refused(shop(collation, column), "sales", column, "food", taxonomy="food")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collation", some(COLLATIONS, "de"))
 def test_anonymized_views(collation: str) -> None:
     """A collation in the query of a view is found; the hint of the message works."""
@@ -97,6 +98,7 @@ def test_anonymized_views(collation: str) -> None:
         collated.release("r").query("SELECT count(DISTINCT tid) FROM sales WHERE item = 'A'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collation", some(BINARY, "POSIX"))
 def test_binary_collations_are_none(collation: str, tmp_path: Path) -> None:
     """Columns that are not read may have any collation; files and data frames have none."""

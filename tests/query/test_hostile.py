@@ -102,6 +102,7 @@ def test_random_texts_are_answered_or_refused() -> None:
     assert answered > 300
 
 
+@pytest.mark.slow
 def test_hostile_labels_in_a_release(engine: Engine) -> None:
     """Labels of the release and of the query reach the engine as they are."""
     draw = random.Random(4)

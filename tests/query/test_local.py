@@ -340,6 +340,7 @@ def test_rows_of_sets_count_once(bench: Engine) -> None:
     assert found.bounds == (1, 1.0, 1) and any("counts once" in note for note in found.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("owned", [False, True])
 def test_a_replaced_release(bench: Engine, owned: bool) -> None:
     """An open release of bags goes on with what takes its place, and keeps its rows once."""

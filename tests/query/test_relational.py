@@ -191,6 +191,7 @@ def test_shapes(engine: Engine, k: int) -> None:
         clear(engine, schema)
 
 
+@pytest.mark.slow
 def test_sealed(engine: Engine, tmp_path: Path) -> None:
     with engine.transaction():
         schema = released(engine, ROWS, SETS, 2, delta=1)
@@ -381,6 +382,7 @@ def test_lists_may_lack_persons_without_items(engine: Engine) -> None:
     clear(engine, schema)
 
 
+@pytest.mark.slow
 def test_clusters_that_all_lose_other_items(tmp_path: Path) -> None:
     """No transaction is complete and no released items overlap, and yet s, released in one cluster, was lost in another."""
     path = tmp_path / "owner.duckdb"

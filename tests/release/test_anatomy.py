@@ -97,6 +97,7 @@ def test_nothing_else_is_published(owner: Engine) -> None:
     assert pairs == [(i, i) for i in "abcxyz"]
 
 
+@pytest.mark.slow
 def test_bucket_numbers_are_in_the_order_of_the_key(owner: Engine) -> None:
     order = []
     for n, key in enumerate((b"1" * 32, b"1" * 32, b"2" * 32, b"3" * 32, b"4" * 32, b"5" * 32)):
@@ -240,6 +241,7 @@ def test_a_reconstruction_is_a_consistent_original(bench: Bench) -> None:
                 assert Counter(t & set(column) for t in part) == Counter(values)
 
 
+@pytest.mark.slow
 def test_seeds_draw_all_reconstructions_evenly(bench: Bench) -> None:
     """Two columns of three different values have six ways; each is drawn about as often."""
     cells = [[[frozenset("a"), frozenset("b"), frozenset()], [frozenset("x"), frozenset("y"), frozenset("z")]]]
@@ -283,6 +285,7 @@ def test_a_sealed_file_has_the_same_multisets_under_other_numbers(owner: Engine,
         assert len(analyst.sql("FROM reconstruct(1)").fetchall()) == 6
 
 
+@pytest.mark.slow
 def test_macros_know_their_release_wherever_it_is_attached(owner: Engine, tmp_path: Path) -> None:
     release, _ = frozen(owner)
     place, other = tmp_path / "one.duckdb", tmp_path / "two.duckdb"

@@ -91,6 +91,7 @@ def test_the_digests_are_what_they_are_said_to_be(place: Path, name: str) -> Non
     assert (expected["sha256"], expected["content_digest"]) == (found.sha256, found.content_digest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(KINDS, "km"))
 def test_a_copy_by_duckdb_has_the_same_content(place: Path, tmp_path: Path, name: str) -> None:
     original = verify_file(place / f"{name}.duckdb")
@@ -114,6 +115,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", some(CHANGES, "a row that moved", "a fact"))
 def test_changed_rows_are_another_content(place: Path, tmp_path: Path, what: str) -> None:
     """Whoever changes rows so that the promise still holds gets a file that verifies, but is not the one expected."""

@@ -213,6 +213,7 @@ def test_changes_of_other_kinds_are_found(
     assert not any("secret" in f.what for f in found.findings)
 
 
+@pytest.mark.slow
 def test_other_kinds_are_clean(others: dict[str, Path]) -> None:
     for path in others.values():
         found = inspect(path)

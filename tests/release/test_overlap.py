@@ -99,6 +99,7 @@ def test_a_second_release_is_refused_or_measured(owner_file: Path, tmp_path: Pat
         assert noted[1].smallest_candidates == found.smallest and noted[0].user_name
 
 
+@pytest.mark.slow
 def test_what_counts_as_overlapping(owner_file: Path, tmp_path: Path) -> None:
     with anondb.connect(owner_file) as database:
         first = make(database, "sales", "food", "one", 2)
@@ -257,6 +258,7 @@ def test_published_again_without_one_person(owner_file: Path, tmp_path: Path, ki
     assert found.common is not None and found.common.cells == len(cells)
 
 
+@pytest.mark.slow
 def test_a_run_over_files_has_no_ledger_and_says_so(owner_file: Path, tmp_path: Path) -> None:
     (tmp_path / "baskets.dat").write_text("a b\na b\na b\n")
     with anondb.connect(one_shot=True) as database:

@@ -55,6 +55,7 @@ def test_km(m: int) -> None:
         assert dict(found) == wanted and len(found) == len(wanted)
 
 
+@pytest.mark.slow
 def test_km_with_m_infinite() -> None:
     for seed in range(20):
         rows = random_rows(seed)
@@ -64,6 +65,7 @@ def test_km_with_m_infinite() -> None:
         assert all(n == sum(set(x) <= set(t) for t in rows) < k for x, n in found)
 
 
+@pytest.mark.slow
 def test_privacy_constraints_of_the_owner_and_of_pgen() -> None:
     seen = set()
     for seed in range(20):
@@ -94,6 +96,7 @@ def test_k() -> None:
         assert dict(violations(rows, text)) == {t: n for t, n in classes.items() if n < 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_hkp(p: int) -> None:
     seen = set()

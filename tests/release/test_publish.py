@@ -250,6 +250,7 @@ def test_orphans_of_dead_processes_are_swept_and_others_stay(owner: Engine, tmp_
     assert not build.exists() and len(list(place.iterdir())) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("umask", [0o000, 0o077])
 def test_permissions_do_not_depend_on_the_umask(owner: Engine, tmp_path: Path, umask: int) -> None:
     release = frozen(owner)

@@ -142,6 +142,7 @@ def test_memory_is_limited(sealed: Path) -> None:
         analyst.sql("SELECT list(range::VARCHAR || 'x') FROM range(20000000)").fetchall()
 
 
+@pytest.mark.slow
 def test_readers_of_a_replaced_file(owner: Engine, sealed: Path) -> None:
     """The old handle keeps the old release; the next open sees the new one, in this very process."""
     text = "SELECT value FROM manifest WHERE key = 'release_id'"

@@ -11,6 +11,7 @@ import pytest
 import anondb
 
 
+@pytest.mark.slow
 def test_a_repeated_row_is_no_further_person(tmp_path: Path) -> None:
     """Five copies of one row in a sealed file do not make an item frequent."""
     path = tmp_path / "t.csv"
@@ -24,6 +25,7 @@ def test_a_repeated_row_is_no_further_person(tmp_path: Path) -> None:
     assert not anondb.verify_file(tmp_path / "s.duckdb").verification.verified
 
 
+@pytest.mark.slow
 def test_a_row_without_a_label_makes_it_no_release(tmp_path: Path) -> None:
     """A number that stands for nothing could single a person out, and no verification by labels would see it."""
     with anondb.connect() as database:
@@ -36,6 +38,7 @@ def test_a_row_without_a_label_makes_it_no_release(tmp_path: Path) -> None:
     assert caught.value.code == "not_a_release"
 
 
+@pytest.mark.slow
 def test_two_numbers_of_one_label_are_one_item(tmp_path: Path) -> None:
     with anondb.connect() as database:
         source = pyarrow.table({"tid": list(range(12)), "item": ["a"] * 12})
@@ -59,6 +62,7 @@ def test_a_foreign_object_makes_it_no_release(tmp_path: Path) -> None:
     assert caught.value.code == "not_a_release"
 
 
+@pytest.mark.slow
 def test_a_data_file_never_gives_way(tmp_path: Path) -> None:
     victim = tmp_path / "precious.csv"
     victim.write_text("tid,item\n1,a\n")

@@ -100,6 +100,7 @@ def test_names_of_releases_come_back_exactly(owner: Engine, tmp_path: Path, name
     assert {r[0].removeprefix("release_") for r in left} == set(names) - set(names[::3])
 
 
+@pytest.mark.slow
 def test_hostile_release_survives_reopening(tmp_path: Path) -> None:
     names = list(NAMES)
     engine = DuckDBEngine.open(tmp_path / 'it\'s "mine"; --.duckdb')

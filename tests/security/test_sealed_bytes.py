@@ -57,6 +57,7 @@ def test_no_canary_lies_in_the_file(owner: Engine, tmp_path: Path) -> None:
         assert str(tmp_path).encode() not in content
 
 
+@pytest.mark.slow
 def test_storage_is_uncompressed(owner: Engine, tmp_path: Path) -> None:
     release, _ = release_with_canaries(owner)
     place = publish(owner, release.schema, tmp_path / "sealed.duckdb").path

@@ -52,6 +52,7 @@ def check_bytes(owner: Engine, place: Path, repeats: int) -> None:
     assert inspect(publish(owner, release.schema, place / "last.duckdb").path).clean
 
 
+@pytest.mark.slow
 def test_three_files_are_the_same(owner: Engine, tmp_path: Path) -> None:
     check_bytes(owner, tmp_path, 3)
 

@@ -90,6 +90,7 @@ def check_refusal(call: Callable[[], Any], name: str) -> None:
     assert "1000" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_every_macro_is_refused(mine: tuple[duckdb.DuckDBPyConnection, Database], tmp_path: Path) -> None:
     """By one call that opens a transaction and by one that answers a question; all of them are tried with some macros."""
     connection, database = mine
@@ -199,7 +200,8 @@ ELSEWHERE = [
 EVERYTHING = [statement for statements in ELSEWHERE for statement in statements]
 
 
-@pytest.mark.parametrize("elsewhere", some([EVERYTHING, *ELSEWHERE], EVERYTHING))
+@pytest.mark.slow
+@pytest.mark.parametrize("elsewhere", [EVERYTHING, *ELSEWHERE])
 def test_macros_that_hide_nothing_do_not_matter(
     mine: tuple[duckdb.DuckDBPyConnection, Database], tmp_path: Path, elsewhere: list[str]
 ) -> None:
@@ -233,6 +235,7 @@ def test_paths() -> None:
     assert reachable(macros, '"o.p"', "db") == macros[2:]
 
 
+@pytest.mark.slow
 def test_a_macro_of_the_same_script(tmp_path: Path) -> None:
     path = str(tmp_path / "shop.duckdb")
     with duckdb.connect(path) as connection:

@@ -84,6 +84,7 @@ def test_run_bad_usage(run: Run, demo_shop: Path, tmp_path: Path) -> None:
     assert run("run", demo_shop, policy(tmp_path, infeasible))[0] == 3
 
 
+@pytest.mark.slow
 def test_run_over_a_data_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "sales.csv").write_text("tid,item\n" + "".join(f"{n // 2},{'ab'[n % 2]}\n" for n in range(12)))
     (tmp_path / "food.csv").write_text("node,parent\na,all\nb,all\n")
@@ -122,6 +123,7 @@ def test_statements_over_a_data_file_may_do_anything(run: Run, tmp_path: Path) -
     assert code == 2 and "default_collation" in err
 
 
+@pytest.mark.slow
 def test_explain_and_verify_against_source(run: Run, demo_shop: Path, tmp_path: Path) -> None:
     assert run("run", demo_shop, policy(tmp_path))[0] == 0
     code, out, _ = run("explain", demo_shop, "--release", "spring", "--item", "saffron")

@@ -46,6 +46,7 @@ def answered(release: Release, table: str, sql: str = COUNT) -> None:
 MODEL = anondb.KmAnonymity(k=2, m=1)
 
 
+@pytest.mark.slow
 def test_questions_name_the_release() -> None:
     release = shop().anonymize("sales", model=MODEL, name="spring")
     answered(release, "spring")
@@ -57,11 +58,13 @@ def test_without_repeated_rows_the_source_is_named() -> None:
     assert shop(0).anonymize("sales", model=MODEL, name="spring").manifest["table"] == "sales"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some([None, "sales", "SALES"], "SALES"))
 def test_a_release_that_is_called_like_its_source(name: str | None) -> None:
     answered(shop().anonymize("sales", model=MODEL, name=name), f"release_{name or 'sales'}")
 
 
+@pytest.mark.slow
 def test_bags_count_repeated_rows() -> None:
     database = shop()
     database.sql("CREATE TABLE food AS FROM (VALUES ('all', NULL), ('a', 'all'), ('b', 'all')) AS v(node, parent)")
@@ -72,6 +75,7 @@ def test_bags_count_repeated_rows() -> None:
         release.query(COUNT.format("sales"))
 
 
+@pytest.mark.slow
 def test_lists() -> None:
     """Repeated members of a list change no row; an id with two lists does."""
     database = shop()
@@ -96,6 +100,7 @@ def test_several_item_columns() -> None:
     assert release.manifest["table"] == "spring"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     some(
@@ -119,6 +124,7 @@ def test_anonymized_views(query: str, tmp_path: Path) -> None:
     assert database.release("spring").manifest["release_id"] == release_id
 
 
+@pytest.mark.slow
 def test_refresh_follows_repeated_rows() -> None:
     database = shop(0)
     database.sql("CREATE ANONYMIZED VIEW spring AS SELECT tid, item FROM sales WITH (model = 'km', k = 2, m = 1)")

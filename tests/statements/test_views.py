@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from portions import some
 
 import anondb
 from anondb.errors import AnondbError, EngineError, InfeasibleError, InputError
@@ -68,19 +69,19 @@ def test_a_view_is_the_release_that_anonymize_makes(db: anondb.Database) -> None
     assert found.to_json()["view"] == "spring" and "spring" in found.words
 
 
-@pytest.mark.parametrize(
-    ("query", "options", "table", "columns"),
-    [
-        ("FROM sales", "", "sales", ("tid", "item")),
-        ("SELECT s.item, S.tid FROM main.Sales AS s", "", "sales", ("tid", "item")),
-        ("SELECT tid AS a, list(item) AS b FROM SALES GROUP BY 1", "id = 'a', item = 'b'", "v", ("a", "b")),
-        ("SELECT s.tid, s.item FROM sales s JOIN people p USING (tid) WHERE town < 3", "", "v", ("tid", "item")),
-        ("WITH a AS (SELECT * FROM main.sales) SELECT tid, item FROM a -- c", "", "v", ("tid", "item")),
-        ("(SELECT * FROM sales WHERE tid < 4) UNION ALL (SELECT * FROM sales WHERE tid > 3)", "", "v", ("tid", "item")),
-        ("SELECT unnest(range(6)) AS tid, 'a' AS item", "", "v", ("tid", "item")),
-        ('SELECT tid AS "t;-", item AS "i""m" FROM "sales"', "id = 't;-', item = 'i\"m'", "v", ("t;-", 'i"m')),
-    ],
-)  # fmt: skip
+QUERIES = [
+    ("FROM sales", "", "sales", ("tid", "item")),
+    ("SELECT s.item, S.tid FROM main.Sales AS s", "", "sales", ("tid", "item")),
+    ("SELECT tid AS a, list(item) AS b FROM SALES GROUP BY 1", "id = 'a', item = 'b'", "v", ("a", "b")),
+    ("SELECT s.tid, s.item FROM sales s JOIN people p USING (tid) WHERE town < 3", "", "v", ("tid", "item")),
+    ("WITH a AS (SELECT * FROM main.sales) SELECT tid, item FROM a -- c", "", "v", ("tid", "item")),
+    ("(SELECT * FROM sales WHERE tid < 4) UNION ALL (SELECT * FROM sales WHERE tid > 3)", "", "v", ("tid", "item")),
+    ("SELECT unnest(range(6)) AS tid, 'a' AS item", "", "v", ("tid", "item")),
+    ('SELECT tid AS "t;-", item AS "i""m" FROM "sales"', "id = 't;-', item = 'i\"m'", "v", ("t;-", 'i"m')),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "options", "table", "columns"), some(QUERIES, QUERIES[1], QUERIES[3], QUERIES[7]))
 def test_queries(db: anondb.Database, query: str, options: str, table: str, columns: tuple[str, str]) -> None:
     extra = f", {options}" if options else ""
     made(db, f"CREATE ANONYMIZED VIEW v AS {query}\nWITH (k = 2, taxonomy = 'food', queries = 1{extra});")
@@ -91,6 +92,7 @@ def test_queries(db: anondb.Database, query: str, options: str, table: str, colu
     assert db.release("v").measure(queries=3, size=1).queries >= 1  # the query is the source
 
 
+@pytest.mark.slow
 def test_records_and_other_options_are_kept(db: anondb.Database) -> None:
     made(db, CREATE.replace("m = 2", "m = 'inf', records = 'people', algorithm = 'hghs', max_suppression = '100'"))
     entry = db.releases()[-1]
@@ -181,6 +183,7 @@ def test_refresh_after_a_change_of_the_taxonomy(db: anondb.Database) -> None:
     assert found.causes == ("data", "taxonomy") and "the data and the taxonomy have changed" in found.words
 
 
+@pytest.mark.slow
 def test_refresh_after_a_change_of_the_records(db: anondb.Database) -> None:
     """Records, weights, hierarchies and sensitive items are what a release is made from, too."""
     db.sql(
@@ -283,7 +286,7 @@ def test_a_view_that_cannot_be_published_is_not_made(db: anondb.Database, tmp_pa
     made(db, away)
 
 
-@pytest.mark.parametrize("refreshing", [False, True], ids=["create", "refresh"])
+@pytest.mark.parametrize("refreshing", some([False, True], True, ids=lambda r: "refresh" if r else "create"))
 def test_what_fails_while_it_is_sealed_leaves_nothing(
     db: anondb.Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refreshing: bool
 ) -> None:
@@ -308,6 +311,7 @@ def test_what_fails_while_it_is_sealed_leaves_nothing(
     assert _sealed_id(str(place / "p.duckdb")) == release_id(db)
 
 
+@pytest.mark.slow
 def test_a_refused_refresh_leaves_everything_and_says_what_works(db: anondb.Database, tmp_path: Path) -> None:
     place = tmp_path / "out"
     place.mkdir()
@@ -379,6 +383,7 @@ def test_refresh_when_the_old_recoding_fails(db: anondb.Database) -> None:
     assert db.verify(release="spring").verified and db.check_view("spring").holds
 
 
+@pytest.mark.slow
 def test_items_that_are_not_covered(db: anondb.Database) -> None:
     made(db, CREATE.replace("k = 2", "k = 2, max_suppression = 0"))
     db.sql("INSERT INTO food VALUES ('e', 'all'); INSERT INTO sales VALUES (20, 'e'), (21, 'e')")
@@ -588,6 +593,7 @@ def test_explain_does_not_need_the_taxonomy_again(db: anondb.Database) -> None:
     assert db.explain("plain", "d").outcome == "generalized"
 
 
+@pytest.mark.slow
 def test_a_view_without_a_taxonomy(db: anondb.Database) -> None:
     made(db, "CREATE ANONYMIZED VIEW v AS FROM sales WITH (k = 2, m = 2, queries = 1)")
     assert db.releases()[-1].algorithm == "coat" and not refreshed(db, "v").changed

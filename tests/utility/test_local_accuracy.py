@@ -7,6 +7,7 @@ import random
 
 import pandas as pd
 import pytest
+from portions import portions
 
 import anondb
 from anondb.errors import InfeasibleError
@@ -31,11 +32,12 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("seeds", portions(2, 5))
 @pytest.mark.parametrize("algorithm, model, options", CASES, ids=[f"{a}-{len(o)}" for a, _, o in CASES])
-def test_answers_are_those_of_the_macro(algorithm: str, model: type, options: dict[str, object]) -> None:
+def test_answers_are_those_of_the_macro(algorithm: str, model: type, options: dict[str, object], seeds: range) -> None:
     """Many queries share items, so whatever one of them leaves behind is seen in the next."""
     made = 0
-    for seed in range(5):
+    for seed in seeds:
         rng = random.Random(seed)
         people = [rng.choices(ITEMS, weights=range(1, 9), k=rng.choice([0, 1, 2, 3, 3, 4])) for _ in range(40)]
         rows = pd.DataFrame([(tid, item) for tid, t in enumerate(people) for item in t], columns=["tid", "item"])
@@ -55,7 +57,7 @@ def test_answers_are_those_of_the_macro(algorithm: str, model: type, options: di
                 continue
             made += 1
             compare(database, release, people)
-    assert made >= 4
+    assert made
 
 
 def test_answers_of_an_anatomy_are_those_of_the_macro() -> None:

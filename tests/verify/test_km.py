@@ -136,6 +136,7 @@ def test_m_beyond_the_longest_transaction_counts_minimal_threats(engine: Engine)
     assert verified(engine, [["a", "b", "c"]], 2, math.inf).violations == 1  # the transaction
 
 
+@pytest.mark.slow
 def test_long_transactions(engine: Engine) -> None:
     """A large k^inf table of long, equal transactions: sizes in the middle are out of reach, the shortcut is not."""
     transactions = [[f"{i:02d}" for i in range(40)]] * 5 + [[f"{i:02d}" for i in range(30)]] * 2
