@@ -25,6 +25,7 @@ from anondb.utility import Workload as Queries
 if TYPE_CHECKING:
     from anondb.utility.anatomy import BucketFigures
     from anondb.utility.rules import RuleAccuracy, RuleThresholds
+
 RELATIONAL_QUERIES = 100  # queries over relational values and items, as many as in the paper
 
 
@@ -190,7 +191,4 @@ def relational_figures(engine: Engine, policy: Policy, task: Task, recoding: Rec
         "queries": RELATIONAL_QUERIES,
         "seed": workload.seed,
     }
-    return {
-        **recoding.summary(),
-        "accuracy": accuracy_of(engine, task.dataset, task.records, recoding, **asked),
-    }
+    return {**recoding.summary(), "accuracy": accuracy_of(engine, task.dataset, task.records, recoding, **asked)}
