@@ -361,37 +361,41 @@ class Database:
         if witnesses != 0:
             witnesses = int(check_count("witnesses", witnesses))
         if release is not None:
-            with self.engine.transaction():
-                schema = stored.find_release(self.engine, release)
-                manifest = read_manifest(self.engine, schema)
-                promised = model or model_of(manifest)
-                named = checks.read_knowledge(self.engine, promised, privacy_constraints, sensitive)
-                noted = stored.knowledge_of(self.engine, schema.catalog, manifest["release_id"])
-                knowledge = Knowledge(
-                    noted.privacy if named.privacy is None else named.privacy,
-                    noted.sensitive if named.sensitive is None else named.sensitive,
-                )
-                return checks.verify_release(self.engine, schema, promised, witnesses, knowledge=knowledge)
+            return self._verify_release(release, model, witnesses, privacy_constraints, sensitive)
+        columns: dict[str, Any] = {"id": id, "item": item, "witnesses": witnesses}
         if buckets is not None:
             promise = Anatomy() if model is None else model
             if not isinstance(promise, Anatomy):
                 raise InputError("Buckets are checked against an Anatomy.", code="bad_usage")
-            return checks.verify_buckets(
-                self.engine, buckets, promise, transactions, id=id, item=item, witnesses=witnesses
-            )
+            return checks.verify_buckets(self.engine, buckets, promise, transactions, **columns)
         return checks.verify_source(
             self.engine,
             transactions,
             model or KmAnonymity(),
-            id=id,
-            item=item,
+            **columns,
             bag_input=bag_input,
-            witnesses=witnesses,
             privacy_constraints=privacy_constraints,
             sensitive=sensitive,
             records=records,
             quasi_identifiers=quasi_identifiers,
         )
+
+    def _verify_release(
+        self, name: str, model: Model | None, witnesses: int, privacy_constraints: Any, sensitive: Any
+    ) -> Verification:
+        """Verify the frozen rows of a release with the named constraints and items or, by default, those that it was made
+        with."""
+        with self.engine.transaction():
+            schema = stored.find_release(self.engine, name)
+            manifest = read_manifest(self.engine, schema)
+            promised = model or model_of(manifest)
+            named = checks.read_knowledge(self.engine, promised, privacy_constraints, sensitive)
+            noted = stored.knowledge_of(self.engine, schema.catalog, manifest["release_id"])
+            knowledge = Knowledge(
+                noted.privacy if named.privacy is None else named.privacy,
+                noted.sensitive if named.sensitive is None else named.sensitive,
+            )
+            return checks.verify_release(self.engine, schema, promised, witnesses, knowledge=knowledge)
 
     def unknown_items(
         self, transactions: Any, taxonomy: Any, *, id: str = "tid", item: str = "item"

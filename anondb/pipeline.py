@@ -19,7 +19,7 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
 from anondb.owner import ledger, publications
-from anondb.owner.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of
+from anondb.owner.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of, relational_figures
 from anondb.owner.constraint_report import ConstraintReport, check_constraints
 from anondb.owner.publications import Intersection, notes
 from anondb.owner.published_rows import keep as keep_rows
@@ -29,17 +29,15 @@ from anondb.promises import PROMISES
 from anondb.promises.check import verify_release
 from anondb.promises.spec import Knowledge
 from anondb.recode import loss_of, promised, recode, remarks
-from anondb.recoding import Recoding, RelationalRecoding
+from anondb.recoding import Recoding
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import SchemaName, find_schema, release_schema
-from anondb.utility import Accuracy, Loss, generalized_items
+from anondb.utility import Accuracy, Loss, Workload, generalized_items
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
     from anondb.release.publish import PublishedFile
-
-RELATIONAL_QUERIES = 100  # queries over relational values and items, as many as in the paper
 
 
 @dataclass
@@ -151,75 +149,18 @@ def anonymize(
         ledger.check_names(engine, catalog)
         with clock.step(engine, "load", "loading transactions"):
             task = load(engine, policy) if task is None else task
-            dataset = task.dataset
-            name = policy.name if policy.name is not None else dataset.table
+            name = policy.name if policy.name is not None else task.dataset.table
             schema = release_schema(catalog, name)
             _check_name_is_free(engine, schema, policy.replace)
-        with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
-            recoding = recode(engine, policy, task)
-            model = promised(policy.model, recoding)
-        asked = asked_table(dataset, name)
-        with clock.step(engine, "freeze", "freezing the release"):
-            old = find_schema(engine, schema) if policy.replace and not engine.one_shot else None
-            if old is not None:
-                keep_rows(engine, catalog, old)
-            named = replace(dataset, table=asked)
-            frozen = freeze(engine, named, recoding, model, release_schema=schema, replace=policy.replace)
-            loss = loss_of(recoding, engine, policy, task, frozen)
-        with clock.step(engine, "verify", "verifying the frozen rows"):
-            knowledge = Knowledge(task.requirements.privacy, task.sensitive, dataset)
-            rows = CodedRelease(engine, schema)
-            verification = verify_release(engine, schema, model, kind=frozen.kind, rows=rows, knowledge=knowledge)
-            if not verification.verified:
-                raise VerificationFailed(
-                    f"The frozen release has {verification.violations} violations of {model.name}; nothing was kept."
-                    " This is a bug in anondb: please report it."
-                )
-            constraints = check_constraints(engine, policy, task, recoding, schema)
-        with clock.step(engine, "accuracy", "measuring accuracy"):
-            queries = queries_of(
-                engine, dataset, policy.workload, partial(generalized_items, recoding.items, frozen.cover)
-            )
-            accuracy = measure_on(engine, dataset, schema, frozen.kind, frozen.manifest, queries, rows=rows)
-            rows.drop()
-            anatomy = anatomy_figures(recoding, engine, dataset, schema, model, policy.workload.seed)
-            relational = _relational(engine, task, recoding, policy)
+        report, recoding, queries = _release(engine, clock, policy, task, name, schema)
         if not engine.one_shot or view is not None:
-            entry = _entry(engine, policy, model, name, task, frozen, verification, loss)
-            ledger.record(engine, catalog, entry, recoding.decisions)
-            publications.record_statements(engine, catalog, frozen.release_id, statements)
-            if task.taxonomy is not None:
-                ledger.record_taxonomy(engine, catalog, frozen.release_id, task.taxonomy)
-            if view is not None:
-                ledger.record_view(engine, catalog, frozen.release_id, view)
-            ledger.record_accuracy(engine, catalog, name, frozen.release_id, accuracy.answers, called(queries))
-        _record_needs(engine, catalog, frozen.release_id, task)
+            _record(engine, catalog, policy, task, report, recoding, statements, view, called(queries))
+        _record_needs(engine, catalog, report.frozen.release_id, task)
         file = None
         if publish is not None:
             with clock.step(engine, "publish", "publishing"):
-                file = publish(dataset)
-    report = Report(
-        release=name,
-        model=model,
-        algorithm=str(policy.algorithm),
-        transactions=dataset.n_transactions,
-        items=dataset.n_items,
-        occurrences=dataset.n_occurrences,
-        verification=verification,
-        frozen=frozen,
-        loss=loss,
-        accuracy=accuracy,
-        warnings=(
-            *dataset.warnings,
-            *_other_table(dataset, asked),
-            *task.requirements.warnings,
-            *remarks(policy, task, recoding, frozen),
-        ),
-        seconds=clock.report(),
-        anatomy=anatomy,
-        constraints=constraints,
-        relational=relational,
-    )
+                file = publish(task.dataset)
+    report = replace(report, seconds=clock.report())
     return report if file is None else published(report, file)
 
 
@@ -276,34 +217,77 @@ def load(engine: Engine, policy: Policy) -> Task:
 # ---------------------------------------------------------------------- parts of the steps
 
 
-def _other_table(dataset: Dataset, asked: str) -> tuple[str, ...]:
-    """The warning for an owner whose analysts must query the release under another table name than the source's."""
-    if asked == dataset.table:
-        return ()
-    return (
-        f"Counts over {dataset.table!r} differ from those of the release, where each transaction has an item once:"
-        f" analysts query the table {asked!r}.",
+def _release(
+    engine: DuckDBEngine, clock: Clock, policy: Policy, task: Task, name: str, schema: SchemaName
+) -> tuple[Report, Recoding, Workload]:
+    """Make, verify and measure the release; also return its recoding and the workload. The report lacks the times."""
+    dataset = task.dataset
+    with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
+        recoding = recode(engine, policy, task)
+        model = promised(policy.model, recoding)
+    asked = asked_table(dataset, name)
+    with clock.step(engine, "freeze", "freezing the release"):
+        old = find_schema(engine, schema) if policy.replace and not engine.one_shot else None
+        if old is not None:
+            keep_rows(engine, schema.catalog, old)
+        named = replace(dataset, table=asked)
+        frozen = freeze(engine, named, recoding, model, release_schema=schema, replace=policy.replace)
+        loss = loss_of(recoding, engine, policy, task, frozen)
+    with clock.step(engine, "verify", "verifying the frozen rows"):
+        rows = CodedRelease(engine, schema)
+        verification = _verified(engine, task, frozen, model, rows)
+        constraints = check_constraints(engine, policy, task, recoding, schema)
+    with clock.step(engine, "accuracy", "measuring accuracy"):
+        pool = partial(generalized_items, recoding.items, frozen.cover)
+        queries = queries_of(engine, dataset, policy.workload, pool)
+        accuracy = measure_on(engine, dataset, schema, frozen.kind, frozen.manifest, queries, rows=rows)
+        rows.drop()
+        anatomy = anatomy_figures(recoding, engine, dataset, schema, model, policy.workload.seed)
+        relational = relational_figures(engine, policy, task, recoding)
+    report = Report(
+        release=name,
+        model=model,
+        algorithm=str(policy.algorithm),
+        transactions=dataset.n_transactions,
+        items=dataset.n_items,
+        occurrences=dataset.n_occurrences,
+        verification=verification,
+        frozen=frozen,
+        loss=loss,
+        accuracy=accuracy,
+        warnings=_warnings(policy, task, asked, recoding, frozen),
+        seconds={},
+        anatomy=anatomy,
+        constraints=constraints,
+        relational=relational,
     )
+    return report, recoding, queries
 
 
-def _relational(engine: Engine, task: Task, recoding: Recoding, policy: Policy) -> dict[str, Any] | None:
-    """The report's figures of the relational values; None for a release without them."""
-    if task.records is None or not isinstance(recoding, RelationalRecoding):
-        return None
-    from anondb.utility.relational import accuracy_of
+def _verified(
+    engine: DuckDBEngine, task: Task, frozen: FrozenRelease, model: Model, rows: CodedRelease
+) -> Verification:
+    """Verify the frozen rows, and raise ``VerificationFailed`` if they break the promise."""
+    knowledge = Knowledge(task.requirements.privacy, task.sensitive, task.dataset)
+    verification = verify_release(engine, frozen.schema, model, kind=frozen.kind, rows=rows, knowledge=knowledge)
+    if not verification.verified:
+        raise VerificationFailed(
+            f"The frozen release has {verification.violations} violations of {model.name}; nothing was kept."
+            " This is a bug in anondb: please report it."
+        )
+    return verification
 
-    workload = policy.workload
-    asked = {
-        "k": int(policy.model.parameters()["k"]),
-        "values": policy.values or 1,
-        "items": workload.size,
-        "queries": RELATIONAL_QUERIES,
-        "seed": workload.seed,
-    }
-    return {
-        **recoding.summary(),
-        "accuracy": accuracy_of(engine, task.dataset, task.records, recoding, **asked),
-    }
+
+def _warnings(policy: Policy, task: Task, asked: str, recoding: Recoding, frozen: FrozenRelease) -> tuple[str, ...]:
+    """Remarks for the owner; ``asked`` is the table that analysts query."""
+    dataset = task.dataset
+    other_table: tuple[str, ...] = ()
+    if asked != dataset.table:
+        other_table = (
+            f"Counts over {dataset.table!r} differ from those of the release, where each transaction has an item once:"
+            f" analysts query the table {asked!r}.",
+        )
+    return (*dataset.warnings, *other_table, *task.requirements.warnings, *remarks(policy, task, recoding, frozen))
 
 
 def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:
@@ -329,25 +313,39 @@ def _record_needs(engine: Engine, catalog: str, release_id: str, task: Task) -> 
         ledger.record_constraints(engine, catalog, release_id, task.requirements)
 
 
-def _entry(
+def _record(
     engine: Engine,
+    catalog: str,
     policy: Policy,
-    model: Model,
-    name: str,
     task: Task,
-    frozen: FrozenRelease,
-    verification: Verification,
-    loss: Loss,
-) -> ledger.LedgerEntry:
-    dataset, parameters = task.dataset, policy.ledger_options() | model.parameters()
+    report: Report,
+    recoding: Recoding,
+    statements: list[str],
+    view: ledger.View | None,
+    workload: str,
+) -> None:
+    """Write the ledger; ``workload`` is the name of the queries."""
+    release_id = report.frozen.release_id
+    ledger.record(engine, catalog, _entry(engine, policy, task, report), recoding.decisions)
+    publications.record_statements(engine, catalog, release_id, statements)
+    if task.taxonomy is not None:
+        ledger.record_taxonomy(engine, catalog, release_id, task.taxonomy)
+    if view is not None:
+        ledger.record_view(engine, catalog, release_id, view)
+    ledger.record_accuracy(engine, catalog, report.release, release_id, report.accuracy.answers, workload)
+
+
+def _entry(engine: Engine, policy: Policy, task: Task, report: Report) -> ledger.LedgerEntry:
+    dataset, frozen, loss = task.dataset, report.frozen, report.loss
+    parameters = policy.ledger_options() | report.model.parameters()
     if policy.records is not None:  # record the reference that finds the table again, not the name in the policy
         parameters["records"] = reference_of(engine, task.records_reference)
     return ledger.LedgerEntry(
-        name=name,
+        name=report.release,
         release_id=frozen.release_id,
-        model=model.name,
+        model=report.model.name,
         parameters=parameters,
-        algorithm=str(policy.algorithm),
+        algorithm=report.algorithm,
         source_table=dataset.table,
         source_reference=reference_of(engine, dataset.reference),
         id_column=dataset.id_column,
@@ -364,8 +362,8 @@ def _entry(
         ul=loss.ul,
         ul_log2=loss.ul_log2,
         ggd=None if loss.ggd is None else str(loss.ggd),
-        verified=verification.verified,
-        violations=verification.violations,
+        verified=report.verification.verified,
+        violations=report.verification.violations,
         version=__version__,
     )
 

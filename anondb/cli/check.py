@@ -78,63 +78,58 @@ def verify(
     values = flag_values(flags)
     id, item = values["id"], values["item"]
     parameters = {name: values[name] for name in (*MODEL_PARAMETERS, "empty_values") if name in values}
-
-    def promised(default: Model | None) -> Model:
-        """The model that the user asks for; missing parameters come from ``default``."""
-        name = model or (None if buckets is None else "anatomy")
-        return model_from(name, default, **parameters)
-
+    promised = _promise(model or (None if buckets is None else "anatomy"), parameters)
     default = promised(None)
     knowledge: dict[str, Any] = {name: values.get(name) for name in KNOWLEDGE}
-    if transactions is not None and (release is not None or against_source):
-        raise InputError("--transactions and --release exclude each other.", code="bad_usage", hint="Give one of them.")
-    if buckets is not None and (release is not None or against_source or default.name != "anatomy"):
-        raise InputError("--buckets goes with --model anatomy, and not with --release.", code="bad_usage")
-    if bag_input and (release is not None or against_source):
-        raise InputError("--bag-input goes with --transactions.", code="bad_usage")
-    plain = {name: values.get(name) for name in RECORDS}
-    if any(v is not None for v in plain.values()) and (release is not None or against_source or buckets is not None):
-        raise InputError("--records and --quasi-identifiers go with --transactions.", code="bad_usage")
+    records: dict[str, Any] = {name: values.get(name) for name in RECORDS}
+    with_records = any(v is not None for v in records.values())
+    _check_usage(release is not None or against_source, transactions, buckets, default, bag_input, with_records)
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
     limits: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit}
-    if not (transactions or release or buckets or is_data_file(source)):
-        if is_sealed(source):
-            if any(v is not None for v in plain.values()):
-                raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
-            known: dict[str, Any] = {"expect": expect, "published_in": published_in}
-            known["on_statement"] = shown_statements(show_sql)
-            _print(
-                verify_file(source, promised, witnesses=witnesses, **knowledge, **known, **limits), witnesses, as_json
-            )
-            return
-        if default.name != "anatomy":
-            transactions = table_to_check(source, id, item)
+    named = transactions or release or buckets or is_data_file(source)
+    if not named and is_sealed(source):
+        if with_records:
+            raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
+        limits |= {"expect": expect, "published_in": published_in, "on_statement": shown_statements(show_sql)}
+        _print(verify_file(source, promised, witnesses=witnesses, **knowledge, **limits), witnesses, as_json)
+        return
+    if not named and default.name != "anatomy":
+        transactions = table_to_check(source, id, item)
     if expect is not None or published_in is not None:
         raise InputError("--expect and --published-in go with a sealed file.", code="bad_usage")
     if release is not None:
-        _print(_verify_release(source, release, promised, witnesses, knowledge, show_sql, limits), witnesses, as_json)
-        return
-    with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
-        if default.name == "anatomy":
-            where = buckets_of(database, source, buckets)
-            verification = database.verify(
-                transactions, buckets=where, model=default, id=id, item=item, witnesses=witnesses
-            )
-        else:
-            where = transactions_of(database, source, transactions, id, item)
-            verification = database.verify(
-                where,
-                model=default,
-                id=id,
-                item=item,
-                bag_input=bag_input,
-                witnesses=witnesses,
-                **knowledge,
-                **plain,
-            )
-    _print(verification, witnesses, as_json)
+        checked = _verify_release(source, release, promised, witnesses, knowledge, show_sql, limits)
+    else:
+        columns = {"id": id, "item": item, "witnesses": witnesses}
+        others = {"bag_input": bag_input, **knowledge, **records}
+        checked = _verify_data(source, transactions, buckets, default, columns, others, show_sql, limits)
+    _print(checked, witnesses, as_json)
+
+
+def _promise(name: str | None, parameters: dict[str, Any]) -> Callable[[Model | None], Model]:
+    """The model that the user asks for; missing parameters come from a default."""
+    return lambda default: model_from(name, default, **parameters)
+
+
+def _check_usage(
+    of_release: bool,
+    transactions: str | None,
+    buckets: str | None,
+    model: Model,
+    bag_input: bool,
+    with_records: bool,
+) -> None:
+    """Refuse flags that exclude each other."""
+    if transactions is not None and of_release:
+        raise InputError("--transactions and --release exclude each other.", code="bad_usage", hint="Give one of them.")
+    if buckets is not None and (of_release or model.name != "anatomy"):
+        raise InputError("--buckets goes with --model anatomy, and not with --release.", code="bad_usage")
+    if bag_input and of_release:
+        raise InputError("--bag-input goes with --transactions.", code="bad_usage")
+    if with_records and (of_release or buckets is not None):
+        raise InputError("--records and --quasi-identifiers go with --transactions.", code="bad_usage")
 
 
 def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -> None:
@@ -165,6 +160,25 @@ def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -
         print_witnesses(verification)
     if not (verification.verified if sealed is None else sealed.holds):
         raise typer.Exit(VerificationFailed.exit_code)
+
+
+def _verify_data(
+    source: str,
+    transactions: str | None,
+    buckets: str | None,
+    model: Model,
+    columns: dict[str, Any],
+    others: dict[str, Any],
+    show_sql: bool,
+    limits: dict[str, Any],
+) -> Verification:
+    """Verify transactions or, for an anatomy, buckets."""
+    with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
+        if model.name == "anatomy":
+            where = buckets_of(database, source, buckets)
+            return database.verify(transactions, buckets=where, model=model, **columns)
+        where = transactions_of(database, source, transactions, columns["id"], columns["item"])
+        return database.verify(where, model=model, **columns, **others)
 
 
 def _verify_release(

@@ -57,46 +57,72 @@ def compare(
     **flags: Any,
 ) -> None:
     """Compare algorithms and parameters on the same data; each run is a process with limits on time and memory."""
-    from anondb.compare import results as kept
-    from anondb.compare import runs
     from anondb.compare.limits import parse_size
-    from anondb.compare.report import write_report
+    from anondb.compare.runs import run_all
     from anondb.data.sources import is_file
-    from anondb.policy import Workload
 
     parse_size(memory_limit)
     log = queries if queries.lower().endswith(".sql") else None
     if log is not None and workload is not None:
         raise InputError("--workload and a log of queries exclude each other.", code="bad_usage", hint="Give one.")
     values = flag_values(flags)
-    id, item, size, seed, draw = (values[name] for name in ("id", "item", "size", "seed", "draw"))
-    options = {name: values[name] for name in OPTIONS if name in values} | pairs(option or ())
-    grid: dict[str, list[Any]] = {"k": [_whole("k", x) for x in _listed(k)], "m": _listed(m)}
-    grid |= {name: [values[name]] for name in ("h", "p") if name in values}
-    planned = runs.plan(_listed(algorithms or ""), model or "km", grid, options)
-    _check_used(planned, options)
+    planned, options = _planned(values, algorithms, model, k, m, option)
     _check_targets(source, report, csv)
-    count = 1 if log else _whole("queries", queries)
-    Workload(count, size, seed, draw)  # checks them
     limits = {"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit}
-    asked = {"workload": workload, "log": log, "queries": count, "size": size, "seed": seed, "draw": draw}
-    setting = runs.Setting(source, None, id, item, **asked, **limits, fingerprint="")  # type: ignore[arg-type]
+    setting = _setting(source, values, workload, log, queries, limits)
     setting, facts = _read(setting, transactions, options)
     ledger = _Ledger(None if is_file(source) else source)
     with progress() as say:
         known = {} if again else ledger.known()
-        results = runs.run_all(setting, planned, known, ledger.keep, say or (lambda words: None))
+        results = run_all(setting, planned, known, ledger.keep, say or (lambda words: None))
+    _write(results, setting, facts, report, csv, as_json)
+    if not any(r.status == "done" for r in results):
+        infeasible = all(r.status == "infeasible" for r in results)
+        raise typer.Exit(InfeasibleError.exit_code if infeasible else EngineError.exit_code)
+
+
+def _planned(
+    values: dict[str, Any], algorithms: str | None, model: str | None, k: str, m: str, option: list[str] | None
+) -> tuple[list[Run], dict[str, Any]]:
+    """The runs, and the options that all of them get."""
+    from anondb.compare.runs import plan
+
+    options = {name: values[name] for name in OPTIONS if name in values} | pairs(option or ())
+    grid: dict[str, list[Any]] = {"k": [_whole("k", x) for x in _listed(k)], "m": _listed(m)}
+    grid |= {name: [values[name]] for name in ("h", "p") if name in values}
+    planned = plan(_listed(algorithms or ""), model or "km", grid, options)
+    _check_used(planned, options)
+    return planned, options
+
+
+def _setting(
+    source: str, values: dict[str, Any], workload: str | None, log: str | None, queries: str, limits: dict[str, Any]
+) -> Setting:
+    from anondb.compare.runs import Setting
+    from anondb.policy import Workload
+
+    id, item, size, seed, draw = (values[name] for name in ("id", "item", "size", "seed", "draw"))
+    count = 1 if log else _whole("queries", queries)
+    Workload(count, size, seed, draw)  # checks them
+    asked = {"workload": workload, "log": log, "queries": count, "size": size, "seed": seed, "draw": draw}
+    return Setting(source, None, id, item, **asked, **limits, fingerprint="")
+
+
+def _write(
+    results: list[Result], setting: Setting, facts: dict[str, Any], report: str | None, csv: str | None, as_json: bool
+) -> None:
+    """Write the page and the CSV, and print the results."""
+    from anondb.compare.report import write_report
+    from anondb.compare.results import write_csv
+
     if csv is not None:
-        kept.write_csv(csv, results)
+        write_csv(csv, results)
     if report is not None:
         write_report(report, results, setting, facts)
     if as_json:
         print_json({**facts, "runs": [r.to_json() for r in results], "report": report, "csv": csv})
     else:
         _print(results)
-    if not any(r.status == "done" for r in results):
-        infeasible = all(r.status == "infeasible" for r in results)
-        raise typer.Exit(InfeasibleError.exit_code if infeasible else EngineError.exit_code)
 
 
 def _listed(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,13 +89,7 @@ def anonymize(
     """Load, anonymize, verify, measure and freeze a release; --publish also seals it into a file."""
     options: dict[str, Any] = flag_values(flags)
     parameters = {name: options.pop(name) for name in MODEL_PARAMETERS if name in options}
-    for name, value in pairs(option or ()).items():
-        if name in options:
-            raise InputError(f"{name} is set twice.", code="bad_usage", hint="Set it once.")
-        if name in SOURCES or name in WORKLOAD:
-            dashed = name.replace("_", "-")
-            raise InputError(f"{name} is not an option of an algorithm.", code="bad_usage", hint=f"Use --{dashed}.")
-        options[name] = value
+    options |= _algorithm_options(option, options)
     id, item, taxonomy = options["id"], options["item"], options.get("taxonomy")
     with (
         opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database,
@@ -122,6 +116,18 @@ def anonymize(
         print_json(report.to_json())
     else:
         print_report(report, kept)
+
+
+def _algorithm_options(option: list[str] | None, flags: Mapping[str, Any]) -> dict[str, str]:
+    """The values of --option, which is for options that have no flag."""
+    options = pairs(option or ())
+    for name in options:
+        if name in flags:
+            raise InputError(f"{name} is set twice.", code="bad_usage", hint="Set it once.")
+        if name in SOURCES or name in WORKLOAD:
+            dashed = name.replace("_", "-")
+            raise InputError(f"{name} is not an option of an algorithm.", code="bad_usage", hint=f"Use --{dashed}.")
+    return options
 
 
 def demo(

@@ -51,21 +51,7 @@ def load_files(engine: Engine, wanted: Mapping[str, tuple[str | None, str]], *, 
             if not name:
                 raise InputError(f"The name of the {what} table is empty.", code="empty_name")
             table = Table(catalog, schema, name)
-            if engine.exists(table):
-                if not replace:
-                    raise InputError(
-                        f"A table or view {name!r} exists already.",
-                        code="table_exists",
-                        hint="Choose another name, or add --replace.",
-                    )
-                try:
-                    engine.drop(table)
-                except EngineError:
-                    raise InputError(
-                        f"{name!r} is a view; --replace replaces tables only.",
-                        code="table_exists",
-                        hint="Drop it first.",
-                    ) from None
+            _make_room(engine, table, replace)
             note = (
                 _load_taxonomy(engine, file, table)
                 if what == "taxonomy"
@@ -74,6 +60,26 @@ def load_files(engine: Engine, wanted: Mapping[str, tuple[str | None, str]], *, 
             rows = int(engine.scalar("transactions/row_count", {"source": table}))
             loaded.append(Loaded(name, rows, note))
     return loaded
+
+
+def _make_room(engine: Engine, table: Table, replace: bool) -> None:
+    """With ``replace``, drop a table of this name; never drop a view."""
+    if not engine.exists(table):
+        return
+    if not replace:
+        raise InputError(
+            f"A table or view {table.name!r} exists already.",
+            code="table_exists",
+            hint="Choose another name, or add --replace.",
+        )
+    try:
+        engine.drop(table)
+    except EngineError:
+        raise InputError(
+            f"{table.name!r} is a view; --replace replaces tables only.",
+            code="table_exists",
+            hint="Drop it first.",
+        ) from None
 
 
 def _load_table(engine: Engine, path: Path, what: str, table: Table) -> str:

@@ -177,32 +177,62 @@ def load_transactions(
     item_column = source.column(item_column, "--item")
     folds = "," in item_columns and item_column == FOLDED
     element = _check_types(source, id_column, item_column)
-    id_type = source.columns[id_column]
-    id_node = _id(id_column, id_type)
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    snapshot = _snapshot(engine, source, id_column, item_column, element)
+    total = _check_values(engine, source, snapshot)
+    merged = 0 if element is None else int(engine.scalar("transactions/merged_lists", {"source": snapshot.ids}))
+    if more_ids is not None:
+        snapshot = snapshot.with_ids(_more_ids(engine, more_ids, id_column, source.columns[id_column]))
+    dataset = _coded(engine, source, snapshot, id_column, item_columns if folds else item_column, bags)
+    duplicates = total - dataset.n_occurrences
+    return replace(
+        dataset,
+        duplicates=duplicates,
+        is_table=not merged and not folds and (bags or not duplicates or element is not None),
+        warnings=_remarks(dataset, duplicates, 0 if folds else merged),
+        n_bag_occurrences=total if bags else 0,
+        item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
+    )
 
-    lines = None
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Snapshot:
+    """The rows ``(id, item)`` of a source; the same with a row for each transaction without items; lines of a .dat file."""
+
+    pairs: Table
+    ids: Table | exp.Query
+    lines: Table | None = None
+
+    def with_ids(self, more: exp.Select) -> _Snapshot:
+        first = self.ids if isinstance(self.ids, exp.Query) else exp.select("id", "item").from_(self.ids.expression())
+        return _Snapshot(self.pairs, exp.union(first, more, distinct=False))  # a line number is no longer a tid
+
+
+def _snapshot(engine: Engine, source: Source, id_column: str, item_column: str, element: str | None) -> _Snapshot:
+    """Read the source once; ``element`` is the type of the elements of a LIST item column."""
+    ids = _id(id_column, source.columns[id_column]).as_("id")
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     if element is None:
-        pairs = exp.select(id_node.as_("id"), _text(item_column, source.columns[item_column]).as_("item")).from_(inner)
+        items = _text(item_column, source.columns[item_column]).as_("item")
         with reading(source.name):
-            long_form = engine.create("source", pairs)
-        with_ids: Table | exp.Query = long_form
-    elif source.lines is not None:
+            pairs = engine.create("source", exp.select(ids, items).from_(inner))
+        return _Snapshot(pairs, pairs)
+    if source.lines is not None:
         with reading(source.name):
             lines = engine.create("source_lines", source.lines)
-        long_form = engine.create("source", "transactions/dat_pairs", {"lines": lines})
-        with_ids = _ids_of(lines)
-    else:
-        lists = exp.select(id_node.as_("id"), _list_text(item_column, element).as_("items")).from_(inner)
-        with reading(source.name):
-            snapshot = engine.create("source_lists", lists)
-        long_form = engine.create("source", "transactions/exploded", {"source": snapshot})
-        with_ids = _ids_of(snapshot)
+        return _Snapshot(engine.create("source", "transactions/dat_pairs", {"lines": lines}), _ids_of(lines), lines)
+    with reading(source.name):
+        lists = engine.create(
+            "source_lists", exp.select(ids, _list_text(item_column, element).as_("items")).from_(inner)
+        )
+    return _Snapshot(engine.create("source", "transactions/exploded", {"source": lists}), _ids_of(lists))
 
-    facts = engine.query("transactions/null_counts", {"source": long_form})
+
+def _check_values(engine: Engine, source: Source, snapshot: _Snapshot) -> int:
+    """Refuse NULLs and over-long items; returns the number of (transaction, item) pairs, repeated ones included."""
+    facts = engine.query("transactions/null_counts", {"source": snapshot.pairs})
     total, null_ids, null_items, longest = (int(facts[c][0]) for c in ("total", "null_ids", "null_items", "longest"))
-    if element is not None and source.lines is None:
-        null_ids = int(engine.query("transactions/null_counts", {"source": with_ids})["null_ids"][0])
+    if isinstance(snapshot.ids, exp.Query) and source.lines is None:
+        null_ids = int(engine.query("transactions/null_counts", {"source": snapshot.ids})["null_ids"][0])
     if null_ids:
         raise InputError(f"{null_ids} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
     if null_items:
@@ -213,58 +243,57 @@ def load_transactions(
         )
     if longest > MAX_LABEL_BYTES:
         raise InputError(f"An item is longer than {MAX_LABEL_BYTES} bytes.", code="item_too_long")
+    return total
 
-    merged = int(engine.scalar("transactions/merged_lists", {"source": with_ids})) if with_ids is not long_form else 0
-    if more_ids is not None:
-        first = with_ids if isinstance(with_ids, exp.Query) else exp.select("id", "item").from_(with_ids.expression())
-        with_ids = exp.union(first, _more_ids(engine, more_ids, id_column, id_type), distinct=False)
 
+def _coded(
+    engine: Engine, source: Source, snapshot: _Snapshot, id_column: str, item_column: str, bags: bool
+) -> Dataset:
+    """Code the transactions as integers, and drop the pairs of the snapshot."""
     numbered: exp.Query
-    if lines is not None and more_ids is None:  # line numbers are the transaction numbers
-        ids = engine.create("ids", "transactions/line_ids", {"lines": lines})
-        numbered = exp.select(exp.cast(exp.column("id"), "INTEGER").as_("tid"), "item").from_(long_form.expression())
+    if snapshot.lines is not None:  # line numbers are the transaction numbers
+        ids = engine.create("ids", "transactions/line_ids", {"lines": snapshot.lines})
+        tid = exp.cast(exp.column("id"), "INTEGER").as_("tid")
+        numbered = exp.select(tid, "item").from_(snapshot.pairs.expression())
     else:
-        ids = engine.create("ids", "transactions/ids", {"source": with_ids})
-        numbered = load("transactions/numbered").bind({"source": long_form, "ids": ids}, {})
-    items = engine.create("items", "transactions/items", {"source": long_form})
+        ids = engine.create("ids", "transactions/ids", {"source": snapshot.ids})
+        numbered = load("transactions/numbered").bind({"source": snapshot.pairs, "ids": ids}, {})
+    items = engine.create("items", "transactions/items", {"source": snapshot.pairs})
     tables: dict[str, Table | exp.Query] = {"source": numbered, "items": items}
     coded = engine.create("transactions", "transactions/coded", tables)
     counted = engine.create("bags", "transactions/bags", tables) if bags else None
-    engine.drop(long_form)
-
-    labels = tuple(engine.query("transactions/labels", {"items": items})["label"].tolist())
-    n_transactions = int(engine.scalar("transactions/row_count", {"source": ids}))
-    warnings = []
-    near = len(labels) - len({label.strip(" \t\n\r") for label in labels})
-    if near:
-        warnings.append(f"{near} items differ from another only by white space at the ends; they stay distinct.")
-    dataset = Dataset(
+    engine.drop(snapshot.pairs)
+    return Dataset(
         transactions=coded,
         ids=ids,
         items=items,
-        labels=labels,
+        labels=tuple(engine.query("transactions/labels", {"items": items})["label"].tolist()),
+        n_transactions=int(engine.scalar("transactions/row_count", {"source": ids})),
         supports=engine.query("transactions/supports", {"transactions": coded})["support"].astype(np.int64),
-        n_transactions=n_transactions,
         lengths=lengths_of(engine, coded),
         table=source.table,
         reference=source.reference,
         id_column=id_column,
-        item_column=item_columns if folds else item_column,
+        item_column=item_column,
         bags=counted,
-        n_bag_occurrences=total if bags else 0,
         source=source.name,
-        item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
     )
-    duplicates = total - dataset.n_occurrences
+
+
+def _remarks(dataset: Dataset, duplicates: int, merged: int) -> tuple[str, ...]:
+    """Remarks for the owner; ``merged`` rows repeat the id of another list."""
+    remarks = []
+    near = dataset.n_items - len({label.strip(" \t\n\r") for label in dataset.labels})
+    if near:
+        remarks.append(f"{near} items differ from another only by white space at the ends; they stay distinct.")
     if duplicates:
-        how = "count as further occurrences" if bags else "count once"
-        warnings.append(f"{duplicates} rows repeated an item of the same transaction and {how}.")
-    if merged and not folds:
-        warnings.append(f"{merged} rows repeated the id of another; the lists of an id are read as one.")
-    is_table = not merged and not folds and (bags or not duplicates or element is not None)
-    if not n_transactions:
-        warnings.append("The source is empty, and so is the release.")
-    return replace(dataset, duplicates=duplicates, is_table=is_table, warnings=tuple(warnings))
+        how = "count once" if dataset.bags is None else "count as further occurrences"
+        remarks.append(f"{duplicates} rows repeated an item of the same transaction and {how}.")
+    if merged:
+        remarks.append(f"{merged} rows repeated the id of another; the lists of an id are read as one.")
+    if not dataset.n_transactions:
+        remarks.append("The source is empty, and so is the release.")
+    return tuple(remarks)
 
 
 def lengths_of(engine: Engine, transactions: Table) -> dict[int, int]:

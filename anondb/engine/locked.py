@@ -54,19 +54,7 @@ def open_locked(
         InputError: DuckDB does not accept a limit, or the file is not a DuckDB database.
         EngineError: the file is locked, or cannot be opened.
     """
-    config: dict[str, str | bool | int | float | list[str]] = {**_BASE, "temp_directory": str(spill or "")}
-    if max_seconds is not None:
-        if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 < max_seconds < 10**6:
-            raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
-        if not HAS_TIME_LIMIT:
-            raise InputError(
-                "max_seconds needs DuckDB 2.0 or newer.", code="bad_parameter", hint="Leave it out, or upgrade duckdb."
-            )
-        config["max_execution_time"] = str(max(1, round(1000 * max_seconds)))
-    if memory_limit is not None:
-        config["memory_limit"] = memory_limit
-    if threads is not None:
-        config["threads"] = threads
+    config = _config(memory_limit, max_seconds, threads, spill)
     failure: Exception
     try:
         connection = duckdb.connect(":memory:", config=config)
@@ -82,6 +70,26 @@ def open_locked(
             with contextlib.suppress(duckdb.Error):
                 connection.close()
     raise failure
+
+
+def _config(
+    memory_limit: str | None, max_seconds: float | None, threads: int | None, spill: Path | None
+) -> dict[str, str | bool | int | float | list[str]]:
+    """The settings that the connection is opened with."""
+    config: dict[str, str | bool | int | float | list[str]] = {**_BASE, "temp_directory": str(spill or "")}
+    if max_seconds is not None:
+        if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 < max_seconds < 10**6:
+            raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
+        if not HAS_TIME_LIMIT:
+            raise InputError(
+                "max_seconds needs DuckDB 2.0 or newer.", code="bad_parameter", hint="Leave it out, or upgrade duckdb."
+            )
+        config["max_execution_time"] = str(max(1, round(1000 * max_seconds)))
+    if memory_limit is not None:
+        config["memory_limit"] = memory_limit
+    if threads is not None:
+        config["threads"] = threads
+    return config
 
 
 def _locking(path: Path, spill: Path | None, files: Sequence[str]) -> list[exp.Expr]:

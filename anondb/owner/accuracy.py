@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
+from anondb.algorithms.method import Task
 from anondb.data.sources import open_source
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InternalError
-from anondb.policy import Workload
-from anondb.recoding import BucketRecoding, Recoding
+from anondb.policy import Policy, Workload
+from anondb.recoding import BucketRecoding, Recoding, RelationalRecoding
 from anondb.release.coded import CodedRelease
 from anondb.release.objects import ANATOMY, Kind, SchemaName
 from anondb.utility import Accuracy, measure, measure_local, of_release, owner_workload, random_workload
@@ -24,6 +25,8 @@ from anondb.utility import Workload as Queries
 if TYPE_CHECKING:
     from anondb.utility.anatomy import BucketFigures
     from anondb.utility.rules import RuleAccuracy, RuleThresholds
+
+RELATIONAL_QUERIES = 100  # queries over relational values and items, as many as in the paper
 
 
 def queries_of(engine: Engine, dataset: Dataset, workload: Workload, generalized: Callable[[], Any]) -> Queries:
@@ -172,3 +175,20 @@ def measure_rules(
     rules = rule_accuracy(engine, dataset.transactions, rows, thresholds)
     engine.drop(rows)
     return rules
+
+
+def relational_figures(engine: Engine, policy: Policy, task: Task, recoding: Recoding) -> dict[str, Any] | None:
+    """The figures of the relational values; None for a release without them."""
+    if task.records is None or not isinstance(recoding, RelationalRecoding):
+        return None
+    from anondb.utility.relational import accuracy_of
+
+    workload = policy.workload
+    asked = {
+        "k": int(policy.model.parameters()["k"]),
+        "values": policy.values or 1,
+        "items": workload.size,
+        "queries": RELATIONAL_QUERIES,
+        "seed": workload.seed,
+    }
+    return {**recoding.summary(), "accuracy": accuracy_of(engine, task.dataset, task.records, recoding, **asked)}

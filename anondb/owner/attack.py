@@ -26,7 +26,7 @@ from anondb.models.named import model_of
 from anondb.owner import ledger
 from anondb.owner.releases import current_catalog, find_release, load_source, records_of
 from anondb.release.conditions import ReleasedAttribute
-from anondb.release.objects import ANATOMY, SchemaName, read_manifest, release_kind
+from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
 
 KNOWN = 2  # items known of each person if the promise has no number
 NUMBER = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exactly
@@ -134,20 +134,7 @@ def attack(
         hidden = {*hidden, *ledger.sensitive_of(engine, current_catalog(engine), manifest["release_id"])}
         persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(attributes))
         before = _in_source(engine, dataset, records, persons, knowledge)
-        if kind is ANATOMY:
-            tables = {
-                "persons": persons,
-                "known": knowledge,
-                "items": dataset.items,
-                "buckets": schema.table("buckets"),
-            }
-            after = engine.query("attack/candidates_anatomy", tables)["candidates"]
-        elif kind.attributes is not None or kind.local:
-            after = _in_local(engine, dataset, schema, records, attributes, persons, knowledge, manifest["semantics"])
-        else:
-            tables = {t: schema.table(t) for t in ("released_items", "transactions", "transaction_ids")}
-            tables |= {"known": knowledge, "items": dataset.items}
-            after = engine.query("attack/candidates_after", tables)["candidates"]
+        after = _in_release(engine, dataset, schema, kind, records, persons, knowledge, manifest["semantics"])
         k = int(promise["k"]) if "k" in promise else math.ceil(Fraction(str(promise["l"])))
         sizes = [Candidates.of(counts, k) for counts in (before, after)]
         fresh = entry.fingerprint == fingerprint(engine, dataset)
@@ -224,6 +211,27 @@ def _in_source(
     alike = engine.put("alike", {name: ("INTEGER", column) for name, column in columns.items()})
     tables = {"persons": persons, "known": knowledge, "transactions": dataset.transactions, "alike": alike}
     return engine.query("attack/candidates_before", tables)["candidates"]
+
+
+def _in_release(
+    engine: Engine,
+    dataset: Dataset,
+    schema: SchemaName,
+    kind: Kind,
+    records: Records | None,
+    persons: Table,
+    knowledge: Table,
+    semantics: str,
+) -> npt.NDArray[Any]:
+    """For each person, the number of transactions of the release that may be the person's."""
+    tables = {"known": knowledge, "items": dataset.items}
+    if kind is ANATOMY:
+        tables |= {"persons": persons, "buckets": schema.table("buckets")}
+        return engine.query("attack/candidates_anatomy", tables)["candidates"]
+    if kind.attributes is not None or kind.local:
+        return _in_local(engine, dataset, schema, records, kind.attributes or (), persons, knowledge, semantics)
+    tables |= {t: schema.table(t) for t in ("released_items", "transactions", "transaction_ids")}
+    return engine.query("attack/candidates_after", tables)["candidates"]
 
 
 def _in_local(

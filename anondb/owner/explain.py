@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.owner import ledger
 from anondb.owner import releases as stored
-from anondb.release.objects import is_local
+from anondb.release.objects import SchemaName, is_local
 
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"
 
@@ -109,12 +109,8 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
             code="local_recoding",
             hint="Its table released_items lists the released items that may stand for the item.",
         )
-    pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
-    members: dict[str, list[str]] = {}
-    image: dict[str, str] = {}
-    for released, member in zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True):
-        members.setdefault(released, []).append(member)
-        image[member] = released
+    members = _members(engine, schema)
+    image = {member: released for released, below in members.items() for member in below}
     path = _path(ledger.taxonomy_of(engine, catalog, entry.release_id), item)
     decisions = ledger.decisions_of(engine, catalog, entry.release_id)
     if not path and item not in image and not any(d["subject"] == item for d in decisions):
@@ -130,6 +126,7 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
     shown = image.get(item)
     outcome = _outcome(item, shown, members, cause)
     top_down = bool(path) and not any(d["action"] == "generalize" for d in decisions)
+    stopped = _stopped(steps, shown, last) if top_down else None
     return Explanation(
         release=entry.name,
         item=item,
@@ -138,10 +135,17 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
         members=tuple(members.get(shown, ())) if shown is not None else (),
         path=tuple(path),
         steps=tuple(steps),
-        conclusion=_conclusion(
-            item, outcome, shown, members, cause, _stopped(steps, shown, last) if top_down else None, bool(path)
-        ),
+        conclusion=_conclusion(item, outcome, shown, members, cause, stopped, bool(path)),
     )
+
+
+def _members(engine: Engine, schema: SchemaName) -> dict[str, list[str]]:
+    """The original items that each released item stands for."""
+    pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
+    members: dict[str, list[str]] = {}
+    for released, member in zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True):
+        members.setdefault(released, []).append(member)
+    return members
 
 
 def _path(edges: list[tuple[str, str | None]], item: str) -> list[str]:

@@ -124,24 +124,11 @@ def invert(
         InputError: suppressed items are in no taxonomy, so the originals cannot be enumerated; or ``not_its_algorithm``.
         BudgetExceeded: the release has more than ``MAX_ORIGINALS`` possible originals.
     """
-    covered = set(chain.from_iterable(members.values()))
-    hidden: list[str] = []
-    if suppressed:
-        if taxonomy is None:
-            raise InputError("Items were suppressed that no taxonomy names.", code="bad_usage")
-        leaves = [taxonomy.labels[v] for v in range(taxonomy.size) if taxonomy.is_leaf[v]]
-        hidden = [x for x in leaves if x not in covered]
     classes = Counter(released)
-    sizes = {c: prod(2 ** len(members[r]) - 1 for r in c) * 2 ** len(hidden) for c in classes}
-    tried = prod(comb(sizes[c] + n - 1, n) for c, n in classes.items())
-    if tried > MAX_ORIGINALS:
-        raise BudgetExceeded(
-            f"The release may come from {tried:.3g} different originals; at most {MAX_ORIGINALS} are tried."
-        )
-    preimages = {c: _preimages(c, members, hidden) for c in classes}
+    preimages = _preimages_of(classes, members, _hidden(members, taxonomy) if suppressed else [])
     image = {x: r for r, inside in members.items() for x in inside}
     engine = DuckDBEngine.open(threads=1)
-    totals: list[Counter[tuple[Basket, str]]] = [Counter(), Counter()]
+    totals: list[Counter[tuple[Basket, str]]] = [Counter(), Counter()]  # of all originals, and of the consistent ones
     weights = [0, 0]
     try:
         for chosen in product(*(combinations_with_replacement(preimages[c], n) for c, n in classes.items())):
@@ -151,13 +138,19 @@ def invert(
             for which in (0, 1) if same else (0,):
                 weights[which] += weight
                 for c, part in zip(classes, chosen, strict=True):
-                    for basket in part:
-                        for x in basket:
-                            totals[which][c, x] += weight
+                    for x in chain.from_iterable(part):
+                        totals[which][c, x] += weight
     finally:
         engine.close()
     if not weights[1]:
         raise InputError("No original leads to this release: it was made in another way.", code="not_its_algorithm")
+    return _inversion(classes, weights, totals)
+
+
+def _inversion(
+    classes: Counter[Basket], weights: Sequence[int], totals: Sequence[Counter[tuple[Basket, str]]]
+) -> Inversion:
+    """The inference from the weights of the originals, and from the total weights of each pair of a class and an item."""
     naive, known = (
         {pair: Fraction(n, weights[which] * classes[pair[0]]) for pair, n in totals[which].items()} for which in (0, 1)
     )
@@ -165,6 +158,28 @@ def invert(
     settled = sum(classes[pair[0]] for pair in open_pairs if known.get(pair, Fraction(0)) in (0, 1))
     largest = [max((s[p] for p in open_pairs if p in s), default=Fraction(0)) for s in (naive, known)]
     return Inversion(weights[0], weights[1], largest[0], largest[1], settled)
+
+
+def _hidden(members: Mapping[str, Sequence[str]], taxonomy: Taxonomy | None) -> list[str]:
+    """The leaves of the taxonomy that no released item stands for."""
+    if taxonomy is None:
+        raise InputError("Items were suppressed that no taxonomy names.", code="bad_usage")
+    covered = set(chain.from_iterable(members.values()))
+    leaves = [taxonomy.labels[v] for v in range(taxonomy.size) if taxonomy.is_leaf[v]]
+    return [x for x in leaves if x not in covered]
+
+
+def _preimages_of(
+    classes: Counter[Basket], members: Mapping[str, Sequence[str]], hidden: Sequence[str]
+) -> dict[Basket, list[Basket]]:
+    """The possible originals of each published transaction, unless too many combinations of them would be tried."""
+    sizes = {c: prod(2 ** len(members[r]) - 1 for r in c) * 2 ** len(hidden) for c in classes}
+    tried = prod(comb(sizes[c] + n - 1, n) for c, n in classes.items())
+    if tried > MAX_ORIGINALS:
+        raise BudgetExceeded(
+            f"The release may come from {tried:.3g} different originals; at most {MAX_ORIGINALS} are tried."
+        )
+    return {c: _preimages(c, members, hidden) for c in classes}
 
 
 def _preimages(released: Basket, members: Mapping[str, Sequence[str]], hidden: Sequence[str]) -> list[Basket]:

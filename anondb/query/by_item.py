@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -17,12 +17,7 @@ from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, tot
 
 
 def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
-    """Answer GROUP BY item: one row for each original item that a released item stands for.
-
-    If several released items of a transaction stand for an item, one of them is the lowest, and the others follow in its
-    holding. So the transactions in which a released item is the lowest for an item are those that have it, minus those
-    that have it above another one for the same item.
-    """
+    """Answer GROUP BY item: one row for each original item that a released item stands for."""
     assert plan.test is not None
     question = Question.of(plan.condition)
     listed = release.passing([plan.test, *question.tests])
@@ -32,13 +27,29 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     classes = release.classes(question, blocks)
     if release.bags is not None and not release.is_laminar:
         raise unsupported("GROUP BY item where released items share only some members", "Count the items one by one.")
+    answered = _counts(release, classes, _ItemWalk(release, question, blocks, classes, outside))
+    upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
+    rows = []
+    for item in release.items:
+        wanted, *passed = listed.of(item)
+        if wanted:
+            labels = sorted(release.images[item], key=upwards.__getitem__)
+            rows.append((item, *answered(tuple(labels), tuple(passed))))
+    return rows
+
+
+def _counts(release: Opened, classes: Classes, walk: _ItemWalk) -> Callable[[tuple[str, ...], Passed], Bounds]:
+    """The count for an item, as a function of its released items and of the tests that it passes.
+
+    If several released items of a transaction stand for an item, one of them is the lowest, and the others follow in its
+    holding. So the transactions in which a released item is the lowest for an item are those that have it, minus those
+    that have it above another one for the same item.
+    """
     holdings = release.holdings(classes)
     under = {label: lifted for label, holders in holdings.items() if (lifted := _lifted(release, holders))}
     hidden = Counter[tuple[int, ...]]()
     if release.differing:
         hidden.update({g.counts: g.records for g in release.records(classes, ()) if not g.complete})
-    walk = _ItemWalk(release, question, blocks, classes, outside)
-    upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
 
     @cache
     def lowest(label: str, below: tuple[str, ...]) -> Counter[Holding]:
@@ -73,13 +84,7 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
             least, expected, most = least + lower, expected + estimate, most + upper
         return clip(least, expected, most)
 
-    rows = []
-    for item in release.items:
-        wanted, *passed = listed.of(item)
-        if wanted:
-            labels = sorted(release.images[item], key=upwards.__getitem__)
-            rows.append((item, *answered(tuple(labels), tuple(passed))))
-    return rows
+    return answered
 
 
 def _lifted(release: Opened, holdings: Counter[Holding]) -> dict[str, Counter[Holding]]:

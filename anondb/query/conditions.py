@@ -36,6 +36,7 @@ from anondb.query.relations import (
     AttributeTerm,
     Column,
     FlagTerm,
+    Group,
     IdTerm,
     IntegerTerm,
     ItemsTerm,
@@ -255,21 +256,7 @@ class ConditionReader(ABC):
         elif differs and isinstance(right_node, exp.Anonymous) and lowered(right_node.name) == "all":
             many = bare(right_node.expressions[0])
         if many is not None:
-            left = self._term(left_node, scope)
-            if isinstance(many, exp.Subquery | exp.Select | exp.SetOperation):
-                if isinstance(left, IdTerm):
-                    return self._subquery_of_ids(many, scope, "ANY with a subquery")
-                raise unsupported("ANY with a subquery on another column than the id")
-            right = self._term(many, scope)
-            if isinstance(left, ItemTerm) and isinstance(right, ListTerm):
-                return on_item(left.row, Labels(right.labels))
-            if isinstance(left, ItemsTerm) and isinstance(right, ListTerm):
-                raise WrongForm
-            if isinstance(left, TextTerm | IntegerTerm) and isinstance(right, ItemsTerm):
-                return self._has(right, self._label(left))  # of NULL, ANY is false and ALL is true
-            if isinstance(left, TextTerm | IntegerTerm) and isinstance(right, ItemTerm):
-                raise WrongForm
-            raise unsupported("ANY with these operands")
+            return self._equal_any(self._term(left_node, scope), many, scope)
         if isinstance(left_node, exp.Subquery) or isinstance(right_node, exp.Subquery):
             raise unsupported("a scalar subquery")
         left, right = self._term(left_node, scope), self._term(right_node, scope)
@@ -296,6 +283,23 @@ class ConditionReader(ABC):
         if isinstance(left, TextTerm | IntegerTerm) and type(left) is type(right):
             return Constant(left == right)
         raise unsupported("a comparison of these operands")
+
+    def _equal_any(self, left: Term, many: exp.Expr, scope: Scope) -> Condition:
+        """Read ``left = ANY (many)``."""
+        if isinstance(many, exp.Subquery | exp.Select | exp.SetOperation):
+            if isinstance(left, IdTerm):
+                return self._subquery_of_ids(many, scope, "ANY with a subquery")
+            raise unsupported("ANY with a subquery on another column than the id")
+        right = self._term(many, scope)
+        if isinstance(left, ItemTerm) and isinstance(right, ListTerm):
+            return on_item(left.row, Labels(right.labels))
+        if isinstance(left, ItemsTerm) and isinstance(right, ListTerm):
+            raise WrongForm
+        if isinstance(left, TextTerm | IntegerTerm) and isinstance(right, ItemsTerm):
+            return self._has(right, self._label(left))  # of NULL, ANY is false and ALL is true
+        if isinstance(left, TextTerm | IntegerTerm) and isinstance(right, ItemTerm):
+            raise WrongForm
+        raise unsupported("ANY with these operands")
 
     def _compare(self, node: exp.Expr, scope: Scope) -> Condition:
         kind: type[exp.Expr] = type(node)
@@ -489,16 +493,7 @@ class ConditionReader(ABC):
         only(node, "this", "big_int")
         what = node.this
         if isinstance(what, exp.Distinct):
-            only(what, "expressions")
-            if len(what.expressions) != 1:
-                raise unsupported("count(DISTINCT ...) of several columns")
-            inner = bare(what.expressions[0])
-            column = self._column(inner, scope) if isinstance(inner, exp.Column) else None
-            if not isinstance(column, ItemTerm):
-                raise unsupported("count(DISTINCT ...) of another column than the item in a group")
-            if group.mixed:
-                raise unsupported("an aggregate after OR between an item and other conditions")
-            return NumberTerm(item_all(group.tests.get(column.row, ANY_ITEM), extra))
+            return NumberTerm(item_all(self._distinct_items(what, scope, group), extra))
         if isinstance(what, exp.Star):
             only(what)
         elif isinstance(what, exp.Column):
@@ -509,6 +504,19 @@ class ConditionReader(ABC):
         _, seen = self._row_of(scope)
         self.counts_rows = True
         return NumberTerm(item_all(seen, extra))
+
+    def _distinct_items(self, node: exp.Distinct, scope: Scope, group: Group) -> ItemTest:
+        """Read the operand of count(DISTINCT item): the test that the items of the group already pass."""
+        only(node, "expressions")
+        if len(node.expressions) != 1:
+            raise unsupported("count(DISTINCT ...) of several columns")
+        inner = bare(node.expressions[0])
+        column = self._column(inner, scope) if isinstance(inner, exp.Column) else None
+        if not isinstance(column, ItemTerm):
+            raise unsupported("count(DISTINCT ...) of another column than the item in a group")
+        if group.mixed:
+            raise unsupported("an aggregate after OR between an item and other conditions")
+        return group.tests.get(column.row, ANY_ITEM)
 
     def _aggregate_of_one(self, node: exp.Expr, scope: Scope) -> Term:
         """Read an aggregate over the single row of an id in a table of lists."""

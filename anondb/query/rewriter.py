@@ -207,22 +207,23 @@ class Reader(ConditionReader):
         keys = self._group_columns(tree, group, scope)
         if any(isinstance(k, IdTerm) for k in keys) or any(isinstance(c, IdTerm) for _, c in listed):
             raise unsupported("GROUP BY the id column around a count", "Ids cannot be listed from a release.")
-        if len(set(keys)) == 1 and isinstance(keys[0], AttributeTerm):
-            if any(column != keys[0] for _, column in listed):
-                raise unsupported("a selected column that is not in GROUP BY")
-            plan = self._scalar(kind, condition, rows, scope, name)
-            return replace(
-                plan,
-                grouped=keys[0].attribute,
-                columns=tuple(n for n, _ in listed) or (keys[0].attribute.name,),
-                descending=self._descending(tree, keys[0], scope),
-                notes=(*plan.notes, VALUES_NOTE),
-            )
-        if len(set(keys)) != 1 or not isinstance(keys[0], ItemTerm):
+        if len(set(keys)) != 1 or not isinstance(keys[0], ItemTerm | AttributeTerm):
             raise unsupported("GROUP BY something else than the item column")
         if any(column != keys[0] for _, column in listed):
             raise unsupported("a selected column that is not in GROUP BY")
-        row = keys[0].row
+        if isinstance(keys[0], AttributeTerm):
+            plan = self._scalar(kind, condition, rows, scope, name)
+            plan = replace(plan, grouped=keys[0].attribute, notes=(*plan.notes, VALUES_NOTE))
+        else:
+            plan = self._by_item(keys[0].row, condition, rows, kind, scope, name)
+        key = "item" if plan.grouped is None else plan.grouped.name
+        columns = tuple(n for n, _ in listed) or (key,)
+        return replace(plan, columns=columns, descending=self._descending(tree, keys[0], scope))
+
+    def _by_item(
+        self, row: int, condition: Condition, rows: frozenset[int], kind: str, scope: Scope, name: str
+    ) -> Plan:
+        """Count under GROUP BY the item of a row."""
         tests, person, mixed = split(condition)
         if any(row in rows_of(part) for part in mixed):
             raise unsupported("GROUP BY item with OR between that item and other conditions")
@@ -236,15 +237,8 @@ class Reader(ConditionReader):
             if repeated is not None:
                 raise unsupported("count(*) of the rows of a self-join", "Use count(DISTINCT id).")
             notes += (MERGED_NOTE,)
-        return Plan(
-            ITEMS,
-            rest,
-            tests.get(row, ANY_ITEM) if condition != NEVER else NO_ITEM,
-            name=name,
-            columns=tuple(n for n, _ in listed) or ("item",),
-            descending=self._descending(tree, keys[0], scope),
-            notes=notes,
-        )
+        test = tests.get(row, ANY_ITEM) if condition != NEVER else NO_ITEM
+        return Plan(ITEMS, rest, test, name=name, notes=notes)
 
     def _group_columns(self, tree: exp.Select, group: exp.Group, scope: Scope) -> list[Column]:
         columns: list[Column] = []
@@ -635,7 +629,6 @@ def rewrite(
         InputError: ``unsupported_query`` with the construct's name, ``bad_sql``, or ``query_too_complex``.
     """
     tree = parse(sql)
-    names = tuple(manifest[k] for k in ("table", "id_column", "item_column"))
     plans: list[Plan] = []
     refused: InputError | None = None
     if not forms:
@@ -645,19 +638,8 @@ def rewrite(
             hint="Test it on a table with the same columns.",
         )
     for form in (f for f in (LONG, LIST) if f in forms):
-        reader = Reader(names[0], names[1], names[2], form, attributes)
         try:
-            plan = reader.plan(tree)
-            notes = plan.notes
-            if reader.counts_rows and MERGED_NOTE not in notes:
-                notes += (MERGED_NOTE,)
-            if MERGED_NOTE in notes and manifest.get("semantics") == "atomic":
-                raise unsupported(
-                    "a number of rows, which a bag may repeat", "Use count(DISTINCT id) or count(DISTINCT item)."
-                )
-            notes += (NUMBER_NOTE,) if reader.numbers else ()
-            plan = replace(plan, labels=frozenset(reader.labels), numbers=frozenset(reader.numbers), notes=notes)
-            plans += readings(plan, relational=attributes is not None)
+            plans += readings(_read(tree, manifest, attributes, form), relational=attributes is not None)
         except WrongForm:
             continue
         except InputError as error:
@@ -673,3 +655,16 @@ def rewrite(
     if any(plan.counts != plans[0].counts for plan in plans):
         raise unsupported("count(*) without a condition that shows what a row is", "Use count(DISTINCT id).")
     return hull(plans)
+
+
+def _read(tree: exp.Expr, manifest: Mapping[str, str], attributes: Sequence[Attribute] | None, form: str) -> Plan:
+    """Read the query for one form of the table."""
+    reader = Reader(manifest["table"], manifest["id_column"], manifest["item_column"], form, attributes)
+    plan = reader.plan(tree)
+    notes = plan.notes
+    if reader.counts_rows and MERGED_NOTE not in notes:
+        notes += (MERGED_NOTE,)
+    if MERGED_NOTE in notes and manifest.get("semantics") == "atomic":
+        raise unsupported("a number of rows, which a bag may repeat", "Use count(DISTINCT id) or count(DISTINCT item).")
+    notes += (NUMBER_NOTE,) if reader.numbers else ()
+    return replace(plan, labels=frozenset(reader.labels), numbers=frozenset(reader.numbers), notes=notes)

@@ -178,19 +178,10 @@ def freeze(
     numbered = number_transactions(engine, dataset.ids, key)
     rows = _write_rows(items, engine, dataset, release_schema, numbered)
     if values is not None:
-        write_records(
-            engine, values, numbered, release_schema.table("records"), release_schema.table("released_values")
-        )
+        places = release_schema.table("records"), release_schema.table("released_values")
+        write_records(engine, values, numbered, *places)
     engine.drop(numbered)
-
-    ordered = sorted(rows.occurring, key=items.labels.__getitem__)
-    members: dict[int, list[str]] = {r: [] for r in ordered}
-    for r, label in zip(items.member_of.tolist(), items.member_labels, strict=True):
-        if r in members:
-            members[r].append(label)
-    released = [items.labels[r] for r, below in members.items() for _ in below]
-    stands_for = [label for below in members.values() for label in sorted(below)]
-    _put_texts(engine, release_schema.table("released_items"), released, stands_for)
+    _write_members(engine, items, rows.occurring, release_schema)
     suppression = "some" if rows.suppression else "none"
     manifest = _manifest(dataset, model, release_id, suppression, items.semantics)
     if values is not None:
@@ -199,12 +190,7 @@ def freeze(
     layout = LAYOUTS[model.layout] if values is None else relational_kind(shown_attributes(values))
     kind = as_read(engine, release_schema, layout)
     create_views_and_macros(engine, release_schema, release_id, kind)
-
-    counts = table_counts(engine, release_schema, kind)
-    if any(
-        counts.get(name, dataset.n_transactions) != dataset.n_transactions for name in ("transaction_ids", "records")
-    ):
-        raise InternalError("The frozen release lost a transaction.")
+    counts = _checked_counts(engine, release_schema, kind, dataset.n_transactions)
     return FrozenRelease(
         schema=release_schema,
         release_id=release_id,
@@ -218,6 +204,27 @@ def freeze(
         kind=kind,
         cover=rows.cover,
     )
+
+
+def _write_members(
+    engine: Engine, items: GlobalRecoding | LocalRecoding, occurring: set[int], schema: SchemaName
+) -> None:
+    """Write the original items that each occurring released item stands for, both in the order of labels."""
+    members: dict[int, list[str]] = {r: [] for r in sorted(occurring, key=items.labels.__getitem__)}
+    for r, label in zip(items.member_of.tolist(), items.member_labels, strict=True):
+        if r in members:
+            members[r].append(label)
+    released = [items.labels[r] for r, below in members.items() for _ in below]
+    stands_for = [label for below in members.values() for label in sorted(below)]
+    _put_texts(engine, schema.table("released_items"), released, stands_for)
+
+
+def _checked_counts(engine: Engine, schema: SchemaName, kind: Kind, transactions: int) -> dict[str, int]:
+    """The numbers of rows of all tables; those with one row for each transaction are checked."""
+    counts = table_counts(engine, schema, kind)
+    if any(counts.get(name, transactions) != transactions for name in ("transaction_ids", "records")):
+        raise InternalError("The frozen release lost a transaction.")
+    return counts
 
 
 def _put_texts(engine: Engine, table: Table, *columns: list[str]) -> None:

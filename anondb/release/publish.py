@@ -98,16 +98,22 @@ def publish(
         built = build / BUILD_NAME
         counts = table_counts(engine, release_schema, kind)
         digest = _check_sealed(built, kind, manifest, counts, check)
-        try:
-            os.chmod(built, 0o600)
-            sync(built)
-            size, sha256 = built.stat().st_size, file_digest(built)
-            os.replace(built, target)
-            sync(target.parent)
-        except OSError as error:
-            raise described(error) from None
+        size, sha256 = _move(built, target)
     transactions = int(manifest["transactions"])
     return PublishedFile(target, manifest["release_id"], transactions, counts[kind.rows], size, sha256, digest)
+
+
+def _move(built: Path, target: Path) -> tuple[int, str]:
+    """Move the finished file to its name in one step; returns its size and SHA-256."""
+    try:
+        os.chmod(built, 0o600)
+        sync(built)
+        size, sha256 = built.stat().st_size, file_digest(built)
+        os.replace(built, target)
+        sync(target.parent)
+    except OSError as error:
+        raise described(error) from None
+    return size, sha256
 
 
 # ---------------------------------------------------------------------- handing the rows to the clean process

@@ -167,27 +167,18 @@ def measure(
     if isinstance(sanity_bound, bool) or not isinstance(sanity_bound, numbers.Real) or not 0 <= sanity_bound <= 1:
         raise InputError(f"sanity_bound must be from 0 to 1, not {sanity_bound!r}.", code="bad_parameter")
     truths = true_counts(engine, f"{target}_truths", dataset, workload)
-
     images, keys, counts = _count_images(engine, released, workload, target)
+    tables = {"names": workload.names, "queries": workload.queries, "items": workload.items}
     answers = engine.create(
         target,
         "utility/answers",
-        {
-            "names": workload.names,
-            "queries": workload.queries,
-            "items": workload.items,
-            "images": images,
-            "keys": keys,
-            "counts": counts,
-            "truths": truths,
-        },
+        {**tables, "images": images, "keys": keys, "counts": counts, "truths": truths},
         transactions=dataset.n_transactions,
         suppressed=released.suppressed,
         product=estimator == "product",
         sanity=float(sanity_bound),
     )
     engine.drop(truths, images, keys, counts)
-
     return accuracy_of(engine, workload, answers, estimator, k, sanity_bound * dataset.n_transactions)
 
 

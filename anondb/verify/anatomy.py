@@ -104,15 +104,7 @@ def verify_anatomy(
     """
     count_empty = model.empty_values == "count"
     with work(engine) as place:
-        rows = place.table("anatomy_rows", "anatomy_read", {"source": buckets})
-        faults = place.row("anatomy_faults", {"buckets": rows})["rows_"]
-        if faults:
-            raise InputError(
-                f"{faults} rows of the buckets lack an id, a list of items without NULLs, or a number of copies from 1.",
-                code="bad_buckets",
-            )
-        vals = place.table("anatomy_vals", "anatomy_values", {"buckets": rows})
-        place.drop(rows)
+        vals = _values(place, buckets)
         item_columns = place.table("anatomy_item_columns", "anatomy_columns", {"vals": vals})
         tables = {"vals": vals, "item_columns": item_columns}
         pairs = place.table("anatomy_pairs", "anatomy_pairs", tables, count_empty=count_empty)
@@ -136,6 +128,20 @@ def verify_anatomy(
         transactions=transactions,
         coverage=coverage,
     )
+
+
+def _values(place: Work, buckets: Table | exp.Query) -> Table:
+    """Read the buckets as a work table of the distinct values of each bucket and column."""
+    rows = place.table("anatomy_rows", "anatomy_read", {"source": buckets})
+    faults = place.row("anatomy_faults", {"buckets": rows})["rows_"]
+    if faults:
+        raise InputError(
+            f"{faults} rows of the buckets lack an id, a list of items without NULLs, or a number of copies from 1.",
+            code="bad_buckets",
+        )
+    vals = place.table("anatomy_vals", "anatomy_values", {"buckets": rows})
+    place.drop(rows)
+    return vals
 
 
 def _witnesses(place: Work, broken: Table, vals: Table, how_many: int, count_empty: bool) -> tuple[BucketWitness, ...]:

@@ -52,9 +52,8 @@ def verify_kkm(
     """
     with work(engine) as place:
         small = place.table("few_records", "few_records", {"classes": classes}, k=model.k)
-        seen: list[Witness] = [
-            Witness((), int(n)) for n in engine.query("verify/record_counts", {"small": small})["records"]
-        ]
+        counts = engine.query("verify/record_counts", {"small": small})["records"]
+        seen: list[Witness] = [Witness((), int(n)) for n in counts]
         violations = len(seen)
         codes, coded = _coded(place, "class", transactions, classes, items, sensitive, small)
         labels = place.table("class_labels", "class_labels", {"codes": codes})
@@ -62,11 +61,8 @@ def verify_kkm(
         violations += inner.violations
         seen += inner.witnesses
         if isinstance(model, KlmDiversity):
-            holding = place.table(
-                "holding",
-                "class_sensitive",
-                {"transactions": transactions, "classes": classes, "sensitive": sensitive, "items": items},
-            )
+            tables = {"transactions": transactions, "classes": classes, "sensitive": sensitive, "items": items}
+            holding = place.table("holding", "class_sensitive", tables)
             none = exp.select("class").from_(small.expression()).where(exp.false())
             codes, coded = _coded(place, "exposed", transactions, classes, items, sensitive, none)
             labels = place.table("exposed_labels", "class_labels", {"codes": codes})

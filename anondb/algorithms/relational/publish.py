@@ -80,6 +80,32 @@ def _items(
     incomplete: Ints,
 ) -> LocalRecoding:
     """Make the recoding of the items. A generalized item that several clusters share has one label."""
+    number, pairs = _pairs(items, clusters, recoded, generalizes=taxonomy is not None)
+    transactions = engine.put(
+        "rt_rows",
+        {
+            "tid": ("INTEGER", pairs[:, 0] + 1),
+            "released": ("INTEGER", pairs[:, 1]),
+            "copies": ("INTEGER", np.ones(len(pairs), dtype=np.int64)),
+        },
+    )
+    members_of = [_members(key, dataset.labels, taxonomy) for key in number]
+    names = [_name(key, m, dataset.labels, taxonomy) for key, m in zip(number, members_of, strict=True)]
+    fixed = [len(m) == 1 or isinstance(key, int) for key, m in zip(number, members_of, strict=True)]
+    return LocalRecoding(
+        transactions=transactions,
+        incomplete=incomplete,
+        labels=_distinct(names, fixed, dataset.labels),
+        member_of=np.repeat(np.arange(len(members_of)), [len(m) for m in members_of] or 0),
+        member_labels=tuple(label for m in members_of for label in m),
+        remarks=() if taxonomy is None else _remarks(recoded),
+    )
+
+
+def _pairs(
+    items: ItemSets, clusters: Sequence[Ints], recoded: Sequence[ClusterRecoding], *, generalizes: bool
+) -> tuple[dict[Key, int], Ints]:
+    """The numbers of the released items, and the sorted pairs (record, released item)."""
     number: dict[Key, int] = {}
     records, released = [], []
     for members, recoding in zip(clusters, recoded, strict=True):
@@ -93,38 +119,21 @@ def _items(
         place, owner = slices(items.sensitive_start, members)
         item = items.sensitive[place]
         kept = ~np.isin(item, sorted(recoding.lost))
-        if taxonomy is None:
-            keys: list[Key] = [(i,) for i in item[kept].tolist()]
-        else:
-            keys = [-1 - i for i in item[kept].tolist()]  # negative, unlike nodes
+        keys: list[Key] = [-1 - i if generalizes else (i,) for i in item[kept].tolist()]  # negative, unlike nodes
         records.append(members[owner[kept]])
         released.append(np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64))
-    pairs = np.unique(np.column_stack((np.concatenate(records), np.concatenate(released))), axis=0)
-    transactions = engine.put(
-        "rt_rows",
-        {
-            "tid": ("INTEGER", pairs[:, 0] + 1),
-            "released": ("INTEGER", pairs[:, 1]),
-            "copies": ("INTEGER", np.ones(len(pairs), dtype=np.int64)),
-        },
-    )
-    members_of = [_members(key, dataset.labels, taxonomy) for key in number]
-    names = [_name(key, m, dataset.labels, taxonomy) for key, m in zip(number, members_of, strict=True)]
-    flat = sum(f.keys == (0,) and len(f.items) > 1 for f in recoded) if taxonomy is not None else 0
-    remark = (
+    return number, np.unique(np.column_stack((np.concatenate(records), np.concatenate(released))), axis=0)
+
+
+def _remarks(recoded: Sequence[ClusterRecoding]) -> tuple[str, ...]:
+    """Tell the owner of clusters in which the taxonomy left only its root."""
+    flat = sum(f.keys == (0,) and len(f.items) > 1 for f in recoded)
+    if not flat:
+        return ()
+    return (
         f"In {flat} of {len(recoded)} clusters all items became the root of the taxonomy: whole subtrees are generalized, so"
         " if fewer than k records hold a child of the root, or several of its children together, only the root is left."
-        " Without a taxonomy items are generalized to sets, which loses less."
-    )
-    return LocalRecoding(
-        transactions=transactions,
-        incomplete=incomplete,
-        labels=_distinct(
-            names, [len(m) == 1 or isinstance(k, int) for k, m in zip(number, members_of, strict=True)], dataset.labels
-        ),
-        member_of=np.repeat(np.arange(len(members_of)), [len(m) for m in members_of] or 0),
-        member_labels=tuple(label for m in members_of for label in m),
-        remarks=(remark,) if flat else (),
+        " Without a taxonomy items are generalized to sets, which loses less.",
     )
 
 

@@ -80,13 +80,7 @@ def relational(
         InputError: a bad delta; every item is sensitive; an item is not in the taxonomy.
     """
     bound = _delta(delta)
-    is_sensitive = np.array([label in sensitive for label in dataset.labels], dtype=np.bool_)
-    if dataset.n_items and is_sensitive.all():
-        raise InputError(
-            "Every item is sensitive, so no item is left to protect or generalize.",
-            code="all_sensitive",
-            hint="Name only the sensitive ones.",
-        )
+    is_sensitive = _marks(dataset, sensitive)
     items = ItemSets.load(engine, dataset, is_sensitive)
     measure = Generalization(records)
     leaf = place = None
@@ -101,10 +95,7 @@ def relational(
     engine.progress("recoding the clusters")
     before = len(clusters)
     final, recoded = _recode_clusters(plan, clusters, limit if algorithm.startswith("rum") else None, infeasible)
-    whole: Profile = Counter()
-    for recoding in recoded:
-        whole.update(recoding.profile)
-    tum = ul(whole) / max(records.n, 1)
+    tum = _mean_ul(recoded, records.n)
     if algorithm.startswith("tum") and infeasible == "merge" and tum > bound:
         raise BoundViolated("The loss of the items", bound, Fraction(tum))
     result = publish(engine, dataset, measure, items, final, recoded, taxonomy, is_sensitive, tum)
@@ -119,6 +110,25 @@ def _delta(value: Any) -> Fraction:
     if isinstance(value, bool) or not 0 <= delta <= 1:
         raise InputError(f"delta must be a number from 0 to 1, not {str(value)[:40]}.", code="bad_parameter")
     return delta
+
+
+def _marks(dataset: Dataset, sensitive: frozenset[str]) -> Bools:
+    """Marks of the sensitive items, by item number."""
+    is_sensitive = np.array([label in sensitive for label in dataset.labels], dtype=np.bool_)
+    if dataset.n_items and is_sensitive.all():
+        raise InputError(
+            "Every item is sensitive, so no item is left to protect or generalize.",
+            code="all_sensitive",
+            hint="Name only the sensitive ones.",
+        )
+    return is_sensitive
+
+
+def _mean_ul(recoded: list[ClusterRecoding], records: int) -> float:
+    whole: Profile = Counter()
+    for recoding in recoded:
+        whole.update(recoding.profile)
+    return ul(whole) / max(records, 1)
 
 
 def _without_sensitive(taxonomy: Taxonomy, sensitive: frozenset[str]) -> Taxonomy:

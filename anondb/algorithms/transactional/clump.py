@@ -107,20 +107,22 @@ def clump(
         clustered = np.setdiff1d(tids, emptied)
     order = clustered[np.lexsort((clustered, -length[clustered]))]
 
-    pairs = len(order) * (len(order) // model.k)
-    limit = candidates if candidates is not None else DEFAULT_CANDIDATES if pairs > EXACT_PAIRS else None
+    limit, remarks = _limit(candidates, len(order), len(order) // model.k)
     clustering = _Clusters(engine, dataset, taxonomy, model.k, order, length[order], source, objective).run(limit)
-    remarks = []
-    if limit is not None:
-        why = (
-            "as requested"
-            if candidates is not None
-            else f"because {len(order)} transactions x {len(order) // model.k} clusters are too many pairs"
-        )
-        remarks.append(
-            f"For each transaction, clump evaluated only the {limit} clusters that share most generalized items, {why}."
-        )
     return _recoding(engine, dataset, taxonomy, clustering, emptied, remarks)
+
+
+def _limit(candidates: int | None, transactions: int, clusters: int) -> tuple[int | None, list[str]]:
+    """How many clusters to evaluate for each transaction, None for all; and the remark if not all."""
+    if candidates is not None:
+        limit, why = candidates, "as requested"
+    elif transactions * clusters > EXACT_PAIRS:
+        limit, why = DEFAULT_CANDIDATES, f"because {transactions} transactions x {clusters} clusters are too many pairs"
+    else:
+        return None, []
+    return limit, [
+        f"For each transaction, clump evaluated only the {limit} clusters that share most generalized items, {why}."
+    ]
 
 
 def _recoding(

@@ -92,13 +92,12 @@ class Groups:
             again: the groups whose node has no valid split now, but may have one once they are smaller.
             smaller: the groups that lost members.
         """
-        groups = len(self.first)
         is_chosen = np.zeros(len(self.column_node), dtype=np.bool_)
         is_chosen[attempt.chosen] = True
         kept = ~is_chosen | again[self.column_group]
         tried = (self.tried & ~smaller[self.column_group]) | is_chosen
-        n_kept = sums(self.column_group, kept, groups)
-        untried = sums(self.column_group, kept & ~tried, groups)
+        n_kept = sums(self.column_group, kept, len(self.first))
+        untried = sums(self.column_group, kept & ~tried, len(self.first))
 
         # the new groups: first those that were not split, then the classes that are large enough
         pure = new & (attempt.different == 1)
@@ -109,20 +108,10 @@ class Groups:
         first = np.cumsum(width) - width
         of_group = np.where(goes_on, np.cumsum(goes_on) - 1, FINAL)
         of_class = np.where(grows, int(goes_on.sum()) + np.cumsum(grows) - 1, FINAL)
-        group, members = attempt.group[attempt.kind], attempt.members
+        group, members, inside = attempt.group[attempt.kind], attempt.members, attempt.inside
         goes = np.where(split[group], of_class[attempt.kind], of_group[group])  # the next group of each member
         self._publish(attempt, new, pure)
-        # the columns
-        total = int(width.sum())
-        column_node, column_tried = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.bool_)
-        place: Ints = np.cumsum(kept) - kept  # of each column among the kept ones
-        offset: Ints = place - place[self.first][self.column_group]
-        kept_columns = np.flatnonzero(kept)
-        copies = n_kept[parent]
-        within = np.arange(int(copies.sum())) - np.repeat(np.cumsum(copies) - copies, copies)
-        source = kept_columns[np.repeat(place[self.first][parent], copies) + within]
-        target = np.repeat(first, copies) + within
-        column_node[target], column_tried[target] = self.column_node[source], tried[source]
+        column_node, column_tried, offset = self._kept_columns(kept, tried, n_kept, parent, first, int(width.sum()))
 
         # the rows: those that stay, then those that go down
         first_column = np.append(first, 0)  # the last entry, for FINAL, is unused
@@ -133,7 +122,6 @@ class Groups:
         alive[attempt.touched] &= again[group]
         stays = np.flatnonzero(alive)
         stay_in = first_column[of_row[stays]] + offset[self.column[stays]]
-        inside = attempt.inside
         down = np.flatnonzero((split[group] & (goes >= 0))[inside] & ~self.taxonomy.is_leaf[attempt.child])
         go_to = (first_column[goes] + n_kept[group])[inside[down]] + attempt.rank[down]
         column_node[go_to] = attempt.child[down]
@@ -144,6 +132,20 @@ class Groups:
         self.column = np.concatenate((stay_in, go_to))
         self.column_node, self.tried, self.first = column_node, column_tried, first
         self.column_group = np.repeat(np.arange(len(width)), width)
+
+    def _kept_columns(
+        self, kept: Flags, tried: Flags, n_kept: Ints, parent: Ints, first: Ints, total: int
+    ) -> tuple[Ints, Flags, Ints]:
+        """The nodes and flags of ``total`` columns, with those that each new group keeps of its parent from ``first`` on;
+        and the place of each kept column among those of its group."""
+        column_node, column_tried = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.bool_)
+        place: Ints = np.cumsum(kept) - kept  # of each column among the kept ones
+        copies = n_kept[parent]
+        within = np.arange(int(copies.sum())) - np.repeat(np.cumsum(copies) - copies, copies)
+        source = np.flatnonzero(kept)[np.repeat(place[self.first][parent], copies) + within]
+        target = np.repeat(first, copies) + within
+        column_node[target], column_tried[target] = self.column_node[source], tried[source]
+        return column_node, column_tried, place - place[self.first][self.column_group]
 
     def _publish(self, attempt: Attempt, new: Flags, pure: Flags) -> None:
         """Set the published nodes of new groups; a pure class consists of equal transactions and gets leaves."""
