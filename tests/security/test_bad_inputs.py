@@ -385,8 +385,8 @@ def check_error(error: AnondbError, case: Case, logged: str) -> None:
 
 
 def of_threads(case: Case) -> list[Any]:
-    """With two threads, and what is refused with one and with two; in ``make test`` every fourth."""
-    quick = not case.slow and CASES.index(case) % 4 == 0
+    """With two threads, and what is refused with one and with two; in ``make test`` every sixth."""
+    quick = not case.slow and CASES.index(case) % 6 == 0
     found = [pytest.param(case, (2,), id=case.id, marks=[] if quick else [pytest.mark.slow])]
     if case.codes and "-" not in case.id:
         found.append(pytest.param(case, (1, 2), id=f"{case.id}-threads", marks=pytest.mark.slow))
@@ -515,6 +515,7 @@ def test_bad_input_of_every_algorithm(
     bad_input_of(case, algorithm, template, tmp_path, caplog)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "algorithm"),
     some([*SAMPLE, *LARGER_SAMPLE], *SAMPLE, ids=lambda pair: f"{pair[0].id}-{pair[1]}"),
