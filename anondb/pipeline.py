@@ -26,7 +26,7 @@ from anondb.owner.published_rows import keep as keep_rows
 from anondb.owner.releases import asked_table, check_writable, current_catalog, read_persons, reference_of
 from anondb.policy import Policy
 from anondb.promises import PROMISES
-from anondb.promises.check import verify_release
+from anondb.promises.check import support_rule, verify_release
 from anondb.promises.spec import Knowledge
 from anondb.recode import loss_of, promised, recode, remarks
 from anondb.recoding import Recoding
@@ -231,7 +231,8 @@ def _release(
         if old is not None:
             keep_rows(engine, schema.catalog, old)
         named = replace(dataset, table=asked)
-        frozen = freeze(engine, named, recoding, model, release_schema=schema, replace=policy.replace)
+        rule = support_rule(model) if policy.item_supports else None
+        frozen = freeze(engine, named, recoding, model, release_schema=schema, replace=policy.replace, supports=rule)
         loss = loss_of(recoding, engine, policy, task, frozen)
     with clock.step(engine, "verify", "verifying the frozen rows"):
         rows = CodedRelease(engine, schema)

@@ -149,6 +149,9 @@ class Policy:
     empty_values: str | None = parameter(
         None, "Whether the empty value of a column counts.", "|".join(EMPTY_VALUES), choices=EMPTY_VALUES
     )
+    item_supports: bool = parameter(
+        False, "Also publish how often each item occurs, in buckets of k.", kinds=(BOOLEAN,), panel=OUTPUT
+    )
     values: int | None = parameter(
         None, "Relational values of a random query, beside --size items (default 1).", kinds=(INTEGER,), panel=OUTPUT
     )
@@ -168,6 +171,8 @@ class Policy:
         if shared:
             completed: Any = getattr(self.model, "completed")  # noqa: B009
             object.__setattr__(self, "model", completed(**shared))
+        if self.item_supports:
+            PROMISES[self.model.name].check_item_supports()
         if self.values is not None:
             object.__setattr__(self, "values", int(check_count("values", self.values)))
         for name in ("id", "item"):
@@ -197,7 +202,7 @@ class Policy:
 
 # The options of a policy other than those of methods, each with its description.
 SOURCES: Mapping[str, Parameter] = {f.name: s for f in fields(Policy) if (s := parameter_of(f)) is not None}
-FOR_ALL = ("id", "item", "records")
+FOR_ALL = ("id", "item", "records", "item_supports")
 
 
 def choose_algorithm(

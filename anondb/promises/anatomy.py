@@ -48,4 +48,5 @@ ANATOMY = ModelSpec(
   = ignore, the frequency of the empty value has no limit: the absence of items of a column is then not protected.
 * **Needs the original data**: the values are those of the original, and each transaction's values are in one bucket.
 """,
+    no_item_supports="it publishes the original items already",
 )

@@ -20,6 +20,7 @@ from anondb.models.named import model_of
 from anondb.promises import PROMISES
 from anondb.promises.spec import Knowledge, Subject
 from anondb.release.coded import CodedRelease
+from anondb.release.item_supports import SupportRule
 from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
 from anondb.verify import Verification
 
@@ -74,9 +75,27 @@ def verify_release(
         engine, coded.transactions, coded.items, knowledge, released, coded, schema=schema, local=kind.local
     )
     checked = verify_subject(subject, model, witnesses)
+    if kind.item_supports:
+        from anondb.verify.item_supports import verify_item_supports
+
+        table = schema.table("item_supports")
+        n = verify_item_supports(engine, coded.transactions, coded.items, released, table, support_rule(model))
+        checked = replace(checked, verified=checked.verified and not n, item_supports=n)
     if rows is None:
         coded.drop()
     return checked
+
+
+def support_rule(model: Model) -> SupportRule:
+    """The rule of the item supports of a release under a model.
+
+    Raises:
+        InputError: ``no_item_supports``: its releases cannot have them.
+    """
+    spec = PROMISES[model.name]
+    spec.check_item_supports()
+    known = spec.known_items(model) if spec.known_items is not None else None
+    return SupportRule(int(model.parameters()["k"]), known)
 
 
 def verify_source(

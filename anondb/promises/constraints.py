@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
-from anondb.promises.spec import ModelSpec, Shown, Subject, missing
+from anondb.promises.spec import ModelSpec, Shown, Subject, any_number, missing
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -59,4 +59,5 @@ CONSTRAINTS = ModelSpec(
   published them.
 """,
     needs=("privacy_constraints",),
+    known_items=any_number,
 )

@@ -43,4 +43,5 @@ HKP = ModelSpec(
   finds at least k matching transactions, and no private item is in more than the share h of them.
 """,
     needs=("sensitive",),
+    no_item_supports="together with the algorithm's own reasons the counts break the bound h",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anondb.errors import InternalError
 from anondb.models.transactional import TransactionalK
-from anondb.promises.spec import ModelSpec, Shown, Subject
+from anondb.promises.spec import ModelSpec, Shown, Subject, any_number
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -48,4 +48,5 @@ K = ModelSpec(
   transactions, including empty ones and the copies of items, and returns the classes that are too small.
 * **Needs the taxonomy**: a released item stands for the right items (`released_items` lists them).
 """,
+    known_items=any_number,
 )

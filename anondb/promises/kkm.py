@@ -62,4 +62,5 @@ KKM = ModelSpec(
 """,
     takes=("sensitive",),
     relational=True,
+    no_item_supports="its classes are small: private items would follow from quasi-identifiers alone",
 )

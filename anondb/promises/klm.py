@@ -42,4 +42,5 @@ KLM = ModelSpec(
 """,
     needs=("sensitive",),
     relational=True,
+    no_item_supports="together with the algorithm's own reasons the counts break the bound 1/l",
 )

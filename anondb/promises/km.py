@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -46,4 +47,5 @@ KM = ModelSpec(
   lists them; compare the list with the node of the taxonomy.
 """,
     implied_by=("k",),
+    known_items=lambda model: None if math.isinf(model.m) else int(model.m),
 )

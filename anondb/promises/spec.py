@@ -103,6 +103,8 @@ class ModelSpec:
         takes: optional options that belong to the promise.
         implied_by: the names of stronger models, whose algorithms also keep this promise.
         remarks: returns remarks on the parameters for the owner.
+        known_items: returns the m of the rule of item supports (None: any number); None if releases cannot have them.
+        no_item_supports: why releases under the model cannot have item supports.
         relational: whether the promise covers relational values; ``weights`` are then weights of attributes.
     """
 
@@ -115,16 +117,36 @@ class ModelSpec:
     implied_by: tuple[str, ...] = ()
     relational: bool = False
     remarks: Callable[[Any], tuple[str, ...]] = promises_nothing
+    known_items: Callable[[Any], int | None] | None = None
+    no_item_supports: str = "nobody has shown that its promise survives them"
 
     @property
     def name(self) -> str:
         """The name of the model."""
         return self.model.name
 
+    def check_item_supports(self) -> None:
+        """Check that releases under the model may have item supports.
+
+        Raises:
+            InputError: ``no_item_supports``.
+        """
+        if self.known_items is None:
+            raise InputError(
+                f"A release under the model {self.name} cannot have item supports: {self.no_item_supports}.",
+                code="no_item_supports",
+                hint="Leave them out, or choose the model km.",
+            )
+
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
         """The description of each parameter, by name."""
         return parameters_of(self.name)
+
+
+def any_number(_: Any) -> None:
+    """The m of the rule of item supports for models whose attackers may know any number of items."""
+    return None
 
 
 def missing(model: Model, what: str, code: str, hint: str) -> InputError:

@@ -19,13 +19,13 @@ from anondb.engine.untrusted import Reference
 from anondb.release.conditions import released_attributes
 from anondb.release.definitions import ANY_RELEASE, create_views_and_macros
 from anondb.release.objects import (
-    LAYOUTS,
     MANIFEST,
     RECORDS,
     SEALED_SCHEMA,
     Kind,
     SchemaName,
     as_read,
+    kind_of_rows,
     layout_of,
     read_manifest,
     relational_kind,
@@ -191,7 +191,7 @@ def _manifest_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest:
     """The kind of release that the manifest names; for relational data, derived from the columns of ``records``."""
     layout = layout_of(manifest.get("model", ""))
     if layout != RECORDS:
-        return LAYOUTS.get(layout)
+        return kind_of_rows(manifest)
     if (schema.name, "table", "records") not in there:
         return None
     columns = table_columns(engine, schema.table("records"))

@@ -50,6 +50,7 @@ def _views(kind: Kind) -> dict[str, str]:
     if kind is ANATOMY:
         return {"item_counts": "release/item_counts_buckets"}
     counts = "release/item_counts_local" if kind.local else "release/item_counts"
+    counts += "_supports" if kind.item_supports else ""
     return {"transactions": "release/transactions", "baskets": "release/baskets", "item_counts": counts}
 
 
@@ -82,7 +83,8 @@ def _bounds(kind: Kind) -> str:
         return "release/bucket_count_bounds"
     if kind.attributes is not None:
         return "release/count_bounds_relational"
-    return "release/count_bounds_local" if kind.local else "release/count_bounds"
+    bounds = "release/count_bounds_local" if kind.local else "release/count_bounds"
+    return bounds + ("_supports" if kind.item_supports else "")
 
 
 def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Create]:
@@ -196,6 +198,7 @@ OBJECT_COMMENTS: Mapping[str, str] = {
     "released_items": "The original items that each released item stands for",
     "records": "The relational values of each transaction's person, generalized",
     "released_values": "The original values that each generalized category stands for",
+    "item_supports": "How often each item occurs where a released item stands for it and others: bounds",
     "buckets": "The sets of items of each bucket and column, with how many transactions have each",
     "manifest": "What the release promises, and its parameters",
     "transactions": "The released items of each transaction. FROM released_items says what they stand for",
@@ -216,6 +219,9 @@ COLUMN_COMMENTS: Mapping[str, str] = {
     "bucket_id": "Number of the bucket in this release: random, and new in every release",
     "column_id": "Number of the column, which is a set of items",
     "items": "A sorted list of items",
+    "at_least": "At least so many transactions that show the released item hold the item",
+    "at_most": "At most so many transactions that show the released item hold the item",
+    "weight": "For estimates: members of the released item are held together so much less often than alone",
     "key": "Name of a promise, a parameter, or a fact of the release",
     "lower_bound": "At least so many original transactions",
     "estimate": "About so many original transactions",
@@ -225,6 +231,7 @@ _ITEM_COMMENTS = {
     "labels": "Label of a released item",
     "transactions": "Label of a released item",
     "released_items": "An original item",
+    "item_supports": "An original item",
     "item_counts": "An original item",
 }
 

@@ -172,7 +172,7 @@ def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
 def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
     """Find keys that the model's manifest must not have or lacks, and values not in their key's form (names are free)."""
     findings = []
-    strange = manifest.keys() ^ (manifest_keys(manifest.get("model", "")))
+    strange = (manifest.keys() - {"item_supports"}) ^ manifest_keys(manifest.get("model", ""))
     if strange:
         findings.append(Finding("rows", f"{len(strange)} keys of the manifest too many or too few"))
     texts = {key: value for key, value in manifest.items() if key not in (*_NAMES, "sensitive")}
@@ -194,6 +194,7 @@ _WORDS = {
     "model": re.compile("[a-z]{1,20}"),
     "semantics": re.compile("set|atomic"),
     "suppression": re.compile("none|some"),
+    "item_supports": re.compile("true"),
     "empty_values": re.compile("count|ignore"),
     "version": re.compile(r"\d+(\.\w{1,20}){0,5}"),
 }

@@ -17,6 +17,7 @@ from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding, Recod
 from anondb.release.buckets import check_buckets, write_buckets
 from anondb.release.catalog import unexpected_objects
 from anondb.release.definitions import create_views_and_macros
+from anondb.release.item_supports import SupportRule, write_item_supports
 from anondb.release.numbering import number_transactions
 from anondb.release.objects import (
     ANATOMY,
@@ -30,6 +31,7 @@ from anondb.release.objects import (
     relational_kind,
     release_kind,
     sensitive_text,
+    with_item_supports,
 )
 from anondb.release.relational import shown_attributes, write_records
 from anondb.utility.loss import Cover
@@ -152,6 +154,7 @@ def freeze(
     release_id: str | None = None,
     key: bytes | None = None,
     replace: bool = False,
+    supports: SupportRule | None = None,
 ) -> FrozenRelease:
     """Write the release of a recoding: the objects of a sealed file, in ``release_schema``.
 
@@ -165,9 +168,10 @@ def freeze(
         release_schema: the schema to write; see ``objects.release_schema``.
         release_id, key: random; only tests pass them.
         replace: whether to replace a release of the same name.
+        supports: the rule of the item supports to publish, if the model may have them.
 
     Raises:
-        InputError: the schema exists, or DuckDB could not tell it from its database.
+        InputError: the schema exists, or DuckDB could not tell it from its database; ``no_item_supports``: bags.
         InternalError: the recoding does not belong to this dataset.
     """
     _make_room(engine, release_schema, replace)
@@ -180,14 +184,21 @@ def freeze(
     if values is not None:
         places = release_schema.table("records"), release_schema.table("released_values")
         write_records(engine, values, numbered, *places)
-    engine.drop(numbered)
     _write_members(engine, items, rows.occurring, release_schema)
+    if supports is not None:
+        _check_sets(items)
+        write_item_supports(engine, dataset, numbered, release_schema, supports)
+    engine.drop(numbered)
     suppression = "some" if rows.suppression else "none"
     manifest = _manifest(dataset, model, release_id, suppression, items.semantics)
     if values is not None:
         manifest["sensitive"] = sensitive_text(values.sensitive)
+    if supports is not None:
+        manifest["item_supports"] = "true"
     _put_texts(engine, release_schema.table("manifest"), list(manifest), list(manifest.values()))
     layout = LAYOUTS[model.layout] if values is None else relational_kind(shown_attributes(values))
+    if supports is not None:
+        layout = with_item_supports(layout)
     kind = as_read(engine, release_schema, layout)
     create_views_and_macros(engine, release_schema, release_id, kind)
     counts = _checked_counts(engine, release_schema, kind, dataset.n_transactions)
@@ -204,6 +215,15 @@ def freeze(
         kind=kind,
         cover=rows.cover,
     )
+
+
+def _check_sets(items: GlobalRecoding | LocalRecoding) -> None:
+    if items.semantics == "atomic":
+        raise InputError(
+            "A release of bags cannot have item supports: its nodes overlap within a transaction.",
+            code="no_item_supports",
+            hint="Leave them out, or use the algorithm partition.",
+        )
 
 
 def _write_members(

@@ -21,6 +21,13 @@ SEALED_SCHEMA = "main"
 _PREFIX = "release_"
 
 MANIFEST = {"key": "VARCHAR", "value": "VARCHAR"}
+SUPPORTS = {
+    "released_item": "VARCHAR",
+    "item": "VARCHAR",
+    "at_least": "BIGINT",
+    "at_most": "BIGINT",
+    "weight": "DOUBLE",
+}
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,11 @@ class Kind:
 
     def __hash__(self) -> int:
         return hash((tuple(self.tables), self.attributes, self.local))
+
+    @property
+    def item_supports(self) -> bool:
+        """Whether it has item supports."""
+        return "item_supports" in self.tables
 
 
 ITEM_COUNTS = {"item": "VARCHAR", "lower_bound": "BIGINT", "estimate": "DOUBLE", "upper_bound": "BIGINT"}
@@ -91,6 +103,7 @@ ROW_ORDER: Mapping[str, tuple[str, ...]] = {
     "records": ("transaction_id",),
     "released_values": ("attribute", "released_value", "value"),
     "buckets": ("bucket_id", "column_id", "items"),
+    "item_supports": ("released_item", "item"),
     "manifest": ("key",),
 }
 
@@ -105,6 +118,13 @@ def relational_kind(attributes: Sequence[ReleasedAttribute]) -> Kind:
         macros={"count_bounds": ("items", *(a.name for a in attributes))},
         attributes=tuple(attributes),
     )
+
+
+def with_item_supports(kind: Kind) -> Kind:
+    """The kind of release with item supports beside its rows."""
+    tables = dict(kind.tables)
+    manifest = tables.pop("manifest")
+    return replace(kind, tables={**tables, "item_supports": SUPPORTS, "manifest": manifest})
 
 
 @dataclass(frozen=True)
@@ -176,6 +196,14 @@ def manifest_keys(model: str) -> frozenset[str]:
     return MANIFEST_KEYS | parameters_of(model).keys() | sensitive
 
 
+def kind_of_rows(manifest: Mapping[str, str]) -> Kind | None:
+    """The kind that a manifest names, if it is not one with relational attributes; None if there is no such kind."""
+    kind = LAYOUTS.get(layout_of(manifest.get("model", "")))
+    if kind is None or "item_supports" not in manifest:
+        return kind
+    return with_item_supports(kind) if kind is not ANATOMY else None
+
+
 def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
     """The kind of release in a schema, by its manifest's model; None if it holds none, or a table is missing."""
     rows = engine.query("release/columns", catalog_name=schema.catalog, schema=schema.name)
@@ -184,11 +212,12 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
         columns.setdefault(table, {})[column] = of_type
     if columns.get("manifest") != MANIFEST:
         return None
-    layout = layout_of(read_manifest(engine, schema).get("model", ""))
+    manifest = read_manifest(engine, schema)
+    layout = layout_of(manifest.get("model", ""))
     if layout == RECORDS:
         kind: Kind | None = relational_kind(released_attributes(columns.get("records", {})))
     else:
-        kind = LAYOUTS.get(layout)
+        kind = kind_of_rows(manifest)
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
     return as_read(engine, schema, kind)

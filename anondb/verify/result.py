@@ -46,6 +46,7 @@ class Verification:
             transactions with fewer than k members).
         across_levels: number of violations for an attacker who combines released items of all levels (k^m-anonymity of
             local recodings, see ``verify_levels``); None if that was not checked.
+        item_supports: number of violations in the item supports; None if the release has none.
         witnesses: the first violations by size and labels, up to the requested number.
     """
 
@@ -54,6 +55,7 @@ class Verification:
     violations: int
     witnesses: tuple[Witness, ...] = ()
     across_levels: int | None = None
+    item_supports: int | None = None
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The verification as JSON values; the key ``witnesses`` is optional."""
@@ -64,6 +66,8 @@ class Verification:
         }
         if self.across_levels is not None:
             result["across_levels"] = self.across_levels
+        if self.item_supports is not None:
+            result["item_supports"] = self.item_supports
         if witnesses:
             result["witnesses"] = [w.to_json() for w in self.witnesses]
         return result

@@ -1,0 +1,85 @@
+"""Item supports: bounds of how often each member of a released item occurs, published beside the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.engine import Engine, Table, load
+from anondb.release.objects import SUPPORTS, SchemaName
+
+if TYPE_CHECKING:
+    from anondb.data.transactions import Dataset
+
+MARGIN = 1e-6  # shares of a released item's members that add up to less than 1 + MARGIN leave nothing to share
+_STEPS = 60  # of the bisection: more than a float has bits
+
+
+@dataclass(frozen=True)
+class SupportRule:
+    """The parameters of the rule that makes item supports (docs/item_supports.md#the-rule).
+
+    Attributes:
+        k: the width of the buckets.
+        m: the largest number of items that attackers know; None for any number.
+    """
+
+    k: int
+    m: int | None
+
+
+def write_item_supports(
+    engine: Engine, dataset: Dataset, numbered: Table, schema: SchemaName, rule: SupportRule
+) -> None:
+    """Write the table ``item_supports`` of a release, from its frozen rows and the original data.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset: the original transactions.
+        numbered: ``(tid, transaction_id)``, the number of each transaction in the release.
+        schema: the release, whose other tables exist.
+        rule: the parameters of the promise.
+    """
+    rows = {name: schema.table(name) for name in ("transaction_items", "labels", "released_items")}
+    original = {"transactions": dataset.transactions, "items": dataset.items, "numbered": numbered}
+    tables: dict[str, Table | exp.Query] = {
+        "released_items": rows["released_items"],
+        "supports": load("release/label_counts").bind({n: rows[n] for n in ("transaction_items", "labels")}, {}),
+        "holders": load("release/holders").bind(original | rows, {}),
+    }
+    bounds = engine.query("release/item_supports", tables, k=rule.k, m=rule.m)
+    columns: dict[str, Any] = {name: bounds[name] for name in SUPPORTS if name != "weight"}
+    columns["weight"] = weights(bounds["released_item"], bounds["at_least"] + bounds["at_most"], bounds["support"])
+    engine.put(schema.table("item_supports"), {name: (kind, columns[name]) for name, kind in SUPPORTS.items()})
+
+
+def weights(
+    released: npt.NDArray[Any], doubled: npt.NDArray[Any], support: npt.NDArray[Any]
+) -> npt.NDArray[np.float64]:
+    """The weight of each row's released item: q = 1 - product of (1 - q w) over its members, 0 if the w add up to 1 or less.
+
+    A transaction that shows a released item holds at least one of its members. If they are held independently but for that,
+    with probability w each, q members are held together with the product of their w and weight^(q-1).
+
+    Args:
+        released: the released item of each row; rows of the same one follow each other.
+        doubled: twice the middle of the bounds of each row.
+        support: the number of transactions that show the released item.
+    """
+    if not len(released):
+        return np.empty(0)
+    starts = np.flatnonzero(np.r_[True, released[1:] != released[:-1]])
+    sizes = np.diff(np.r_[starts, len(released)])
+    share = doubled / (2 * support)
+    low, high = np.zeros(len(starts)), np.ones(len(starts))
+    with np.errstate(divide="ignore"):
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            held = 1 - np.exp(np.add.reduceat(np.log1p(-share * np.repeat(middle, sizes)), starts))
+            low, high = np.where(held > middle, middle, low), np.where(held > middle, high, middle)
+    found = np.where(np.add.reduceat(share, starts) > 1 + MARGIN, high, 0.0)
+    return np.repeat([float(f"{value:.9g}") for value in found.tolist()], sizes)

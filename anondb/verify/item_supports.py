@@ -1,0 +1,33 @@
+"""The verifier of item supports, from what they promise and not from their rule (docs/item_supports.md#the-verifier)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anondb.engine import Engine, Table, load
+
+if TYPE_CHECKING:
+    from anondb.release.item_supports import SupportRule
+
+
+def verify_item_supports(
+    engine: Engine, transactions: Table, items: Table, released_items: Table, item_supports: Table, rule: SupportRule
+) -> int:
+    """Count what is wrong with the item supports of a release; 0 if every set of up to m items may be held by k or by none.
+
+    Args:
+        engine: the engine, inside a transaction.
+        transactions: ``(tid, item)``, the published rows as integers.
+        items: ``(item, label)``, the released items.
+        released_items: ``(released_item, item)``.
+        item_supports: ``(released_item, item, at_least, at_most, weight)``.
+        rule: k and m.
+    """
+    tables = {
+        "transactions": transactions,
+        "items": items,
+        "released_items": released_items,
+        "item_supports": item_supports,
+    }
+    violations = load("verify/item_supports").bind(tables, {"k": rule.k, "m": rule.m})
+    return int(engine.scalar("verify/count", {"itemsets": violations}))
