@@ -146,30 +146,50 @@ class Label:
         return found
 
 
-def local_bounds(
-    rows: Sequence[Row],
-    members: Mapping[str, Sequence[str]],
-    table: Supports,
-    complete: Sequence[bool],
-    items: Collection[str],
-) -> tuple[int, int]:
-    """Bounds of the number of transactions that hold all items, in a local recoding of sets."""
-    incomplete = sum(not c for c in complete)
-    if not items:
-        return len(rows), len(rows)
-    labels = {label: Label(rows, label, below, table) for label, below in members.items()}
-    covers: dict[tuple[str, ...], list[bool]] = {}
-    for row, whole in zip(rows, complete, strict=True):
-        over = [u for x in sorted(set(items)) for u in row if x in members[u]]
-        if len(over) == len(set(items)):
-            covers.setdefault(tuple(over), []).append(whole)
-    low = high = 0
-    for cover, whole in covers.items():
-        parts = {u: [x for x in items if x in members[u]] for u in cover}
-        low += max(0, len(whole) - sum(labels[u].lacking(part) for u, part in parts.items()))
-        high += min([sum(whole), *(labels[u].most(part) for u, part in parts.items())])
-    of_items = [sum(labels[u].of[x][1] for u in members if x in members[u]) for x in items]
-    return low, min([high, *of_items]) + incomplete
+class Local:
+    """What the readers of a local recoding of sets compute."""
+
+    def __init__(
+        self, rows: Sequence[Row], members: Mapping[str, Sequence[str]], table: Supports, complete: Sequence[bool]
+    ) -> None:
+        self.rows, self.members, self.complete = rows, members, complete
+        self.labels = {label: Label(rows, label, items, table) for label, items in members.items()}
+
+    def covers(self, items: Collection[str]) -> dict[tuple[str, ...], list[bool]]:
+        """The released items above all items of a query, and whether each transaction that shows them is complete."""
+        found: dict[tuple[str, ...], list[bool]] = {}
+        for row, whole in zip(self.rows, self.complete, strict=True):
+            above = [u for x in sorted(set(items)) for u in row if x in self.members[u]]
+            if len(above) == len(set(items)):
+                found.setdefault(tuple(above), []).append(whole)
+        return found
+
+    def parts(self, cover: Collection[str], items: Collection[str]) -> dict[str, list[str]]:
+        """The queried members of each released item of a cover."""
+        return {u: [x for x in sorted(set(items)) if x in self.members[u]] for u in cover}
+
+    def bounds(self, items: Collection[str]) -> tuple[int, int]:
+        """The least and the greatest number of transactions that hold all items."""
+        if not items:
+            return len(self.rows), len(self.rows)
+        low = high = 0
+        for cover, whole in self.covers(items).items():
+            parts = self.parts(cover, items)
+            low += max(0, len(whole) - sum(self.labels[u].lacking(part) for u, part in parts.items()))
+            high += min([sum(whole), *(self.labels[u].most(part) for u, part in parts.items())])
+        of_items = [sum(self.labels[u].of[x][1] for u in self.members if x in self.members[u]) for x in items]
+        return low, min([high, *of_items]) + sum(not c for c in self.complete)
+
+    def estimate(self, items: Collection[str], weight: Mapping[str, Fraction] | None = None) -> Fraction:
+        """The sum of the product forms of all covers, held within the bounds; suppressed items count as absent."""
+        lower, upper = self.bounds(items)
+        found = Fraction(0 if items else len(self.rows))
+        for cover, whole in self.covers(items).items() if items else ():
+            expected = Fraction(len(whole))
+            for u, part in self.parts(cover, items).items():
+                expected *= self.labels[u].share(part, weight)
+            found += expected
+        return min(max(found, Fraction(lower)), Fraction(upper))
 
 
 def originals_of(row: Row, members: Mapping[str, Sequence[str]], free: Sequence[str] = ()) -> list[Row]:

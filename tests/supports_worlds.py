@@ -1,4 +1,4 @@
-"""All originals that tiny releases with item supports may come from, as bits, and random releases to try them on.
+"""All originals that tiny releases with item supports may come from, as bits, and what must hold in all of them.
 
 A world is a row of an array: the original of each transaction, with bit n for the n-th item. ``Worlds`` enumerates them, by
 no argument but that a released item stands for a non-empty set of its members and that the published bounds hold.
@@ -7,7 +7,6 @@ no argument but that a released item stands for a non-empty set of its members a
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,13 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import reference_supports as ref
-from reference import is_km_anonymous
 from reference_supports import Row, Supports
-from supports_cases import Bound, Members, released, shown
+from supports_cases import Bound, Members
 
 Ints = npt.NDArray[Any]
 Keep = Callable[[str, Ints], Ints]
 """Which worlds of a label stay, by the counts of its members: one line for each world, one column for each member."""
+Rule = Callable[[dict[str, int], int, int, Bound], dict[str, tuple[int, int]]]
+"""The bounds of the members of a released item, by their counts, the transactions that show it, k and m."""
 LABEL_WORLDS, WORLDS = 60_000, 40_000  # no more are enumerated
 
 
@@ -99,12 +99,6 @@ class Release:
         sizes = range(1, int(min(most, len(self.domain))) + 1)
         return chain.from_iterable(combinations(self.domain, n) for n in sizes)
 
-    def published(self, counts: Sequence[int], label: str) -> list[tuple[int, int]] | None:
-        """What the rule publishes of the members of a released item, None if nothing."""
-        items = self.members[label]
-        found = ref.of_label(dict(zip(items, counts, strict=True)), len(self.at[label]), self.k, self.m)
-        return [found[x] for x in items] if found else None
-
 
 def nonempty(bits: Iterator[int]) -> list[int]:
     """All sums of one or more bits."""
@@ -141,14 +135,15 @@ def within(release: Release, table: Supports) -> Keep:
     return keep
 
 
-def same_table(release: Release, table: Supports) -> Keep:
-    """Keep what the rule publishes as this table."""
+def same_table(release: Release, table: Supports, rule: Rule = ref.of_label) -> Keep:
+    """Keep what a rule publishes as this table."""
 
     def keep(label: str, counts: Ints) -> Ints:
-        wanted = [table[label, x] for x in release.members[label] if (label, x) in table] or None
+        items, s = release.members[label], len(release.at[label])
+        wanted = {x: table[label, x] for x in items if (label, x) in table}
         lines, line_of = np.unique(counts, axis=0, return_inverse=True)
-        same = np.array([release.published(line.tolist(), label) == wanted for line in lines], dtype=bool)
-        return same[line_of.reshape(-1)]
+        found = [rule(dict(zip(items, line.tolist(), strict=True)), s, release.k, release.m) for line in lines]
+        return np.array([bounds == wanted for bounds in found], dtype=bool)[line_of.reshape(-1)]
 
     return keep
 
@@ -185,24 +180,21 @@ def _joined(found: Ints, added: Ints) -> Ints:
     return (found[:, None, :] | added[None, :, :]).reshape(-1, found.shape[1])
 
 
+def counted(release: Release, found: Ints, items: Collection[str], among: Collection[str] = ()) -> Ints:
+    """In each world, how many of the transactions that show some released items hold all of some items."""
+    at = [j for j, row in enumerate(release.rows) if set(among) <= row]
+    wanted = release.bits(items)
+    counts: Ints = ((found[:, at] & wanted) == wanted).sum(axis=1)
+    return counts
+
+
 # --- what must hold -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Held:
-    """How often an itemset is held: in how many worlds by each transaction, and by how many transactions at least and at most."""
-
-    by: list[int]
-    least: int
-    most: int
-
-
-def held(release: Release, found: Ints, items: Collection[str]) -> Held:
-    """Count an itemset in all worlds."""
-    wanted = release.bits(items)
-    holds = (found & wanted) == wanted
-    counts = holds.sum(axis=1)
-    return Held(holds.sum(axis=0).tolist(), int(counts.min()), int(counts.max()))
+def extremes(release: Release, found: Ints, items: Collection[str]) -> tuple[int, int]:
+    """How many transactions hold an itemset at least and at most, over all worlds."""
+    counts = counted(release, found, items)
+    return int(counts.min()), int(counts.max())
 
 
 def unequal(release: Release, found: Ints) -> list[tuple[str, ...]]:
@@ -213,7 +205,8 @@ def unequal(release: Release, found: Ints) -> list[tuple[str, ...]]:
     choices = {row: release.choices(j) for j, row in enumerate(release.rows)}
     wrong = []
     for items in release.itemsets():
-        by, wanted = held(release, found, items).by, release.bits(items)
+        wanted = release.bits(items)
+        by = ((found & wanted) == wanted).sum(axis=0).tolist()
         chances = {row: (sum(c & wanted == wanted for c in of_row), len(of_row)) for row, of_row in choices.items()}
         for cover, group in release.groups(items).items():
             if cover is None:
@@ -230,98 +223,44 @@ def unequal(release: Release, found: Ints) -> list[tuple[str, ...]]:
 
 def exposed(release: Release, found: Ints) -> list[tuple[str, ...]]:
     """The itemsets of up to m items that somebody holds in some world, and fewer than k do in every world."""
-    return [x for x in release.itemsets(release.m) if 0 < held(release, found, x).most < release.k]
+    return [x for x in release.itemsets(release.m) if 0 < extremes(release, found, x)[1] < release.k]
 
 
-# --- random releases ------------------------------------------------------------------------------------------------
-
-SHAPES = [(2,), (2,), (2, 1), (2, 1), (3,), (2, 2), (3, 1), (2, 1, 1), (3, 2), (4,), (1, 1)]
-MOST_ROWS = {1: 9, 2: 10, 3: 6, 4: 5}  # by the size of the largest label: more have too many worlds
-
-
-def random_release(seed: int) -> Release:
-    """A random release that keeps its promise, by rows of labels or across the levels of a local recoding."""
-    rnd = random.Random(seed)
-    while True:
-        found = _drawn_local(rnd) if rnd.random() < 0.25 else _drawn_global(rnd)
-        if found is not None and any(found.rows) and small(found) and keeps(found):
-            if narrow(found) or rnd.random() < 0.2:
-                return found
+def check_promise(release: Release, table: ref.Supports) -> None:
+    """Equal candidates and support in all worlds, also for readers who know the rule; the bounds hold in each."""
+    found = worlds(release, within(release, table))
+    knowing = worlds(release, same_table(release, table))
+    assert has_world(release, found, release.originals) and has_world(release, knowing, release.originals)
+    for some in (found, knowing):
+        assert not unequal(release, some)
+        assert not exposed(release, some)
+    assert greatest(release, knowing, table)
+    check_bounds(release, table, found)
 
 
-def small(release: Release) -> bool:
-    """Whether each label has few enough worlds, and all together not many more than a test enumerates."""
-    of_labels = [(2 ** len(release.members[u]) - 1) ** len(at) for u, at in release.at.items()]
-    suppressed = math.prod(2 ** len(release.free(j)) for j in range(len(release.rows)))
-    return max(of_labels) <= LABEL_WORLDS and math.prod(of_labels) * suppressed <= 4 * WORLDS
+def has_world(release: Release, found: Ints, originals: Sequence[ref.Row]) -> bool:
+    """Whether an original is among the worlds."""
+    return bool((found == np.array([release.bits(o) for o in originals], dtype=np.uint8)).all(axis=1).any())
 
 
-def narrow(release: Release) -> bool:
-    """Whether some label is shown often enough that its members have more than one bucket."""
-    return any(len(release.members[u]) > 1 and len(at) > 2 * release.k for u, at in release.at.items())
+def greatest(release: Release, found: Ints, table: ref.Supports) -> bool:
+    """Whether in some world every count is at its upper bound."""
+    reached = [counted(release, found, [item], [label]) == high for (label, item), (_, high) in table.items()]
+    return bool(np.all(reached, axis=0).any()) if reached else True
 
 
-def keeps(release: Release) -> bool:
-    """Whether no row or k rows may hold each set of up to m items, by the rows alone."""
+def reader(release: Release, table: Supports) -> ref.Global | ref.Local:
+    """The formulas of the readers of a release."""
     if not release.local:
-        return is_km_anonymous([sorted(row) for row in release.rows], release.k, release.m)
-    known = [x for x in release.domain if any(x in items for items in release.members.values())]
-    above = [{x for u in row for x in release.members[u]} for row in release.rows]
-    sizes = range(1, int(min(release.m, len(known))) + 1)
-    counts = [sum(set(x) <= a for a in above) for n in sizes for x in combinations(known, n)]
-    return all(n == 0 or n >= release.k for n in counts) and len(release.rows) >= release.k
+        return ref.Global(release.rows, release.members, table, bool(release.others))
+    return ref.Local(release.rows, release.members, table, [not release.others] * len(release.rows))
 
 
-def _promise(rnd: random.Random) -> tuple[int, Bound]:
-    return rnd.choice([2, 2, 2, 2, 3, 3, 4]), rnd.choice([1, 2, 2, 3, math.inf])
-
-
-def _drawn_global(rnd: random.Random) -> Release | None:
-    shape = rnd.choice(SHAPES)
-    items = iter("abcdef")
-    members = {"ABC"[n]: [next(items) for _ in range(size)] for n, size in enumerate(shape)}
-    others = tuple("yz"[: rnd.choice([0, 0, 0, 0, 1, 1, 2])])
-    filled, (k, m) = rnd.random() < 0.5 or not others, _promise(rnd)
-    n = rnd.randint(k, max(k, MOST_ROWS[max(shape)] - len(others)))
-    chances = {x: rnd.choice([0.15, 0.4, 0.7]) for x in [*chain.from_iterable(members.values()), *others]}
-    originals = [frozenset(x for x, p in chances.items() if rnd.random() < p) for _ in range(n)]
-    originals = [o or frozenset([rnd.choice(list(chances))]) if filled else o for o in originals]
-    if rnd.random() < 0.6:
-        originals = _repeated(rnd, originals, k)
-    rows = released(originals, members)
-    occurring = shown(members, rows)
-    if not others and len(occurring) < len(members):
-        return None  # nothing was suppressed, so the items of a released item that is not shown are no items of the data
-    return Release(tuple(rows), tuple(originals), occurring, others, filled, False, k, m)
-
-
-def _repeated(rnd: random.Random, originals: list[Row], k: int) -> list[Row]:
-    """Originals of a few kinds, k or more of each, so that the rows keep more promises."""
-    kinds = rnd.sample(originals, min(len(originals), rnd.choice([1, 2])))
-    return [t for kind in kinds for t in [kind] * rnd.randint(k, k + 2)]
-
-
-def _drawn_local(rnd: random.Random) -> Release | None:
-    domain = "abc" if rnd.random() < 0.8 else "abcd"
-    cuts = [_cut(rnd, domain) for _ in range(rnd.choice([2, 2, 3]))]
-    others, (k, m) = ("z",) if rnd.random() < 0.15 else (), _promise(rnd)
-    n = rnd.randint(k, 9 if not others else 5)
-    rows, originals = [], []
-    for _ in range(n):
-        original = frozenset(x for x in domain if rnd.random() < 0.45) or frozenset(rnd.choice(domain))
-        row = frozenset(u for u in rnd.choice(cuts) if set(u) & original)
-        for _ in range(rnd.choice([1, 2, k]) if len(rows) < n else 0):
-            kept = frozenset(rnd.choice(u) for u in row) | {x for x in original if rnd.random() < 0.7}
-            rows.append(row)
-            originals.append(frozenset(x for x in kept if any(x in u for u in row)))
-    members = {u: list(u) for u in sorted({u for row in rows for u in row})}
-    return Release(tuple(rows), tuple(originals), members, others, rnd.random() < 0.5, True, k, m)
-
-
-def _cut(rnd: random.Random, domain: str) -> list[str]:
-    """A random partition of the items into sets, each named by its items."""
-    parts: dict[int, str] = {}
-    for x in domain:
-        n = rnd.randrange(3)
-        parts[n] = parts.get(n, "") + x
-    return list(parts.values())
+def check_bounds(release: Release, table: ref.Supports, found: Ints) -> None:
+    """The bounds of every itemset hold in every world, and none of up to m items has an upper bound from 1 to k - 1."""
+    read = reader(release, table)
+    for items in release.itemsets():
+        low, high = read.bounds(items)
+        least, most = extremes(release, found, items)
+        assert low <= least and most <= high, items
+        assert len(items) > release.m or high == 0 or high >= release.k, items

@@ -1,33 +1,31 @@
 """What item supports promise, proven on tiny releases by all the originals that each may come from.
 
-For each release: the table by the SQL of anondb, all worlds that its bounds leave, and in these the statements of
-docs/item_supports.md#the-promise. Equal candidates: who knows some items takes each transaction with the same cover of them for
-equally likely. Support: what nobody may hold, nobody may hold, and all else k transactions may hold.
+For each release: the table by the SQL of anondb, all worlds that its bounds leave, and in these what
+docs/item_supports.md#the-promise states. Equal candidates: who knows some items takes each transaction with the same cover
+of them for equally likely. Support: a set of up to m items may be held by nobody, or by k transactions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 import pytest
 import reference_supports as ref
 from portions import portions
-from supports_cases import Bound, tables_of
-from supports_worlds import (
-    Ints,
-    Release,
-    TooManyWorldsError,
-    exposed,
-    held,
-    random_release,
-    same_table,
-    unequal,
-    within,
-    worlds,
-)
+from release.benches import ReleaseBench
+from release.cases import catalog, dataset
+from supports_cases import Bound, asked, freeze_with_supports, frozen_lines, number, rule_of, tables_of, weights_of
+from supports_random import random_release
+from supports_worlds import Release, TooManyWorldsError, anything, check_promise, reader, worlds
 
 from anondb.engine import Engine
+from anondb.models.km import KmAnonymity
+from anondb.recoding import LocalRecoding
+from anondb.release.freeze import freeze
+from anondb.release.item_supports import SupportRule
+from anondb.release.objects import GLOBAL, LOCAL, SchemaName, release_schema, with_item_supports
 
 
 def published(engine: Engine, releases: Sequence[Release]) -> list[ref.Supports]:
@@ -44,48 +42,6 @@ def published(engine: Engine, releases: Sequence[Release]) -> list[ref.Supports]
             assert table == ref.published(*case, k, m), n
             found[n] = table
     return found
-
-
-def check_promise(release: Release, table: ref.Supports) -> None:
-    """Equal candidates and support in all worlds, also for readers who know the rule; the bounds hold in each."""
-    found = worlds(release, within(release, table))
-    knowing = worlds(release, same_table(release, table))
-    assert has_world(release, found, release.originals) and has_world(release, knowing, release.originals)
-    for some in (found, knowing):
-        assert not unequal(release, some)
-        assert not exposed(release, some)
-    assert greatest(release, knowing, table)
-    check_bounds(release, table, found)
-
-
-def has_world(release: Release, found: Ints, originals: Sequence[ref.Row]) -> bool:
-    """Whether an original is among the worlds."""
-    return bool((found == np.array([release.bits(o) for o in originals], dtype=np.uint8)).all(axis=1).any())
-
-
-def greatest(release: Release, found: Ints, table: ref.Supports) -> bool:
-    """Whether in some world every count is at its upper bound."""
-    at = np.ones(len(found), dtype=bool)
-    for (label, item), (_, high) in table.items():
-        at &= (found[:, release.at[label]] & release.bits([item]) != 0).sum(axis=1) == high
-    return bool(at.any())
-
-
-def bounds_of(release: Release, table: ref.Supports, items: Sequence[str]) -> tuple[int, int]:
-    """The bounds by their formulas."""
-    if not release.local:
-        return ref.Global(release.rows, release.members, table, bool(release.others)).bounds(items)
-    complete = [not release.others] * len(release.rows)
-    return ref.local_bounds(release.rows, release.members, table, complete, items)
-
-
-def check_bounds(release: Release, table: ref.Supports, found: Ints) -> None:
-    """The bounds of every itemset hold in every world, and none of up to m items has an upper bound from 1 to k - 1."""
-    for items in release.itemsets():
-        low, high = bounds_of(release, table, items)
-        counts = held(release, found, items)
-        assert low <= counts.least and counts.most <= high, items
-        assert len(items) > release.m or high == 0 or high >= release.k, items
 
 
 def check_seeds(engine: Engine, seeds: range) -> None:
@@ -105,3 +61,139 @@ def check_seeds(engine: Engine, seeds: range) -> None:
 @pytest.mark.parametrize("seeds", portions(400, 3000, 20_000))
 def test_random_releases_keep_the_promise(engine: Engine, seeds: range) -> None:
     check_seeds(engine, seeds)
+
+
+@pytest.mark.parametrize("seeds", portions(40, 400, first=50_000))
+def test_the_bits_are_the_originals(seeds: range) -> None:
+    """The worlds of the rows alone are all combinations of the originals of their transactions, each once."""
+    for seed in seeds:
+        release = random_release(seed)
+        if release.local:
+            continue
+        choices = [ref.originals_of(row, release.members, release.others) for row in release.rows]
+        choices = [[o for o in c if o or not release.nonempty] for c in choices]
+        if np.prod([float(len(c)) for c in choices]) > 3000:
+            continue
+        wanted = {tuple(release.bits(o) for o in world) for world in product(*choices)}
+        found = [tuple(world) for world in worlds(release, anything).tolist()]
+        assert len(found) == len(wanted) and set(found) == wanted, seed
+
+
+@pytest.mark.parametrize("most", [8, pytest.param(16, marks=pytest.mark.slow)])
+def test_the_rule_is_the_reference_for_all_counts(engine: Engine, most: int) -> None:
+    """All counts of up to three members in up to ``most`` transactions, and others that do not fit any original."""
+    for k, m in product((1, 2, 3, 5), (1, 2, 3, float("inf"))):
+        cases = [
+            (s, n) for size in (1, 2, 3) for s in range(most + 1) for n in product(range(0, s + 1, size), repeat=size)
+        ]
+        members = [(f"{c}", "abc"[i]) for c, (_, counts) in enumerate(cases) for i in range(len(counts))]
+        holders = [(f"{c}", "abc"[i], n) for c, (_, counts) in enumerate(cases) for i, n in enumerate(counts) if n]
+        with engine.transaction():
+            found = rule_of(engine, members, [(f"{c}", s) for c, (s, _) in enumerate(cases)], holders, k, m)
+        tables: dict[str, dict[str, tuple[int, int]]] = {}
+        for label, item, low, high in found:
+            tables.setdefault(label, {})[item] = low, high
+        for c, (s, counts) in enumerate(cases):
+            wanted = ref.of_label(dict(zip("abc", counts, strict=False)), s, k, m)
+            assert tables.get(f"{c}", {}) == wanted, (s, counts, k, m)
+
+
+# --- the macro and the view of a release ----------------------------------------------------------------------------
+
+
+class Bench(ReleaseBench):
+    """A release with item supports."""
+
+    def fill(self, release: Release, table: ref.Supports) -> None:
+        complete = not release.others
+        weights = weights_of(release.rows, release.members, table)
+        self.put(
+            {
+                "transactions": [(n, u, 1) for n, row in enumerate(release.rows, 1) for u in sorted(row)],
+                "transaction_ids": [(n, complete) for n in range(1, len(release.rows) + 1)],
+                "released_items": [(u, x) for u, items in release.members.items() for x in items],
+                "item_supports": [(u, x, *bounds, float(weights[u])) for (u, x), bounds in sorted(table.items())],
+                "manifest": [
+                    ("release_id", "number"),
+                    ("suppression", "none" if complete else "some"),
+                    ("semantics", "set"),
+                ],
+            }
+        )
+
+
+@pytest.fixture(scope="module")
+def benches() -> Iterator[dict[bool, Bench]]:
+    made = {kind.local: Bench(with_item_supports(kind)) for kind in (GLOBAL, LOCAL)}
+    yield made
+    for bench in made.values():
+        bench.engine.close()
+
+
+def check_answers(
+    release: Release, table: ref.Supports, answers: dict[tuple[str, ...], tuple[int, float, int]]
+) -> None:
+    """The bounds are those of the formulas, and so are the estimates with the weights."""
+    read, weights = reader(release, table), weights_of(release.rows, release.members, table)
+    for items, (lower, estimate, upper) in answers.items():
+        assert (lower, upper) == read.bounds(items), items
+        assert estimate == pytest.approx(float(read.estimate(items, weights)), rel=1e-7, abs=1e-9), items
+
+
+@pytest.mark.parametrize("seeds", portions(60, 400, 2000, first=10_000))
+def test_the_macro_has_the_bounds_of_the_formulas(benches: dict[bool, Bench], seeds: range) -> None:
+    for seed in seeds:
+        release = random_release(seed)
+        table = ref.published(release.rows, release.members, release.originals, release.k, release.m)
+        bench = benches[release.local]
+        bench.fill(release, table)
+        queries = [(), *release.itemsets(), ("unknown",), (release.domain[0], "unknown")]
+        answers = dict(zip(queries, bench.ask(queries), strict=True))
+        try:
+            check_answers(release, table, answers)
+            counts = bench.item_counts()
+            assert counts.keys() == {x for items in release.members.values() for x in items}
+            assert all(answer == pytest.approx(answers[x,]) for x, answer in counts.items())
+        except AssertionError as error:
+            raise AssertionError((seed, release, table)) from error
+
+
+def freeze_local(engine: Engine, release: Release, name: str) -> SchemaName:
+    """Freeze a local recoding with item supports."""
+    labels = tuple(sorted(release.members))
+    pairs = [(n, x) for n, u in enumerate(labels) for x in release.members[u]]
+    shown = [(tid, labels.index(u)) for tid, row in enumerate(release.rows, 1) for u in sorted(row)]
+    schema = release_schema(catalog(engine), name)
+    with engine.transaction():
+        data = dataset(engine, release.originals)
+        rows = {"tid": [t for t, _ in shown], "released": [u for _, u in shown], "copies": [1] * len(shown)}
+        recoding = LocalRecoding(
+            transactions=engine.put("local_rows", {c: ("INTEGER", v) for c, v in rows.items()}),
+            incomplete=np.arange(1, len(release.rows) + 1 if release.others else 1),
+            labels=labels,
+            member_of=np.array([n for n, _ in pairs]),
+            member_labels=tuple(x for _, x in pairs),
+        )
+        rule, model = SupportRule(release.k, number(release.m)), KmAnonymity(release.k, release.m)
+        freeze(engine, data, recoding, model, release_schema=schema, replace=True, supports=rule)
+    return schema
+
+
+@pytest.mark.parametrize("seeds", portions(8, 40, 200, first=20_000))
+def test_frozen_releases(engine: Engine, seeds: range) -> None:
+    """The same through freezing, from the originals to the answers."""
+    for seed in seeds:
+        release = random_release(seed)
+        lost = {x for o in release.originals for x in o} & set(release.others)
+        items = [x for below in release.members.values() for x in below]
+        if (release.local and len(set(items)) == len(items)) or bool(lost) != bool(release.others):
+            continue  # it would be read as a global recoding, or nothing was suppressed
+        if release.local:
+            schema = freeze_local(engine, release, "tiny")
+        else:
+            schema = freeze_with_supports(engine, release.originals, release.members, release.k, release.m, "tiny")
+        table = ref.published(release.rows, release.members, release.originals, release.k, release.m)
+        lines = frozen_lines(engine, schema)
+        assert [line[:4] for line in lines] == sorted((*of, *bounds) for of, bounds in table.items()), seed
+        queries = [x for x in release.itemsets() if len(x) < 4]
+        check_answers(release, table, dict(zip(queries, asked(engine, schema, queries), strict=True)))
