@@ -84,8 +84,8 @@ def weight_of(label: ref.Label) -> Fraction:
 
 def weights_of(rows: Sequence[Row], members: Members, table: Supports) -> dict[str, Fraction]:
     """The weight of each released item that has item supports."""
-    labels = sorted({label for label, _ in table})
-    return {label: weight_of(ref.Label(rows, label, members[label], table)) for label in labels}
+    labels = [ref.Label(rows, label, members[label], table) for label in sorted({label for label, _ in table})]
+    return {label.label: weight_of(label) for label in labels if label.s}
 
 
 def weighted(rows: Sequence[Row], members: Members, lines: Sequence[Line]) -> list[tuple[Any, ...]]:
@@ -93,7 +93,7 @@ def weighted(rows: Sequence[Row], members: Members, lines: Sequence[Line]) -> li
     table = {
         (u, x): (low, high) for u, x, low, high in lines if u in members and x in members[u] and None not in (low, high)
     }
-    found = {label: float(w) for label, w in weights_of(rows, members, table).items() if any(label in r for r in rows)}
+    found = {label: float(w) for label, w in weights_of(rows, members, table).items()}
     return [(*line, found.get(line[0] or "", 1.0)) for line in lines]
 
 
