@@ -140,7 +140,6 @@ def test_real_algorithms(algorithm: str) -> None:
             name="r",
             queries=20,
             item_supports=True,
-            max_suppression=100,
             **options,
         )
         assert release.verification.item_supports == 0 and release.manifest["item_supports"] == "true"
