@@ -19,6 +19,7 @@ _DEFAULTS: Mapping[str, Any] = {
 }
 _PARAMETERS: Mapping[str, Parameter] = {**model_parameters(), **SOURCES, **WORKLOAD}
 MODEL_PARAMETERS = tuple(model_parameters())
+WITH_NEGATION = ("item_supports",)  # switches with a flag that turns them off
 
 
 def with_flags(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -41,6 +42,8 @@ def _flag(name: str, parameter: Parameter) -> inspect.Parameter:
     whom = for_whom(name)
     words = whom + parameter.help[:1].lower() + parameter.help[1:] if whom else parameter.help
     dashed = "--" + name.replace("_", "-")
+    if name in WITH_NEGATION:
+        dashed += "/--no-" + name.replace("_", "-")
     kind: Any = bool if parameter.kinds == (BOOLEAN,) else int if parameter.kinds == (INTEGER,) else str
     if default is None:
         kind = kind | None

@@ -89,12 +89,21 @@ def measure_on(
         return _held(measure_buckets(engine, dataset, schema.table("buckets"), queries), must_hold)
     coded = CodedRelease(engine, schema) if rows is None else rows
     members = schema.table("released_items")
-    k = k_of(manifest)
-    if kind.local:
-        semantics = manifest["semantics"]
-        accuracy = measure_local(engine, dataset, coded.classes, coded.items, members, semantics, queries, k=k)
+    k, suppressed = k_of(manifest), manifest["suppression"] == "some"
+    if kind.local or kind.item_supports:
+        accuracy = measure_local(
+            engine,
+            dataset,
+            coded.classes,
+            coded.items,
+            members,
+            manifest["semantics"],
+            queries,
+            k=k,
+            item_supports=schema.table("item_supports") if kind.item_supports else None,
+            suppressed=None if kind.local else suppressed,
+        )
     else:
-        suppressed = manifest["suppression"] == "some"
         released = of_release(engine, coded.transactions, coded.items, members, suppressed=suppressed)
         accuracy = measure(engine, dataset, released, queries, k=k)
     if rows is None:

@@ -101,12 +101,14 @@ OVERLAPS = {
     "persons": "BIGINT",
     "compared": "VARCHAR",
     **dict.fromkeys(("only_here", "only_there", "alone", "below_k", "k", "cells", "smallest_candidates"), "BIGINT"),
+    "bounds_differ": "BIGINT",
     "reason": "VARCHAR",
     "measured": "TIMESTAMP",
 }
 KEPT = {  # tables with the rows of published releases that were dropped or replaced
     "kept_facts": dict.fromkeys(("release_id", "key", "value"), "VARCHAR"),
     "kept_items": dict.fromkeys(("release_id", "released_item", "item"), "VARCHAR"),
+    "kept_counts": {"release_id": "VARCHAR", "item": "VARCHAR", "lower_bound": "BIGINT", "upper_bound": "BIGINT"},
     "kept_rows": {
         "release_id": "VARCHAR",
         "persons": "BIGINT",

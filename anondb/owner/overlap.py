@@ -147,6 +147,9 @@ def _measured(
     if compared is None:
         return replace(result, reason=NOT_ALIKE)
     result = replace(result, whole=compared[0], common=compared[1])
+    if "item_supports" in release.manifest or "item_supports" in other.manifest:
+        differ = engine.scalar("release/bounds_differ", {"counts": release.counts, "other_counts": other.counts})
+        result = replace(result, bounds_differ=int(differ))
     if data is None or not (release.one_image and other.one_image):
         return result
     members, tables = (release.members, other.members), (data.transactions, data.items)

@@ -110,6 +110,7 @@ class Intersection:
         smallest_of_one, smallest_of_two: the fewest persons of the source who match both releases, for an attacker who
             knows one item, or two items of a person; None unless both are global recodings and the source still exists.
         below_k: the number of such items and pairs that fewer than k persons match.
+        bounds_differ: the number of items of which both say other bounds; None unless one of them has item supports.
     """
 
     other: str
@@ -121,6 +122,7 @@ class Intersection:
     smallest_of_one: int | None = None
     smallest_of_two: int | None = None
     below_k: int | None = None
+    bounds_differ: int | None = None
 
     @property
     def smallest(self) -> int | None:
@@ -145,6 +147,8 @@ class Intersection:
         fewest = "1 person fits" if self.smallest == 1 else f"{self.smallest or 0:,} persons fit"
         fit = "" if self.smallest is None else f" At least {fewest} both by one or two known items"
         fit += f"; {self.below_k:,} such combinations fit fewer than k." if self.below_k else "." * bool(fit)
+        if self.bounds_differ is not None:
+            fit += f" The published bounds of {self.bounds_differ:,} item{'s' * (self.bounds_differ != 1)} differ."
         return f"{head}: {self.difference.words}{fit}"
 
     def to_json(self) -> dict[str, Any]:
@@ -224,6 +228,7 @@ def record_overlaps(
             "persons": one.persons,
             "compared": compared,
             "smallest_candidates": one.smallest,
+            "bounds_differ": one.bounds_differ,
             **{figure: None if told is None else getattr(told, figure) for figure in figures},
             "reason": one.reason,
             "measured": now(),

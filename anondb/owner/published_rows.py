@@ -23,7 +23,6 @@ from anondb.owner.publications import Difference
 from anondb.release.freeze import drop_schema
 from anondb.release.objects import (
     ANATOMY,
-    GLOBAL,
     MANIFEST_KEYS,
     SchemaName,
     find_schema,
@@ -45,6 +44,7 @@ class PublishedRows:
         attributes: the columns of its records.
         members: ``(released_item, item)``.
         rows: its distinct transactions ``(persons, items, copies, attribute_values)``; None for an anatomy.
+        counts: ``(item, lower_bound, upper_bound)``: what it says of each item.
         buckets: ``(bucket_id, column_id, items, copies)`` of an anatomy; None for other releases.
     """
 
@@ -53,6 +53,7 @@ class PublishedRows:
     attributes: tuple[str, ...]
     members: Table | exp.Query
     rows: exp.Query | None
+    counts: Table | exp.Query
     buckets: Table | exp.Query | None = None
 
     @property
@@ -79,10 +80,11 @@ def of_schema(engine: Engine, schema: SchemaName) -> PublishedRows | None:
     if kind is None:
         return None
     manifest, members = read_manifest(engine, schema), schema.table("released_items")
+    counts = schema.table("item_counts")
     if not set(manifest) >= MANIFEST_KEYS:
         return None
     if kind is ANATOMY:
-        return PublishedRows(manifest, False, (), members, None, schema.table("buckets"))
+        return PublishedRows(manifest, False, (), members, None, counts, schema.table("buckets"))
     ids = schema.table("transaction_ids")
     columns = tuple(c for c in kind.tables.get("records", {}) if c != "transaction_id")
     values = [exp.cast(exp.column(exp.to_identifier(c, quoted=True)), "VARCHAR") for c in columns]
@@ -94,7 +96,8 @@ def of_schema(engine: Engine, schema: SchemaName) -> PublishedRows | None:
         "records": records,
     }
     rows = load("release/published_rows").bind(tables, {})
-    return PublishedRows(manifest, kind == GLOBAL, columns, members, rows)
+    one_image = not kind.local and kind.attributes is None
+    return PublishedRows(manifest, one_image, columns, members, rows, counts)
 
 
 @contextlib.contextmanager
@@ -130,7 +133,13 @@ def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows
     shape = json.loads(facts.pop("kept"))
     rows, buckets = (None, query("release/kept_buckets")) if shape["buckets"] else (query("release/kept_rows"), None)
     return PublishedRows(
-        facts, shape["one_image"], tuple(shape["attributes"]), query("release/kept_items"), rows, buckets
+        facts,
+        shape["one_image"],
+        tuple(shape["attributes"]),
+        query("release/kept_items"),
+        rows,
+        query("release/kept_counts"),
+        buckets,
     )
 
 
@@ -154,6 +163,7 @@ def keep(engine: Engine, catalog: str, schema: SchemaName) -> None:
     )
     sources: dict[str, Table | exp.Query | None] = {
         "kept_items": release.members,
+        "kept_counts": release.counts,
         "kept_rows": release.rows,
         "kept_buckets": release.buckets,
     }

@@ -78,8 +78,8 @@ def verify_release(
     if kind.item_supports:
         from anondb.verify.item_supports import verify_item_supports
 
-        table = schema.table("item_supports")
-        n = verify_item_supports(engine, coded.transactions, coded.items, released, table, support_rule(model))
+        rule, table = support_rule(model), schema.table("item_supports")
+        n = verify_item_supports(engine, coded.transactions, coded.items, released, table, rule.k, rule.m)
         checked = replace(checked, verified=checked.verified and not n, item_supports=n)
     if rows is None:
         coded.drop()

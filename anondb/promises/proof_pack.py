@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.engine import Table, load
 from anondb.errors import EngineError, InputError
-from anondb.promises import PROMISES
+from anondb.promises import PROMISES, proofs
 from anondb.promises.spec import Shown
 from anondb.release.objects import SEALED_SCHEMA
 
@@ -56,6 +56,12 @@ the same content digest.
 """
 
 
+_SUPPORTS_CLAIM = """\
+* **Needs only the release**: by the counts of `item_supports`, nobody may hold a set of items that the promise covers, or k
+  persons may. Somebody who knows the algorithm, or the absence of items, may learn more: docs/promise.md of anondb.
+"""
+
+
 def script(manifest: Manifest, shown: Shown = Shown()) -> str:
     """The SQL of a release's proof.
 
@@ -68,8 +74,11 @@ def script(manifest: Manifest, shown: Shown = Shown()) -> str:
             f"There is no proof in SQL for the model {model}, only for {', '.join(PROMISES)}.", code="no_proof"
         )
     other = load("proof/other_release").bind({"manifest": _MANIFEST}, {"release_id": manifest["release_id"]})
-    violations = PROMISES[model].proof(manifest, shown).subquery("violations")
-    union = exp.union(other, exp.select("violation", "items", "support").from_(violations), distinct=False)
+    parts = [PROMISES[model].proof(manifest, shown)]
+    if "item_supports" in manifest:
+        parts.append(proofs.item_supports(manifest))
+    columns = exp.select("violation", "items", "support")
+    union = exp.union(other, *(columns.from_(part.subquery("violations")) for part in parts), distinct=False)
     for node in union.walk():
         node.comments = None
         if isinstance(node, exp.Table):
@@ -136,7 +145,7 @@ def write_proof(directory: Path, manifest: Manifest, digests: tuple[str, str], s
         model=model,
         parameters=_words(manifest).partition(", ")[2],
         release_id=manifest["release_id"],
-        claims=PROMISES[model].claims,
+        claims=PROMISES[model].claims + (_SUPPORTS_CLAIM if "item_supports" in manifest else ""),
         sha256=digests[0],
         content_digest=digests[1],
     )

@@ -10,6 +10,8 @@ from sqlglot import exp
 
 from anondb.engine import Table, load
 from anondb.errors import InputError
+from anondb.models.named import model_of
+from anondb.promises import PROMISES
 from anondb.promises.spec import Shown
 from anondb.release.objects import SEALED_SCHEMA
 
@@ -193,3 +195,21 @@ def anatomy(manifest: Manifest, _: Shown) -> exp.Query:
         "transactions": int(manifest["transactions"]),
     }
     return load("proof/anatomy").bind({"buckets": _BUCKETS}, values)
+
+
+def item_supports(manifest: Manifest) -> exp.Query:
+    """The query of the item supports of any model: statements of the verifier's definition that they break."""
+    model = model_of(manifest)
+    known = PROMISES[model.name].known_items
+    items = Table("", SEALED_SCHEMA, "transaction_items").expression()
+    labels = Table("", SEALED_SCHEMA, "labels").expression()
+    tables: dict[str, Table | exp.Query] = {
+        "transactions": exp.select(exp.column("transaction_id").as_("tid"), exp.column("item_id").as_("item")).from_(
+            items
+        ),
+        "items": exp.select(exp.column("item_id").as_("item"), exp.column("item").as_("label")).from_(labels),
+        "released_items": _MEMBERS,
+        "item_supports": Table("", SEALED_SCHEMA, "item_supports"),
+    }
+    values = {"k": int(manifest["k"]), "m": None if known is None else known(model)}
+    return load("verify/item_supports").bind(tables, values)

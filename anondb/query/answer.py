@@ -19,6 +19,7 @@ from anondb.query.predicates import ALWAYS, both, leaves
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
+from anondb.query.supported import SupportedAnswers
 from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
 from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName
@@ -62,8 +63,14 @@ class Answer:
         }
 
 
-def _scalar(release: Opened, plan: Plan) -> Bounds:
+def _scalar(release: Opened, plan: Plan, supported: SupportedAnswers | None) -> Bounds:
     """Answer a query with a single number: persons, or items of persons."""
+    bounds = _from_rows(release, plan)
+    return bounds if supported is None else supported.scalar(plan, bounds)
+
+
+def _from_rows(release: Opened, plan: Plan) -> Bounds:
+    """Answer a query with a single number from the rows of a release."""
     counted = plan.test if plan.counts == ROWS else None
     question = Question.of(plan.condition, counted)
     if release.local or any(isinstance(test, OnValue) for test in question.tests):
@@ -219,10 +226,13 @@ def _answer(release: Opened, sql: str) -> Answer:
         release.unknown(reading.labels)
         release.original.check_numbers(reading.numbers, suppressed=release.suppressed)
     anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None
+    supported = SupportedAnswers(release) if "item_supports" in release.manifest else None
     if plan.counts == ITEMS:
         if any(isinstance(leaf, OnValue) for leaf in leaves(plan.condition)):
             raise unsupported("GROUP BY item with a condition on relational values", "Count the items one by one.")
         rows = by_item(release, plan) if anatomy is None else anatomy.by_item(plan)
+        if supported is not None:
+            rows = supported.by_item(plan, rows)
         if plan.descending:
             rows.reverse()
         if len(plan.columns) > 1:
@@ -231,7 +241,7 @@ def _answer(release: Opened, sql: str) -> Answer:
     if plan.grouped is not None:
         rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in _value_rows(release, plan)]
         return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
-    scalar = (lambda asked: _scalar(release, asked)) if anatomy is None else anatomy.scalar
+    scalar = (lambda asked: _scalar(release, asked, supported)) if anatomy is None else anatomy.scalar
     bounds = scalar(plan)
     for other in map(scalar, plan.others()):
         bounds = clip(min(bounds[0], other[0]), bounds[1], max(bounds[2], other[2]))

@@ -17,6 +17,20 @@ _ITEMS: Mapping[str, exp.Expression] = {"items": exp.column("items")}
 ANY_RELEASE = "the number of any release"  # in its place in texts that are kept for all releases of a kind
 
 
+_COUNTS = {  # by whether a release is read as a local recoding, and whether it has item supports
+    (False, False): "release/item_counts",
+    (False, True): "release/item_counts_supports",
+    (True, False): "release/item_counts_local",
+    (True, True): "release/item_counts_local_supports",
+}
+_BOUNDS = {
+    (False, False): "release/count_bounds",
+    (False, True): "release/count_bounds_supports",
+    (True, False): "release/count_bounds_local",
+    (True, True): "release/count_bounds_local_supports",
+}
+
+
 def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tuple[exp.Create, ...]:
     """The statements that create the views and macros of a release over the tables of ``schema``.
 
@@ -49,8 +63,7 @@ def _views(kind: Kind) -> dict[str, str]:
     """The named query of each view."""
     if kind is ANATOMY:
         return {"item_counts": "release/item_counts_buckets"}
-    counts = "release/item_counts_local" if kind.local else "release/item_counts"
-    counts += "_supports" if kind.item_supports else ""
+    counts = _COUNTS[kind.local, kind.item_supports]
     return {"transactions": "release/transactions", "baskets": "release/baskets", "item_counts": counts}
 
 
@@ -83,8 +96,7 @@ def _bounds(kind: Kind) -> str:
         return "release/bucket_count_bounds"
     if kind.attributes is not None:
         return "release/count_bounds_relational"
-    bounds = "release/count_bounds_local" if kind.local else "release/count_bounds"
-    return bounds + ("_supports" if kind.item_supports else "")
+    return _BOUNDS[kind.local, kind.item_supports]
 
 
 def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Create]:

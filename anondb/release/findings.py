@@ -119,6 +119,10 @@ def content_findings(engine: Engine, schema: SchemaName, kind: Kind) -> list[Fin
     if kind is not ANATOMY:
         ids, classes = schema.table("transaction_ids"), _classes(schema, kind)
         counts |= engine.query("release/sealed_classes", {"classes": classes, "transaction_ids": ids})
+    if kind.item_supports:
+        counts |= engine.query(
+            "release/sealed_supports", {n: schema.table(n) for n in ("released_items", "item_supports")}
+        )
     if kind.attributes is not None:
         stored: dict[str, Table | exp.Query] = {
             name: schema.table(name) for name in ("transaction_ids", "records", "released_values")

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.utility.accuracy import Accuracy, accuracy_of, true_counts
+from anondb.utility.published import Published
+from anondb.utility.supported_items import SupportedItems
 from anondb.utility.workload import Workload
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 def measure_local(
@@ -31,6 +26,8 @@ def measure_local(
     k: int | None = None,
     sanity_bound: float = 0.0,
     target: str = "answers",
+    item_supports: Table | None = None,
+    suppressed: bool | None = None,
 ) -> Accuracy:
     """Answer every query on the original data and on the release of a local recoding.
 
@@ -47,11 +44,16 @@ def measure_local(
         semantics: ``set`` or ``atomic``, from its manifest.
         workload: the queries; drawn ones must come from this dataset.
         k, sanity_bound, target: see ``measure``.
+        item_supports: the item supports of the release, if it has any; it may then also be a global recoding.
+        suppressed: of a global recoding, whether something was suppressed; None for a local recoding.
     """
     truths = true_counts(engine, f"{target}_truths", dataset, workload)
     tables = {"released_items": released_items, "items": items}
     members = engine.create(f"{target}_members", "utility/released_members", tables)
-    published = _Published.read(engine, classes, items, members, workload, semantics == "atomic")
+    published = Published.read(engine, classes, items, members, workload, semantics == "atomic")
+    if item_supports is not None:
+        tables = {"members": members, "coded": items, "items": workload.items, "item_supports": item_supports}
+        published = SupportedItems.of(published, engine.query("utility/supported_members", tables), suppressed)
     counts = engine.put(f"{target}_counts", _counts(engine, published, workload))
     answers = engine.create(
         target,
@@ -71,9 +73,7 @@ def measure_local(
     return accuracy_of(engine, workload, answers, "joint", k, sanity_bound * dataset.n_transactions)
 
 
-def _counts(
-    engine: Engine, published: _Published, workload: Workload
-) -> dict[str, tuple[str, list[float] | list[int]]]:
+def _counts(engine: Engine, published: Published, workload: Workload) -> dict[str, tuple[str, list[float] | list[int]]]:
     """Columns of the lower bound, estimate and upper bound of each query with items."""
     rows = engine.query("utility/asked", {"queries": workload.queries})
     query, item = rows["query_id"], rows["item"].tolist()
@@ -85,127 +85,3 @@ def _counts(
         "estimate": ("DOUBLE", [f[1] for f in answers]),
         "upper_bound": ("BIGINT", [f[2] for f in answers]),
     }
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _Published:
-    """The distinct published transactions.
-
-    Attributes:
-        weight, complete: number of transactions equal to each, and whether they certainly have no suppressed items.
-        sizes: number of original items that each released item stands for.
-        holders: for each released item, the transactions that hold it and its copies in each.
-        covers: for each item of the workload, the released items that stand for it.
-        atomic: whether the semantics is ``atomic``.
-    """
-
-    weight: Ints
-    complete: npt.NDArray[np.bool_]
-    sizes: Ints
-    holders: list[tuple[Ints, Ints]]
-    covers: dict[int, list[int]]
-    atomic: bool
-
-    @classmethod
-    def read(
-        cls, engine: Engine, classes: Table, items: Table, members: Table, workload: Workload, atomic: bool
-    ) -> _Published:
-        """Read the published transactions from the work tables of ``measure_local``."""
-        rows = engine.query("utility/content_items", {"contents": classes})
-        held = engine.query("utility/weights", {"contents": classes})
-        sizes = engine.query("utility/local_sizes", {"coded": items, "members": members})["size"].astype(np.int64)
-        at = np.searchsorted(rows["item"], np.arange(len(sizes) + 1)).tolist()
-        place, copies = rows["content_id"].astype(np.int64) - 1, rows["copies"].astype(np.int64)
-        pairs = engine.query("utility/local_covers", {"items": workload.items, "members": members})
-        covers: dict[int, list[int]] = {}
-        for item, released in zip(pairs["item"].tolist(), pairs["released"].tolist(), strict=True):
-            covers.setdefault(item, []).append(released)
-        return cls(
-            weight=held["weight"].astype(np.int64),
-            complete=held["complete"].astype(np.bool_),
-            sizes=sizes,
-            holders=[(place[a:b], copies[a:b]) for a, b in pairwise(at)],
-            covers=covers,
-            atomic=atomic,
-        )
-
-    @cached_property
-    def _hidden(self) -> int:
-        """The number of transactions with possible suppressions, which may hold any item."""
-        return int(self.weight[~self.complete].sum())
-
-    def answer(self, items: list[int]) -> tuple[int, float, int]:
-        """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
-        place, must, chance = (self._bags if self.atomic else self._sets)(items)
-        weight = self.weight[place]
-        upper = int(weight[self.complete[place]].sum()) + self._hidden
-        return int(weight[must].sum()), float((weight * chance).sum()), upper
-
-    def _sets(self, items: list[int]) -> tuple[Ints, Flags, Floats]:
-        """Set semantics: the transactions that may hold all items, whether each must, and the probability that it does.
-
-        At most one released item of a transaction stands for an item.
-        """
-        holding = [[(released, self.holders[released][0]) for released in self.covers.get(item, ())] for item in items]
-        slots = [self._slots_of(n) for n in range(len(items))]
-        for slot, holders in zip(slots, holding, strict=True):
-            for released, where in holders:
-                slot[where] = released
-        place = np.concatenate([where for _, where in holding[0]] or [np.zeros(0, dtype=np.int64)])
-        for slot in slots[1:]:
-            place = place[slot[place] >= 0]
-        shown = [slot[place] for slot in slots]
-        for slot, holders in zip(slots, holding, strict=True):
-            for _, where in holders:
-                slot[where] = -1
-        must, chance = np.ones(len(place), dtype=np.bool_), np.ones(len(place))
-        for n, which in enumerate(shown):
-            # j fixed ones of s members are all there with 2^-j / (1 - 2^-s): the first item divides by 1 - 2^-s, each halves
-            share = self._first_share[which]
-            for other in shown[:n]:
-                share[other == which] = 0.5
-            chance *= share
-            must &= self._certain[which]
-        return place, must, chance
-
-    @cached_property
-    def _certain(self) -> Flags:
-        """Marks the released items that stand for one item only."""
-        return np.asarray(self.sizes == 1)
-
-    @cached_property
-    def _first_share(self) -> Floats:
-        """The probability that a fixed member of each released item is there."""
-        return np.asarray(0.5 / (1 - np.exp2(-self.sizes.astype(np.float64))))
-
-    def _slots_of(self, number: int) -> Ints:
-        """A reusable array for the item of a query at this position: one released item per transaction, or -1."""
-        if number == len(self._slots):
-            self._slots.append(np.full(len(self.weight), -1))
-        return self._slots[number]
-
-    @cached_property
-    def _slots(self) -> list[Ints]:
-        return []
-
-    def _bags(self, items: list[int]) -> tuple[Ints, Flags, Floats]:
-        """Atomic semantics: the same, but each copy stands for one occurrence, so copies must suffice for all items."""
-        number = len(self.weight)
-        may, must, chance = np.ones(number, dtype=np.bool_), np.ones(number, dtype=np.bool_), np.ones(number)
-        copies = np.zeros(number, dtype=np.int64)
-        for item in items:
-            covered, certain = np.zeros(number, dtype=np.bool_), np.zeros(number, dtype=np.bool_)
-            missing = np.ones(number)
-            for released in self.covers.get(item, ()):
-                place, times = self.holders[released]
-                covered[place] = True
-                certain[place] |= self.sizes[released] == 1
-                missing[place] *= 1 - np.minimum(1, times / self.sizes[released])
-            may &= covered
-            must &= certain
-            chance *= 1 - missing
-        for released in {r for item in items for r in self.covers.get(item, ())}:
-            place, times = self.holders[released]
-            copies[place] += times
-        place = np.flatnonzero(may & (copies >= len(items)))
-        return place, must[place], chance[place]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from anondb.engine import Engine, Table, load
-
-if TYPE_CHECKING:
-    from anondb.release.item_supports import SupportRule
 
 
 def verify_item_supports(
-    engine: Engine, transactions: Table, items: Table, released_items: Table, item_supports: Table, rule: SupportRule
+    engine: Engine,
+    transactions: Table,
+    items: Table,
+    released_items: Table,
+    item_supports: Table,
+    k: int,
+    m: int | None,
 ) -> int:
     """Count what is wrong with the item supports of a release; 0 if every set of up to m items may be held by k or by none.
 
@@ -21,7 +22,7 @@ def verify_item_supports(
         items: ``(item, label)``, the released items.
         released_items: ``(released_item, item)``.
         item_supports: ``(released_item, item, at_least, at_most, weight)``.
-        rule: k and m.
+        k, m: the parameters of the promise; m None stands for any number of items.
     """
     tables = {
         "transactions": transactions,
@@ -29,5 +30,5 @@ def verify_item_supports(
         "released_items": released_items,
         "item_supports": item_supports,
     }
-    violations = load("verify/item_supports").bind(tables, {"k": rule.k, "m": rule.m})
+    violations = load("verify/item_supports").bind(tables, {"k": k, "m": m})
     return int(engine.scalar("verify/count", {"itemsets": violations}))

@@ -1,4 +1,4 @@
--- reads: checked(passed), manifest(key, value), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id), labels(item_id, item), released_items(released_item, item), item_supports(released_item, item, at_least, at_most, weight)
+-- reads: checked(passed), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id), labels(item_id, item), released_items(released_item, item), item_supports(released_item, item, at_least, at_most, weight)
 -- params: items
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row

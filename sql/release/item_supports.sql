@@ -28,26 +28,29 @@ members AS (
 ),
 buckets AS (
     SELECT
-        *,
+        released_item, item, support, n, borders, need,
         CASE WHEN n <= borders * getvariable('k') AND borders > 0 THEN greatest(n - 1, 0) // getvariable('k') ELSE borders END AS bucket
     FROM members
 ),
 bounded AS (
     SELECT
-        *,
+        released_item, item, support, borders, need,
         CASE WHEN bucket = 0 THEN 0 ELSE bucket * getvariable('k') + 1 END AS low,
         CASE WHEN bucket < borders THEN (bucket + 1) * getvariable('k') ELSE support END AS high
     FROM buckets
 ),
 added AS (
     SELECT
-        *,
+        released_item, item, support, borders, need, low, high,
         sum(high) OVER (PARTITION BY released_item) AS total,
         row_number() OVER (PARTITION BY released_item ORDER BY high DESC, item ASC) AS place
     FROM bounded
 ),
 targets AS (
-    SELECT *, greatest(need + support - (total - high), 1) AS target FROM added
+    SELECT
+        released_item, item, support, borders, low, high, place,
+        greatest(need + support - (total - high), 1) AS target
+    FROM added
 ),
 raised AS (
     SELECT

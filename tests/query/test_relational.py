@@ -108,6 +108,7 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT count(*) FROM records WHERE age > size", "something else than a literal"),
     ("SELECT count(*) FROM records WHERE age + 1 > 20", "ADD"),
     ("SELECT count(*) FROM records WHERE born > '2001-13-45'", "something else than a date"),
+    ("SELECT count(*) FROM records WHERE born > '2001-02-03 10:00:00.5'", "decimals of seconds"),
     ("SELECT count(*) FROM records WHERE age IN (SELECT 20)", "IN on a relational attribute"),
     ("SELECT count(*) FROM records WHERE age", "a column used as a condition"),
     ("SELECT avg(age) FROM records", "AVG"),

@@ -335,7 +335,13 @@ TEXT |= {"line", "workload", "ggd", "lm_total", "user_name", "version", "status"
 OTHER = {"complete": "BOOLEAN", "verified": "BOOLEAN", "suppressed": "BOOLEAN", "created": "TIMESTAMP"}
 OTHER |= {"has_null": "BOOLEAN", "low_number": "DOUBLE", "high_number": "DOUBLE", "must": "BOOLEAN", "may": "BOOLEAN"}
 OTHER |= {"lm": "DOUBLE", "ncp": "DOUBLE", "ul": "DOUBLE", "ul_log2": "DOUBLE", "relative_error": "DOUBLE"}
-TEXT_ITEMS = {"released_items", "source", "baskets"}  # tables whose item or id is a label
+TEXT_ITEMS = {
+    "released_items",
+    "source",
+    "baskets",
+    "item_supports",
+    "item_counts",
+}  # tables whose item or id is a label
 VALUES = {
     "items": None,
     "schema_name": "main",

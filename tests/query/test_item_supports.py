@@ -1,0 +1,177 @@
+"""Answers from a release with item supports: sound for the original and for every other that the release may come from."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+import reference_supports as ref
+from portions import portions
+from query.test_bounds import KNOWN, LOST, _condition
+from release.cases import catalog, dataset, recoding
+
+import anondb
+from anondb.engine import DuckDBEngine, Engine
+from anondb.errors import InputError
+from anondb.models.km import KmAnonymity
+from anondb.query import OpenRelease
+from anondb.release.freeze import freeze
+from anondb.release.item_supports import SupportRule
+from anondb.release.objects import release_schema
+
+COUNT = "SELECT count(DISTINCT tid) FROM t WHERE {}"
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    engine = DuckDBEngine.open(threads=1)
+    yield engine
+    engine.close()
+
+
+def opened(
+    engine: Engine, transactions: Sequence[Sequence[str]], blocks: dict[str, list[str]], rule: SupportRule | None
+) -> OpenRelease:
+    """A release with item supports, or without."""
+    schema = release_schema(catalog(engine), "plain" if rule is None else "supported")
+    with engine.transaction():
+        data = replace(dataset(engine, transactions), table="t", id_column="tid", item_column="item")
+        model = KmAnonymity(k=2, m=2)
+        freeze(engine, data, recoding(data, blocks), model, release_schema=schema, replace=True, supports=rule)
+    return OpenRelease(engine, schema)
+
+
+def case(draw: random.Random, rows: int) -> tuple[list[list[str]], dict[str, list[str]]]:
+    """Transactions over a few items, and a recoding that suppresses some items in every other case."""
+    items = draw.sample(KNOWN, draw.randint(2, 5))
+    blocks: dict[str, list[str]] = {}
+    for item in items:
+        blocks.setdefault(f"g{draw.randint(0, 1)}", []).append(item)
+    domain = items + (LOST if draw.random() < 0.5 else [])
+    transactions = [draw.sample(domain, draw.randint(0, min(3, len(domain)))) for _ in range(rows)]
+    transactions.append(list(domain))  # all of them occur
+    return transactions, blocks
+
+
+@pytest.mark.parametrize("seeds", portions(4, 60, 1000))
+def test_boolean_conditions(engine: Engine, seeds: range) -> None:
+    """Sound, and never wider than the answers from the rows alone."""
+    answered = narrower = 0
+    for seed in seeds:
+        draw = random.Random(seed)
+        transactions, blocks = case(draw, draw.randint(4, 24))
+        rule = SupportRule(draw.choice([2, 3, 4]), draw.choice([1, 2, None]))
+        plain, supported = opened(engine, transactions, blocks, None), opened(engine, transactions, blocks, rule)
+        for _ in range(8):
+            text, holds = _condition(draw, "t.tid", draw.randint(0, 2))
+            try:
+                wide = plain.answer(COUNT.format(text)).bounds
+            except InputError:
+                continue
+            low, estimate, high = supported.answer(COUNT.format(text)).bounds
+            truth = sum(bool(t) and holds(frozenset(t)) for t in transactions)
+            assert wide[0] <= low <= truth <= high <= wide[2] and low <= estimate <= high, (seed, text)
+            answered, narrower = answered + 1, narrower + (high - low < wide[2] - wide[0])
+    assert narrower > answered / 10
+
+
+@pytest.mark.parametrize("seeds", portions(8, 150, 3000))
+def test_all_originals(engine: Engine, seeds: range) -> None:
+    """Every original that leads to the same rows and the same item supports."""
+    checked = 0
+    for seed in seeds:
+        draw = random.Random(seed)
+        transactions, blocks = case(draw, draw.randint(2, 4))
+        rule = SupportRule(2, draw.choice([1, 2, None]))
+        image = {item: label for label, members in blocks.items() for item in members}
+        originals = [frozenset(t) for t in transactions]
+        rows = [frozenset(image[i] for i in t if i in image) for t in originals]
+        free = LOST if any(i not in image for t in originals for i in t) else []
+        table = ref.published(rows, blocks, originals, rule.k, rule.m or 99)
+        worlds = list(ref.worlds(rows, blocks, table, free)) if len(free) * len(rows) < 9 else []
+        if not 0 < len(worlds) < 3_000:
+            continue
+        checked += 1
+        supported = opened(engine, transactions, blocks, rule)
+        for _ in range(4):
+            text, holds = _condition(draw, "t.tid", draw.randint(0, 1))
+            try:
+                low, _, high = supported.answer(COUNT.format(text)).bounds
+            except InputError:
+                continue
+            counts = {sum(bool(t) and holds(t) for t in world) for world in worlds}
+            assert low <= min(counts) and max(counts) <= high, (seed, text)
+    assert checked > len(seeds) / 4
+
+
+def test_items_rows_and_groups(engine: Engine) -> None:
+    transactions = [["apple"]] * 8 + [["pear"]] * 3 + [["apple", "beef"]] * 5
+    release = opened(engine, transactions, {"Fruit": ["apple", "pear"], "beef": ["beef"]}, SupportRule(2, 2))
+    grouped = release.answer("SELECT item, count(*) FROM t GROUP BY item").rows
+    assert grouped == (("apple", 12, 14.0, 16), ("beef", 5, 5.0, 5), ("pear", 3, 3.5, 4))
+    assert release.answer("SELECT count(*) FROM t WHERE item = 'apple'").bounds == (12, 14.0, 16)
+    assert release.answer("SELECT count(*) FROM t WHERE item IN ('apple', 'pear')").bounds == (16, 17.5, 20)
+    assert release.answer("SELECT count(*) FROM t WHERE item LIKE 'pea%'").bounds == (3, 3.5, 4)
+    assert release.answer("SELECT count(*) FROM t WHERE item = 'unknown'").bounds == (0, 0.0, 0)
+
+
+@pytest.mark.parametrize("algorithm", ["mhghs", "lra", "partition", "coat"])
+def test_real_algorithms(algorithm: str) -> None:
+    """``query``, ``count_bounds``, ``item_counts`` and the accuracy of a release agree, and hold."""
+    rng = random.Random(7)
+    items = "abcdefgh"
+    people = [sorted({*rng.choices(items, weights=range(1, 9), k=rng.choice([1, 2, 3, 4]))}) for _ in range(60)]
+    model = anondb.TransactionalK(3) if algorithm == "partition" else anondb.KmAnonymity(4, 2)
+    options = {"max_suppression": 100} if algorithm == "coat" else {"taxonomy": "tree"}
+    with anondb.connect() as database:
+        connection = database.engine.connection
+        connection.execute(
+            "CREATE TABLE t (tid INTEGER, item VARCHAR); CREATE TABLE tree (node VARCHAR, parent VARCHAR)"
+        )
+        connection.executemany("INSERT INTO t VALUES (?, ?)", [(n, i) for n, p in enumerate(people) for i in p])
+        edges = [(item, f"N{n // 3}") for n, item in enumerate(items)] + [(f"N{n}", "*") for n in range(3)]
+        connection.executemany("INSERT INTO tree VALUES (?, ?)", edges)
+        release = database.anonymize(
+            "t",
+            model=model,
+            algorithm=algorithm,
+            name="r",
+            queries=20,
+            item_supports=True,
+            **options,
+        )
+        assert release.verification.item_supports == 0 and release.manifest["item_supports"] == "true"
+        for item, *alone in connection.execute("FROM release_r.item_counts").fetchall():
+            truth = sum(item in p for p in people)
+            answers = [
+                alone,
+                release.count_bounds([item]),
+                release.query(f"SELECT count(*) FROM t WHERE item = '{item}'").bounds,
+            ]
+            assert all(low <= truth <= high for low, _, high in answers), item
+            assert len({(low, high) for low, _, high in answers}) == 1, item
+        answers = (
+            "SELECT items, truth, estimate, lower_bound, upper_bound FROM anondb.accuracy NATURAL JOIN anondb.workloads"
+        )
+        for listed, truth, estimate, low, high in connection.execute(answers).fetchall():
+            least, expected, most = release.count_bounds(listed)
+            assert (low, high) == (least, most) and estimate == pytest.approx(expected) and low <= truth <= high, listed
+
+
+def test_against_the_source() -> None:
+    """Counts that are not those of the current source are reported."""
+    with anondb.connect() as database:
+        database.sql(
+            "CREATE TABLE t AS SELECT i AS tid, unnest(['i' || i % 4, 'j' || i % 3]) AS item FROM range(120) r(i);"
+            " CREATE TABLE tree AS SELECT DISTINCT item AS node, left(item, 1) AS parent FROM t"
+            " UNION ALL SELECT * FROM (VALUES ('i', '*'), ('j', '*')) v(node, parent)"
+        )
+        model, options = anondb.KmAnonymity(11, 2), {"taxonomy": "tree", "queries": 2}
+        release = database.anonymize("t", model=model, name="r", item_supports=True, **options)
+        assert database.engine.connection.execute("SELECT count(*) FROM release_r.item_supports").fetchall() != [(0,)]
+        assert database.check_view("r").verification.item_supports == 0
+        database.sql("UPDATE t SET item = replace(item, '1', '0') WHERE tid < 90")
+        changed = database.check_view("r").verification
+        assert changed.item_supports and not changed.verified and release.verification.verified
