@@ -188,6 +188,6 @@ def verified(engine: Engine, case: Published, k: int, m: Bound) -> int:
     occurrences = [(n, labels.index(u)) for n, row in enumerate(rows, 1) for u in sorted(row)]
     members = [(u, x) for u, items in below.items() for x in items]
     tables = _verified_tables(engine, occurrences, {u: n for n, u in enumerate(labels)}, members, lines)
-    found = verify_item_supports(engine, **tables, rule=SupportRule(k, number(m)))
+    found = verify_item_supports(engine, **tables, k=k, m=number(m))
     engine.drop(*tables.values())
     return found
