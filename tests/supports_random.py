@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from itertools import chain, combinations
 
 from reference import is_km_anonymous
@@ -83,18 +84,26 @@ def _repeated(rnd: random.Random, originals: list[Row], k: int) -> list[Row]:
 def _drawn_local(rnd: random.Random) -> Release | None:
     domain = "abc" if rnd.random() < 0.8 else "abcd"
     cuts = [_cut(rnd, domain) for _ in range(rnd.choice([2, 2, 3]))]
-    others, (k, m) = ("z",) if rnd.random() < 0.15 else (), _promise(rnd)
+    others, (k, m) = ("z",) if rnd.random() < 0.2 else (), _promise(rnd)
     n = rnd.randint(k, 9 if not others else 5)
     rows, originals = [], []
     for _ in range(n):
         original = frozenset(x for x in domain if rnd.random() < 0.45) or frozenset(rnd.choice(domain))
         row = frozenset(u for u in rnd.choice(cuts) if set(u) & original)
-        for _ in range(rnd.choice([1, 2, k]) if len(rows) < n else 0):
+        for _ in range(rnd.choice([1, 2, k] if not others else [k]) if len(rows) < n else 0):
             kept = frozenset(rnd.choice(u) for u in row) | {x for x in original if rnd.random() < 0.7}
             rows.append(row)
             originals.append(frozenset(x for x in kept if any(x in u for u in row)))
     members = {u: list(u) for u in sorted({u for row in rows for u in row})}
-    return Release(tuple(rows), tuple(originals), members, others, rnd.random() < 0.5, True, k, m)
+    complete = _complete(rnd, rows, k) if others else frozenset()
+    return Release(tuple(rows), tuple(originals), members, others, rnd.random() < 0.5, True, k, m, complete)
+
+
+def _complete(rnd: random.Random, rows: list[Row], k: int) -> frozenset[int]:
+    """The transactions of which nothing was suppressed: all that are published alike, or none of them."""
+    kinds = Counter(rows)
+    chosen = {row for row in kinds if rnd.random() < 0.6} if min(kinds.values()) >= k else set()
+    return frozenset(j for j, row in enumerate(rows) if row in chosen)
 
 
 def _cut(rnd: random.Random, domain: str) -> list[str]:

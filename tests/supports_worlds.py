@@ -37,6 +37,7 @@ class Release:
         others: items that may have been suppressed.
         nonempty: whether every reader knows that each original has an item.
         local: whether an item may be below different released items in different transactions.
+        complete: in a local recoding, the transactions of which nothing was suppressed.
         k, m: the promise.
     """
 
@@ -48,6 +49,7 @@ class Release:
     local: bool
     k: int
     m: Bound
+    complete: frozenset[int] = frozenset()
 
     @cached_property
     def domain(self) -> list[str]:
@@ -65,7 +67,7 @@ class Release:
 
     def free(self, j: int) -> list[str]:
         """What may have been suppressed in a transaction; a local recoding may suppress all that its labels do not cover."""
-        if not self.others:
+        if not self.others or j in self.complete:
             return []
         covered = {x for u in self.rows[j] for x in self.members[u]}
         return [x for x in self.domain if x not in covered] if self.local else list(self.others)
@@ -202,17 +204,18 @@ def unequal(release: Release, found: Ints) -> list[tuple[str, ...]]:
 
     The rows alone give all of them the same, but for sets of suppressed items where each original has an item.
     """
-    choices = {row: release.choices(j) for j, row in enumerate(release.rows)}
+    kinds = [(row, j in release.complete) for j, row in enumerate(release.rows)]
+    choices = {kind: release.choices(j) for j, kind in enumerate(kinds)}
     wrong = []
     for items in release.itemsets():
         wanted = release.bits(items)
         by = ((found & wanted) == wanted).sum(axis=0).tolist()
-        chances = {row: (sum(c & wanted == wanted for c in of_row), len(of_row)) for row, of_row in choices.items()}
+        chances = {of: (sum(c & wanted == wanted for c in of_row), len(of_row)) for of, of_row in choices.items()}
         for cover, group in release.groups(items).items():
             if cover is None:
                 assert not any(by[j] for j in group)
                 continue
-            of_group = [chances[release.rows[j]] for j in group]
+            of_group = [chances[kinds[j]] for j in group]
             (chance, size), first = of_group[0], by[group[0]]
             if any(by[j] * n * chance != first * size * c for j, (c, n) in zip(group, of_group, strict=True)):
                 wrong.append(items)
@@ -253,7 +256,8 @@ def reader(release: Release, table: Supports) -> ref.Global | ref.Local:
     """The formulas of the readers of a release."""
     if not release.local:
         return ref.Global(release.rows, release.members, table, bool(release.others))
-    return ref.Local(release.rows, release.members, table, [not release.others] * len(release.rows))
+    complete = [not release.others or j in release.complete for j in range(len(release.rows))]
+    return ref.Local(release.rows, release.members, table, complete)
 
 
 def check_bounds(release: Release, table: ref.Supports, found: Ints) -> None:
