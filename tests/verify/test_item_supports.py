@@ -67,6 +67,26 @@ def test_mutants_are_refused(engine: Engine, name: str) -> None:
     assert sum(map(bool, verdict)) > 40
 
 
+WORDS = {
+    "a line dropped": "a member of a released item has no item support",
+    "a suppressed item": "an item support is of no member",
+    "a line repeated": "an item support is repeated",
+    "an upper bound above the support": "the bounds of an item are out of order",
+    "an upper bound of k - 1": "the upper bound of an item is below k",
+    "upper bounds below the support": "the upper bounds of a released item are too small",
+    "one less than is needed": "the upper bounds leave no room",
+}
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_the_verifier_says_what_is_wrong(engine: Engine, name: str) -> None:
+    """Also where other statements are broken as well."""
+    of = BASES[name]
+    for mutation, words in WORDS.items():
+        found = judged(engine, of, [lines for lines in MUTATIONS[mutation](of) if broken(of, lines)])
+        assert found and all(any(w.startswith(words) for w in wrong) for wrong in found), (mutation, found)
+
+
 def test_each_mutation_breaks_something() -> None:
     for mutation, mutate in MUTATIONS.items():
         assert any(broken(of, lines) for of in BASES.values() for lines in mutate(of)), mutation
