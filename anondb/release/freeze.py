@@ -187,7 +187,8 @@ def freeze(
     _write_members(engine, items, rows.occurring, release_schema)
     if supports is not None:
         _check_sets(items)
-        write_item_supports(engine, dataset, numbered, release_schema, supports)
+        local = isinstance(items, LocalRecoding)
+        write_item_supports(engine, dataset, numbered, release_schema, supports, local=local)
     engine.drop(numbered)
     suppression = "some" if rows.suppression else "none"
     manifest = _manifest(dataset, model, release_id, suppression, items.semantics)
