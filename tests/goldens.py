@@ -16,6 +16,7 @@ COUNTS = {
     "clump": 7,
     "coat": 11,
     "hghs": 15,
+    "item_supports": 13,
     "multi_anatomy": 9,
     "rum_tum_bound": 20,
     "small": 29,
