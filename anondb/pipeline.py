@@ -256,7 +256,7 @@ def _release(
         frozen=frozen,
         loss=loss,
         accuracy=accuracy,
-        warnings=_warnings(policy, task, asked, recoding, frozen),
+        warnings=(*_warnings(policy, task, asked, recoding, frozen), *_inferences(engine, policy, task, frozen, model)),
         seconds={},
         anatomy=anatomy,
         constraints=constraints,
@@ -277,6 +277,14 @@ def _verified(
             " This is a bug in anondb: please report it."
         )
     return verification
+
+
+def _inferences(engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease, model: Model) -> tuple[str, ...]:
+    if not frozen.kind.item_supports:
+        return ()
+    from anondb.owner.inversion import inference_warning
+
+    return inference_warning(engine, policy, task, frozen, model)
 
 
 def _warnings(policy: Policy, task: Task, asked: str, recoding: Recoding, frozen: FrozenRelease) -> tuple[str, ...]:

@@ -155,6 +155,8 @@ def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -
                 f"by labels: {verification.violations} violations;"
                 f" across levels of the taxonomy: {verification.across_levels}"
             )
+        if verification.item_supports is not None:
+            typer.echo(f"item supports: {verification.item_supports} violations")
         if sealed is not None and sealed.compared:
             _print_identity(sealed)
         print_witnesses(verification)

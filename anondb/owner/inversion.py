@@ -19,20 +19,24 @@ from anondb.algorithms.method import Task
 from anondb.data.requirements import Requirements
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import Columns, DuckDBEngine, Engine
 from anondb.errors import AnondbError, BudgetExceeded, InputError, InternalError
 from anondb.models import Model
 from anondb.models.named import model_of
 from anondb.owner import ledger
 from anondb.owner.releases import current_catalog, find_release
 from anondb.policy import Policy
+from anondb.promises.check import support_rule
 from anondb.recode import recode
 from anondb.recoding import GlobalRecoding
-from anondb.release.objects import read_manifest
+from anondb.release.freeze import FrozenRelease
+from anondb.release.objects import SchemaName, read_manifest
 
 MAX_ORIGINALS = 2_000
+FEW_TRANSACTIONS, FEW_ORIGINALS = 30, 100  # of a release that is inverted when it is made: some seconds
 INVERTIBLE = ("mhghs", "hghs", "coat", "apriori")
 Basket = frozenset[str]
+Supports = dict[tuple[str, str], tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -79,53 +83,82 @@ def invert_release(engine: DuckDBEngine, name: str) -> Inversion:
         if entry is None or entry.algorithm not in INVERTIBLE:
             raise InputError(f"--invert takes releases by {', '.join(INVERTIBLE)} only.", code="bad_usage")
         edges = ledger.taxonomy_of(engine, catalog, entry.release_id)
-        members: dict[str, list[str]] = {}
-        pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
-        for released, item in zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True):
-            members.setdefault(released, []).append(item)
-        baskets = engine.query("attack/baskets", {t: schema.table(t) for t in ("transactions", "transaction_ids")})
-        released_sets: dict[int, set[str]] = {}
-        for number, label in zip(baskets["transaction_id"].tolist(), baskets["item"].tolist(), strict=True):
-            released_sets.setdefault(number, set()).update([label] if label is not None else [])
-        model = model_of(manifest)
-        limit = entry.parameters.get("max_suppression")
+        view = read_view(engine, schema)
     return invert(
-        list(map(frozenset, released_sets.values())),
-        members,
-        model,
+        view,
+        model_of(manifest),
         entry.algorithm,
         taxonomy=from_edges(edges) if edges else None,
-        suppressed=manifest["suppression"] == "some",
-        max_suppression=limit,
+        max_suppression=entry.parameters.get("max_suppression"),
     )
 
 
+@dataclass(frozen=True)
+class ReaderView:
+    """A release as its readers see it.
+
+    Attributes:
+        transactions: the published transactions.
+        members: the original items of each released item.
+        suppressed: whether something was suppressed: leaves of the taxonomy without a released item may then occur.
+        item_supports: ``at_least`` and ``at_most`` of each released item and member; None without item supports.
+    """
+
+    transactions: Sequence[Basket]
+    members: Mapping[str, Sequence[str]]
+    suppressed: bool = False
+    item_supports: Supports | None = None
+
+
+def read_view(engine: Engine, schema: SchemaName) -> ReaderView:
+    """Read a release into memory."""
+    manifest = read_manifest(engine, schema)
+    members: dict[str, list[str]] = {}
+    pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
+    for released, item in zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True):
+        members.setdefault(released, []).append(item)
+    baskets = engine.query("attack/baskets", {t: schema.table(t) for t in ("transactions", "transaction_ids")})
+    transactions: dict[int, set[str]] = {}
+    for number, label in zip(baskets["transaction_id"].tolist(), baskets["item"].tolist(), strict=True):
+        transactions.setdefault(number, set()).update([label] if label is not None else [])
+    supports: Supports | None = None
+    if "item_supports" in manifest:
+        stored = engine.query("attack/item_supports", {"item_supports": schema.table("item_supports")})
+        supports = _bounds_of(stored)
+    suppressed = manifest["suppression"] == "some"
+    return ReaderView(list(map(frozenset, transactions.values())), members, suppressed, supports)
+
+
+def _bounds_of(columns: Columns) -> Supports:
+    rows = zip(*(columns[name].tolist() for name in ("released_item", "item", "at_least", "at_most")), strict=True)
+    return {(released, item): (low, high) for released, item, low, high in rows}
+
+
 def invert(
-    released: Sequence[Basket],
-    members: Mapping[str, Sequence[str]],
+    view: ReaderView,
     model: Model,
     algorithm: str,
     *,
     taxonomy: Taxonomy | None = None,
-    suppressed: bool = False,
     max_suppression: Any = None,
+    limit: int = MAX_ORIGINALS,
 ) -> Inversion:
     """Run the algorithm on every possible original of a release, and keep those that return this release (Wong 2007).
 
-    Equal transactions are interchangeable, so originals are enumerated as multisets and weighted.
+    Equal transactions are interchangeable, so originals are enumerated as multisets and weighted. Originals whose counts are
+    outside of the release's item supports are impossible; those that the algorithm leads to must publish the same ones.
 
     Args:
-        released: the published transactions.
-        members: the original items of each released item.
+        view: the release.
         model, algorithm, taxonomy, max_suppression: the policy of the release, all known to the attacker.
-        suppressed: whether something was suppressed: leaves of the taxonomy without a released item may then occur.
+        limit: the largest number of originals to try.
 
     Raises:
         InputError: suppressed items are in no taxonomy, so the originals cannot be enumerated; or ``not_its_algorithm``.
-        BudgetExceeded: the release has more than ``MAX_ORIGINALS`` possible originals.
+        BudgetExceeded: the release has more than ``limit`` possible originals.
     """
-    classes = Counter(released)
-    preimages = _preimages_of(classes, members, _hidden(members, taxonomy) if suppressed else [])
+    classes, members = Counter(view.transactions), view.members
+    preimages = _preimages_of(classes, members, _hidden(members, taxonomy) if view.suppressed else [], limit)
     image = {x: r for r, inside in members.items() for x in inside}
     engine = DuckDBEngine.open(threads=1)
     totals: list[Counter[tuple[Basket, str]]] = [Counter(), Counter()]  # of all originals, and of the consistent ones
@@ -134,7 +167,10 @@ def invert(
         for chosen in product(*(combinations_with_replacement(preimages[c], n) for c, n in classes.items())):
             weight = prod(_arrangements(part) for part in chosen)
             baskets = [b for part in chosen for b in part]
+            if not _possible(baskets, view.item_supports):
+                continue
             same = _gives(engine, baskets, image, model, algorithm, taxonomy, max_suppression)
+            same = same and _publishes(engine, baskets, view, model)
             for which in (0, 1) if same else (0,):
                 weights[which] += weight
                 for c, part in zip(classes, chosen, strict=True):
@@ -145,6 +181,57 @@ def invert(
     if not weights[1]:
         raise InputError("No original leads to this release: it was made in another way.", code="not_its_algorithm")
     return _inversion(classes, weights, totals)
+
+
+def _possible(baskets: Sequence[Basket], supports: Supports | None) -> bool:
+    """Whether an original has counts within the item supports; its items have one image each."""
+    if supports is None:
+        return True
+    counts = Counter(chain.from_iterable(baskets))
+    return all(low <= counts[item] <= high for (_, item), (low, high) in supports.items())
+
+
+def _publishes(engine: Engine, baskets: Sequence[Basket], view: ReaderView, model: Model) -> bool:
+    """Whether the item supports of an original are those of the release."""
+    if view.item_supports is None:
+        return True
+    counts, shown = Counter(chain.from_iterable(baskets)), Counter(chain.from_iterable(view.transactions))
+    pairs = [(released, item) for released, inside in view.members.items() for item in inside]
+    named = {"released_item": ("VARCHAR", [p[0] for p in pairs]), "item": ("VARCHAR", [p[1] for p in pairs])}
+    rule = support_rule(model)
+    with engine.transaction():
+        tables = {
+            "released_items": engine.put("released_items", named),
+            "supports": engine.put(
+                "supports", {"released_item": ("VARCHAR", list(shown)), "support": ("BIGINT", list(shown.values()))}
+            ),
+            "holders": engine.put("holders", {**named, "n": ("BIGINT", [counts[item] for _, item in pairs])}),
+        }
+        published = engine.query("release/item_supports", tables, k=rule.k, m=rule.m)
+    return _bounds_of(published) == view.item_supports
+
+
+def inference_warning(
+    engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease, model: Model
+) -> tuple[str, ...]:
+    """The warning for the owner of a small release, just made, from which the algorithm lets readers infer more.
+
+    Releases of more than ``FEW_TRANSACTIONS`` transactions, or with more than ``FEW_ORIGINALS`` originals, are not tried.
+    """
+    algorithm, steered = str(policy.algorithm), (policy.utility_constraints, policy.weights, policy.countable)
+    if algorithm not in INVERTIBLE or any(steered) or policy.options or frozen.transactions > FEW_TRANSACTIONS:
+        return ()
+    view, limits = read_view(engine, frozen.schema), policy.max_suppression
+    try:
+        result = invert(view, model, algorithm, taxonomy=task.taxonomy, max_suppression=limits, limit=FEW_ORIGINALS)
+    except AnondbError:
+        return ()
+    if not result.certain:
+        return ()
+    return (
+        f"Whoever knows the algorithm {algorithm} can infer {result.certain:,} facts on persons from this small release:"
+        " see anondb attack --invert. Leave out the item supports, or release more persons.",
+    )
 
 
 def _inversion(
@@ -170,15 +257,13 @@ def _hidden(members: Mapping[str, Sequence[str]], taxonomy: Taxonomy | None) -> 
 
 
 def _preimages_of(
-    classes: Counter[Basket], members: Mapping[str, Sequence[str]], hidden: Sequence[str]
+    classes: Counter[Basket], members: Mapping[str, Sequence[str]], hidden: Sequence[str], limit: int
 ) -> dict[Basket, list[Basket]]:
     """The possible originals of each published transaction, unless too many combinations of them would be tried."""
     sizes = {c: prod(2 ** len(members[r]) - 1 for r in c) * 2 ** len(hidden) for c in classes}
     tried = prod(comb(sizes[c] + n - 1, n) for c, n in classes.items())
-    if tried > MAX_ORIGINALS:
-        raise BudgetExceeded(
-            f"The release may come from {tried:.3g} different originals; at most {MAX_ORIGINALS} are tried."
-        )
+    if tried > limit:
+        raise BudgetExceeded(f"The release may come from {tried:.3g} different originals; at most {limit} are tried.")
     return {c: _preimages(c, members, hidden) for c in classes}
 
 

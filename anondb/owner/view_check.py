@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sqlglot import exp
 
 from anondb.data.taxonomy import from_edges
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import DuckDBEngine, Engine, Table, load
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.named import model_of
@@ -122,8 +123,28 @@ def _verify_recoded(
     knowledge = stored.knowledge_of(engine, stored.current_catalog(engine), entry.release_id)
     subject = replace(subject, knowledge=knowledge, released_items=released)
     verification = checks.verify_subject(subject, model, witnesses)
+    if "item_supports" in read_manifest(engine, schema):
+        differing = _differing_supports(engine, dataset, schema, model, recoded, codes)
+        still = verification.verified and not differing
+        verification = replace(verification, verified=still, item_supports=differing)
     engine.drop(recoded, codes, images)
     return verification
+
+
+def _differing_supports(
+    engine: DuckDBEngine, dataset: Dataset, schema: SchemaName, model: Model, recoded: Table, codes: Table
+) -> int:
+    """The number of item supports of a release that its rule does not give for the current source."""
+    released, rule = schema.table("released_items"), checks.support_rule(model)
+    original = {"transactions": dataset.transactions, "items": dataset.items, "released_items": released}
+    tables: dict[str, Table | exp.Query] = {
+        "released_items": released,
+        "supports": load("statements/shown").bind({"transactions": recoded, "codes": codes}, {}),
+        "holders": load("statements/holders").bind(original, {}),
+    }
+    recounted = load("release/item_supports").bind(tables, {"k": rule.k, "m": rule.m})
+    compared: dict[str, Table | exp.Query] = {"recounted": recounted, "item_supports": schema.table("item_supports")}
+    return int(engine.scalar("statements/differing_supports", compared))
 
 
 def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, combinations, product
+from typing import Any
 
 import pytest
+import reference_supports as ref
 from portions import some
 from reference import apriori as naive_apriori
 from reference import coat as naive_coat
 from reference import generalize, mhghs
 
+import anondb
 from anondb.data.taxonomy import from_edges
 from anondb.errors import BudgetExceeded, InputError
 from anondb.models.km import KmAnonymity
 from anondb.owner import inversion
+from anondb.owner.inversion import ReaderView
 
 CHILDREN = {"R": ["P", "Q"], "P": ["a", "b"], "Q": ["c", "d"]}
 EDGES = [("R", None), *((x, node) for node, below in CHILDREN.items() for x in below)]
 
 
-def brute_force(released: list[frozenset[str]], members: dict[str, list[str]], gives: object) -> inversion.Inversion:
+def brute_force(
+    released: list[frozenset[str]], members: dict[str, list[str]], gives: object, possible: Any = lambda _: True
+) -> inversion.Inversion:
     """Every original, person by person."""
 
     def subsets(items: list[str]) -> list[tuple[str, ...]]:
@@ -33,7 +40,7 @@ def brute_force(released: list[frozenset[str]], members: dict[str, list[str]], g
     ]
     totals: list[Counter[tuple[int, str]]] = [Counter(), Counter()]
     counts = [0, 0]
-    for originals in product(*choices):
+    for originals in filter(possible, product(*choices)):
         for which in (0, 1) if gives(originals) else (0,):  # type: ignore[operator]
             counts[which] += 1
             totals[which].update((n, x) for n, t in enumerate(originals) for x in t)
@@ -67,15 +74,14 @@ def test_mhghs_is_inverted(sets: list[str], k: int) -> None:
         return list(published) == released
 
     wanted = brute_force(released, members, gives)
-    found = inversion.invert(released, members, KmAnonymity(k, 1), "mhghs", taxonomy=from_edges(EDGES))
+    found = inversion.invert(ReaderView(released, members), KmAnonymity(k, 1), "mhghs", taxonomy=from_edges(EDGES))
     assert found == wanted and found.posterior >= found.naive
 
 
 def test_a_release_that_the_algorithm_never_makes() -> None:
     with pytest.raises(InputError) as caught:
         inversion.invert(
-            [frozenset("P"), frozenset("P"), frozenset("Q")],
-            {"P": ["a", "b"], "Q": ["c", "d"]},
+            ReaderView([frozenset("P"), frozenset("P"), frozenset("Q")], {"P": ["a", "b"], "Q": ["c", "d"]}),
             KmAnonymity(2, 1),
             "mhghs",
             taxonomy=from_edges(EDGES),
@@ -93,7 +99,7 @@ def test_coat_is_inverted() -> None:
         result = naive_coat(originals, 2, m=2)
         return not result.suppressed and sorted(result.blocks) == [("a", "b"), ("c",)]
 
-    found = inversion.invert(released, members, KmAnonymity(2, 2), "coat")
+    found = inversion.invert(ReaderView(released, members), KmAnonymity(2, 2), "coat")
     assert found == brute_force(released, members, gives)
 
 
@@ -108,12 +114,53 @@ def test_apriori_is_inverted(sets: list[str], k: int) -> None:
         return [frozenset(t) for t in generalize(CHILDREN, originals, cut)] == released
 
     wanted = brute_force(released, members, gives)
-    found = inversion.invert(released, members, KmAnonymity(k, 1), "apriori", taxonomy=from_edges(EDGES))
+    found = inversion.invert(ReaderView(released, members), KmAnonymity(k, 1), "apriori", taxonomy=from_edges(EDGES))
     assert found == wanted and found.posterior >= found.naive
 
 
 def test_large_releases_and_unknown_names_are_refused() -> None:
     with pytest.raises(BudgetExceeded):
-        inversion.invert([frozenset("P")] * 4, {"P": list("abcdefghij")}, KmAnonymity(2, 1), "coat")
+        inversion.invert(ReaderView([frozenset("P")] * 4, {"P": list("abcdefghij")}), KmAnonymity(2, 1), "coat")
     with pytest.raises(InputError):
-        inversion.invert([frozenset("a")] * 2, {"a": ["a"]}, KmAnonymity(2, 1), "coat", suppressed=True)
+        inversion.invert(ReaderView([frozenset("a")] * 2, {"a": ["a"]}, True), KmAnonymity(2, 1), "coat")
+
+
+def test_item_supports_are_read() -> None:
+    """Originals outside of the counts are impossible; those that the algorithm leads to publish the same table."""
+    members = {"(a,b)": ["a", "b"], "c": ["c"]}
+    released = [frozenset(["(a,b)", "c"]), frozenset(["(a,b)", "c"]), frozenset(["(a,b)"])]
+    originals = [frozenset("ac"), frozenset("abc"), frozenset("a")]
+    table = ref.published(released, members, originals, 2, 2)
+
+    def possible(baskets: tuple[frozenset[str], ...]) -> bool:
+        return all(low <= sum(item in b for b in baskets) <= high for (_, item), (low, high) in table.items())
+
+    def gives(baskets: tuple[frozenset[str], ...]) -> bool:
+        if set().union(*baskets) != set("abc") or ref.published(released, members, baskets, 2, 2) != table:
+            return False
+        result = naive_coat(baskets, 2, m=2)
+        return not result.suppressed and sorted(result.blocks) == [("a", "b"), ("c",)]
+
+    found = inversion.invert(ReaderView(released, members, False, table), KmAnonymity(2, 2), "coat")
+    assert found == brute_force(released, members, gives, possible)
+    assert found.originals <= inversion.invert(ReaderView(released, members), KmAnonymity(2, 2), "coat").originals
+
+
+def test_the_owner_of_a_small_release_is_warned(monkeypatch: pytest.MonkeyPatch) -> None:
+    results: list[inversion.Inversion] = []
+
+    def settled(*args: Any, **options: Any) -> inversion.Inversion:
+        results.append(invert(*args, **options))
+        return replace(results[-1], certain=3)
+
+    invert = inversion.invert
+    monkeypatch.setattr(inversion, "invert", settled)
+    with anondb.connect() as database:
+        rows = "(1, 'a'), (1, 'c'), (2, 'a'), (2, 'b'), (2, 'c'), (3, 'c')"
+        database.sql(f"CREATE TABLE t AS SELECT * FROM (VALUES {rows}) v(tid, item)")
+        options = {"model": KmAnonymity(2, 2), "algorithm": "coat", "queries": 2}
+        reports = [
+            database.anonymize("t", name=n, item_supports=n == "with", **options).report for n in ("with", "plain")
+        ]
+    told = [[w for w in r.warnings if "infer 3 facts on persons" in w] for r in reports if r is not None]
+    assert len(told[0]) == 1 and not told[1] and len(results) == 1 and results[0].originals > 1

@@ -158,3 +158,20 @@ def test_real_algorithms(algorithm: str) -> None:
         for listed, truth, estimate, low, high in connection.execute(answers).fetchall():
             least, expected, most = release.count_bounds(listed)
             assert (low, high) == (least, most) and estimate == pytest.approx(expected) and low <= truth <= high, listed
+
+
+def test_against_the_source() -> None:
+    """Counts that are not those of the current source are reported."""
+    with anondb.connect() as database:
+        database.sql(
+            "CREATE TABLE t AS SELECT i AS tid, unnest(['i' || i % 4, 'j' || i % 3]) AS item FROM range(120) r(i);"
+            " CREATE TABLE tree AS SELECT DISTINCT item AS node, left(item, 1) AS parent FROM t"
+            " UNION ALL SELECT * FROM (VALUES ('i', '*'), ('j', '*')) v(node, parent)"
+        )
+        model, options = anondb.KmAnonymity(11, 2), {"taxonomy": "tree", "queries": 2}
+        release = database.anonymize("t", model=model, name="r", item_supports=True, **options)
+        assert database.engine.connection.execute("SELECT count(*) FROM release_r.item_supports").fetchall() != [(0,)]
+        assert database.check_view("r").verification.item_supports == 0
+        database.sql("UPDATE t SET item = replace(item, '1', '0') WHERE tid < 90")
+        changed = database.check_view("r").verification
+        assert changed.item_supports and not changed.verified and release.verification.verified
