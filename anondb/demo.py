@@ -46,6 +46,7 @@ TWO_WORDS = (
     *("migraine tablets", "sun cream", "hand cream", "pregnancy test", "glucose test strips"),
 )
 QUESTIONS = (("milk",), ("milk", "bread"), ("coffee", "chocolate"), ("nappies", "wipes"), ("aspirin",), ("saffron",))
+RELEASES = {"spring": False, "spring_supports": True}  # whether they have item supports
 
 
 @dataclass(frozen=True)
@@ -60,22 +61,33 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Story:
-    """The results of the demo: the owner's database, the sealed file, the report, and the answers."""
+class Published:
+    """A release of the demo: its sealed file, the report, and the answers from the file."""
 
-    database: Path
     sealed: Path
     report: Report
     answers: tuple[Answer, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The results as JSON values."""
+        """The release as JSON values."""
         return {
-            "database": str(self.database),
             "sealed": str(self.sealed),
             "report": self.report.to_json(),
             "answers": [{**vars(a), "items": list(a.items)} for a in self.answers],
         }
+
+
+@dataclass(frozen=True)
+class Story:
+    """The results of the demo: the owner's database, and the same rows published without and with item supports."""
+
+    database: Path
+    plain: Published
+    supported: Published
+
+    def to_json(self) -> dict[str, Any]:
+        """The results as JSON values."""
+        return {"database": str(self.database), **self.plain.to_json(), "with_item_supports": self.supported.to_json()}
 
 
 def products(words: str) -> list[str]:
@@ -140,36 +152,50 @@ def run_demo(
     on_statement: Callable[[str], None] | None = None,
     on_progress: Callable[[str], None] | None = None,
 ) -> Story:
-    """Make the shop in ``directory``, release it with k=5 and m=2, seal the release, and query the sealed file.
+    """Make the shop in ``directory``, publish it with k=5 and m=2 without and with item supports, and query both files.
 
     Raises:
         InputError: the directory already has a shop, or cannot be created.
     """
-    owner, sealed = directory / "shop.duckdb", directory / "spring.duckdb"
+    owner, files = directory / "shop.duckdb", [directory / f"{name}.duckdb" for name in RELEASES]
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError:
         raise InputError(f"The directory {directory.name!r} cannot be created.", code="not_writable") from None
-    if owner.exists() or sealed.exists():
+    if any(file.exists() for file in (owner, *files)):
         raise InputError(
             f"The directory {directory.name!r} already has a shop.",
             code="target_exists",
             hint="Name another directory.",
         )
+    made = []
     with connect(owner, on_statement=on_statement, on_progress=on_progress) as database:
         make_shop(database)
-        release = database.anonymize(
-            "sales", model=KmAnonymity(k=5, m=2), taxonomy="food", name="spring", publish=sealed
-        )
-        bought: dict[int, set[str]] = {}
-        for customer, item in baskets():
-            bought.setdefault(customer, set()).add(item)
-    if release.report is None:
-        raise EngineError("The demo made no report.")
+        for sealed, (name, item_supports) in zip(files, RELEASES.items(), strict=True):
+            release = database.anonymize(
+                "sales",
+                model=KmAnonymity(k=5, m=2),
+                taxonomy="food",
+                name=name,
+                item_supports=item_supports,
+                publish=sealed,
+                allow_overlap=item_supports,  # the second release is of the same persons as the first
+            )
+            if release.report is None:
+                raise EngineError("The demo made no report.")
+            made.append(Published(sealed, release.report, _answers(sealed)))
+    return Story(owner, *made)
+
+
+def _answers(sealed: Path) -> tuple[Answer, ...]:
+    """Ask a sealed file the questions, and count the truth."""
+    bought: dict[int, set[str]] = {}
+    for customer, item in baskets():
+        bought.setdefault(customer, set()).add(item)
     answers = []
     with duckdb.connect(str(sealed), read_only=True) as analyst:
         for items in QUESTIONS:
             bounds = analyst.execute("SELECT * FROM count_bounds($items)", {"items": list(items)}).fetchall()[0]
             truth = sum(set(items) <= basket for basket in bought.values())
             answers.append(Answer(items, truth, int(bounds[0]), float(bounds[1]), int(bounds[2])))
-    return Story(owner, sealed, release.report, tuple(answers))
+    return tuple(answers)

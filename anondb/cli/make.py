@@ -27,7 +27,7 @@ from anondb.cli.app import (
     transactions_of,
 )
 from anondb.cli.flags import MODEL_PARAMETERS, flag_values, pairs, with_flags
-from anondb.cli.words import print_answers, print_items, print_json, print_report, sql_list
+from anondb.cli.words import print_answers, print_comparison, print_items, print_json, print_report, sql_list
 from anondb.errors import InputError
 from anondb.options import WORKLOAD
 from anondb.policy import ALGORITHM, OUTPUT, SOURCES
@@ -135,7 +135,7 @@ def demo(
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """Make a small shop, anonymize and publish it, and compare analyst queries with the truth."""
+    """Make a small shop, publish it without and with item supports, and compare analyst queries with the truth."""
     from anondb.demo import run_demo
 
     with progress() as say:
@@ -147,8 +147,13 @@ def demo(
     if as_json:
         print_json(story.to_json())
         return
-    print_report(story.report, kept=True)
-    print_answers(story.answers)
-    typer.echo(f"\nThe shop is in {story.database}, the sealed release in {story.sealed}.")
-    typer.echo("Open the release with any DuckDB client and query it yourself:")
-    typer.echo(f"  FROM count_bounds({sql_list(story.answers[0].items)});")
+    plain, supported = story.plain, story.supported
+    print_report(plain.report, kept=True)
+    print_answers(plain.answers)
+    print_comparison(plain, supported)
+    typer.echo(f"\nThe shop is in {story.database}, the sealed releases in {plain.sealed} and {supported.sealed}.")
+    typer.echo(
+        "Both are of the same persons, so the second was published with allow_overlap; give readers one of them."
+    )
+    typer.echo("Open a release with any DuckDB client and query it yourself:")
+    typer.echo(f"  FROM count_bounds({sql_list(plain.answers[0].items)});")

@@ -209,17 +209,31 @@ def _constraint_rows(report: ConstraintReport | None) -> list[tuple[str, str]]:
 
 def print_answers(answers: Any) -> None:
     """Print the demo's answers and the truth."""
+    title = "how many customers bought all of these?"
+    _print_beside_truth(title, "items", [(", ".join(a.items), a) for a in answers])
+
+
+def print_comparison(without: Any, with_supports: Any) -> None:
+    """Print the demo's first answer, and the error of random queries, without and with item supports."""
+    title = f"{', '.join(without.answers[0].items)}, without and with item supports"
+    _print_beside_truth(title, "release", [(r.report.release, r.answers[0]) for r in (without, with_supports)])
+    measured = [r.report.accuracy.to_json() for r in (without, with_supports)]
+    first, second = (figure(m["relative_error"]["median"]) for m in measured)
+    asked = f"{measured[0]['queries']:,} queries of {measured[0]['size']} items"
+    typer.echo(f"median relative error over the {asked}: {first} without, {second} with item supports")
+
+
+def _print_beside_truth(title: str, first: str, rows: Sequence[tuple[str, Any]]) -> None:
+    """Print answers of the demo, each with its name, beside the truth."""
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title="how many customers bought all of these?", box=None, title_justify="left", title_style="bold")
-    table.add_column("items")
+    table = Table(title=title, box=None, title_justify="left", title_style="bold")
+    table.add_column(first)
     for name in ("truth", "lower bound", "estimate", "upper bound"):
         table.add_column(name, justify="right")
-    for a in answers:
-        table.add_row(
-            shown(", ".join(a.items)), str(a.truth), str(a.lower_bound), f"{a.estimate:.1f}", str(a.upper_bound)
-        )
+    for name, a in rows:
+        table.add_row(shown(name), str(a.truth), str(a.lower_bound), f"{a.estimate:.1f}", str(a.upper_bound))
     Console().print(table)
 
 

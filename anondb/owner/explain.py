@@ -13,7 +13,7 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.owner import ledger
 from anondb.owner import releases as stored
-from anondb.release.objects import SchemaName, is_local
+from anondb.release.objects import SchemaName, is_local, read_manifest
 
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"
 
@@ -135,8 +135,19 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
         members=tuple(members.get(shown, ())) if shown is not None else (),
         path=tuple(path),
         steps=tuple(steps),
-        conclusion=_conclusion(item, outcome, shown, members, cause, stopped, bool(path)),
+        conclusion=_conclusion(item, outcome, shown, members, cause, stopped, bool(path))
+        + _published_bounds(engine, schema, item, outcome),
     )
+
+
+def _published_bounds(engine: Engine, schema: SchemaName, item: str, outcome: str) -> str:
+    """What the item supports of the release say of a generalized item, as a sentence."""
+    if outcome != GENERALIZED or "item_supports" not in read_manifest(engine, schema):
+        return ""
+    counts = engine.query("query/item_counts", {"item_counts": schema.table("item_counts")})
+    place = counts["item"].tolist().index(item)
+    low, high = (int(counts[name][place]) for name in ("lower_bound", "upper_bound"))
+    return f" Its item support says that {low:,} to {high:,} transactions hold it."
 
 
 def _members(engine: Engine, schema: SchemaName) -> dict[str, list[str]]:

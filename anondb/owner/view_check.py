@@ -140,7 +140,7 @@ def _differing_supports(
     tables: dict[str, Table | exp.Query] = {
         "released_items": released,
         "supports": load("statements/shown").bind({"transactions": recoded, "codes": codes}, {}),
-        "holders": load("statements/holders").bind(original, {}),
+        "holders": load("release/item_holders").bind(original, {}),
     }
     recounted = load("release/item_supports").bind(tables, {"k": rule.k, "m": rule.m})
     compared: dict[str, Table | exp.Query] = {"recounted": recounted, "item_supports": schema.table("item_supports")}

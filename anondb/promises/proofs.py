@@ -204,9 +204,9 @@ def item_supports(manifest: Manifest) -> exp.Query:
     items = Table("", SEALED_SCHEMA, "transaction_items").expression()
     labels = Table("", SEALED_SCHEMA, "labels").expression()
     tables: dict[str, Table | exp.Query] = {
-        "transactions": exp.select(exp.column("transaction_id").as_("tid"), exp.column("item_id").as_("item")).from_(
-            items
-        ),
+        "transactions": exp.select(*(exp.column(c).as_(n) for c, n in (("transaction_id", "tid"), ("item_id", "item"))))
+        .distinct()
+        .from_(items),
         "items": exp.select(exp.column("item_id").as_("item"), exp.column("item").as_("label")).from_(labels),
         "released_items": _MEMBERS,
         "item_supports": Table("", SEALED_SCHEMA, "item_supports"),

@@ -186,8 +186,9 @@ def freeze(
         write_records(engine, values, numbered, *places)
     _write_members(engine, items, rows.occurring, release_schema)
     if supports is not None:
-        _check_sets(items)
-        write_item_supports(engine, dataset, numbered, release_schema, supports)
+        _check_supported(items, rows)
+        local = isinstance(items, LocalRecoding)
+        write_item_supports(engine, dataset, numbered, release_schema, supports, local=local)
     engine.drop(numbered)
     suppression = "some" if rows.suppression else "none"
     manifest = _manifest(dataset, model, release_id, suppression, items.semantics)
@@ -217,12 +218,16 @@ def freeze(
     )
 
 
-def _check_sets(items: GlobalRecoding | LocalRecoding) -> None:
-    if items.semantics == "atomic":
+def _check_supported(items: GlobalRecoding | LocalRecoding, rows: _Rows) -> None:
+    """Check that a release of this recoding may have item supports.
+
+    Raises:
+        InputError: ``no_item_supports``.
+    """
+    why = "its nodes overlap within a transaction" if items.semantics == "atomic" else "everything was suppressed"
+    if items.semantics == "atomic" or not rows.occurring:
         raise InputError(
-            "A release of bags cannot have item supports: its nodes overlap within a transaction.",
-            code="no_item_supports",
-            hint="Leave them out, or use the algorithm partition.",
+            f"The release cannot have item supports: {why}.", code="no_item_supports", hint="Leave them out."
         )
 
 

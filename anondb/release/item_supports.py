@@ -33,7 +33,7 @@ class SupportRule:
 
 
 def write_item_supports(
-    engine: Engine, dataset: Dataset, numbered: Table, schema: SchemaName, rule: SupportRule
+    engine: Engine, dataset: Dataset, numbered: Table, schema: SchemaName, rule: SupportRule, *, local: bool
 ) -> None:
     """Write the table ``item_supports`` of a release, from its frozen rows and the original data.
 
@@ -43,13 +43,18 @@ def write_item_supports(
         numbered: ``(tid, transaction_id)``, the number of each transaction in the release.
         schema: the release, whose other tables exist.
         rule: the parameters of the promise.
+        local: whether the released item of an item depends on the transaction.
     """
     rows = {name: schema.table(name) for name in ("transaction_items", "labels", "released_items")}
-    original = {"transactions": dataset.transactions, "items": dataset.items, "numbered": numbered}
+    original = {"transactions": dataset.transactions, "items": dataset.items}
+    if local:
+        holders = load("release/holders").bind(original | {"numbered": numbered} | rows, {})
+    else:
+        holders = load("release/item_holders").bind(original | {"released_items": rows["released_items"]}, {})
     tables: dict[str, Table | exp.Query] = {
         "released_items": rows["released_items"],
         "supports": load("release/label_counts").bind({n: rows[n] for n in ("transaction_items", "labels")}, {}),
-        "holders": load("release/holders").bind(original | rows, {}),
+        "holders": holders,
     }
     bounds = engine.query("release/item_supports", tables, k=rule.k, m=rule.m)
     columns: dict[str, Any] = {name: bounds[name] for name in SUPPORTS if name != "weight"}

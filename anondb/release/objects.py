@@ -201,7 +201,7 @@ def kind_of_rows(manifest: Mapping[str, str]) -> Kind | None:
     kind = LAYOUTS.get(layout_of(manifest.get("model", "")))
     if kind is None or "item_supports" not in manifest:
         return kind
-    return with_item_supports(kind) if kind is not ANATOMY else None
+    return None if kind is ANATOMY or manifest.get("semantics") != "set" else with_item_supports(kind)
 
 
 def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:

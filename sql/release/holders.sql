@@ -2,8 +2,8 @@
 -- params: none
 -- returns: released_item, item, n
 -- grain: released_item, item
--- How many transactions show a released item that stands for two or more items, and hold one of these items. Items that no
--- such transaction holds have no row.
+-- How many transactions of a local recoding show a released item that stands for two or more items, and hold one of these items.
+-- Items that no such transaction holds have no row.
 WITH several AS (
     SELECT released_item FROM released_items GROUP BY released_item HAVING count(*) > 1
 ),

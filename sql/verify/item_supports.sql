@@ -6,7 +6,7 @@
 -- m items (m NULL: of any size) may be held by nobody, or by k transactions or more. support is the number of transactions that
 -- show the released item. A released item that fewer than k transactions show needs no rows.
 WITH shown AS (
-    SELECT items.label AS released_item, count(DISTINCT transactions.tid) AS support
+    SELECT items.label AS released_item, count(*) AS support
     FROM transactions
     JOIN items ON transactions.item = items.item
     GROUP BY items.label
@@ -29,6 +29,20 @@ compared AS (
     FULL JOIN members ON listed.released_item = members.released_item AND listed.item = members.item
     LEFT JOIN shown ON members.released_item = shown.released_item
 ),
+judged AS (
+    SELECT
+        released_item, item, support,
+        CASE
+            WHEN copies IS NULL THEN
+                CASE WHEN size > 1 AND support >= getvariable('k') THEN 'a member of a released item has no item support' END
+            WHEN coalesce(size, 0) < 2 THEN 'an item support is of no member of its released item, or of one that stands for itself alone'
+            WHEN copies > 1 THEN 'an item support is repeated'
+            WHEN NOT coalesce(at_least >= 0 AND at_least <= at_most AND at_most <= support, false)
+                THEN 'the bounds of an item are out of order'
+            WHEN at_most < getvariable('k') THEN 'the upper bound of an item is below k'
+        END AS violation
+    FROM compared
+),
 totals AS (
     SELECT
         released_item,
@@ -38,40 +52,27 @@ totals AS (
         1 - product(1 - coalesce(weight, 0) * (at_least + at_most) / (2 * support) ORDER BY at_least ASC, at_most ASC) AS held,
         sum(at_least + at_most) / (2 * any_value(support)) AS shares,
         min(weight) AS least_weight,
-        max(weight) AS most_weight
+        count(*) = count(weight) AND min(weight) = max(weight) AS constant
     FROM compared
     WHERE size > 1 AND at_most IS NOT NULL AND support > 0
     GROUP BY released_item
+),
+judged_together AS (
+    SELECT
+        released_item, support,
+        CASE
+            WHEN at_most < support THEN 'the upper bounds of a released item are too small for its transactions'
+            WHEN at_most - support < (least(coalesce(getvariable('m'), size), size) - 1) * getvariable('k')
+                THEN 'the upper bounds leave no room for several members in k transactions'
+            WHEN NOT coalesce(constant, false)
+                OR CASE
+                    WHEN shares > 1.000001 THEN NOT (least_weight > 0 AND abs(held / least_weight - 1) < 0.000001)
+                    ELSE least_weight <> 0
+                END
+                THEN 'the weight of a released item is not that of its bounds'
+        END AS violation
+    FROM totals
 )
-SELECT 'a member of a released item has no item support' AS violation, [released_item, item] AS items, support
-FROM compared
-WHERE size > 1 AND copies IS NULL AND support >= getvariable('k')
+SELECT violation, [released_item, item] AS items, support FROM judged WHERE violation IS NOT NULL
 UNION ALL
-SELECT 'an item support is of no member of its released item, or of one that stands for itself alone', [released_item, item], support
-FROM compared
-WHERE copies > 0 AND coalesce(size, 0) < 2
-UNION ALL
-SELECT 'an item support is repeated', [released_item, item], support
-FROM compared
-WHERE copies > 1
-UNION ALL
-SELECT 'the bounds of an item are out of order', [released_item, item], support
-FROM compared
-WHERE copies > 0 AND size > 1 AND NOT coalesce(at_least >= 0 AND at_least <= at_most AND at_most <= support, false)
-UNION ALL
-SELECT 'the upper bound of an item is below k', [released_item, item], support
-FROM compared
-WHERE copies > 0 AND size > 1 AND at_most < getvariable('k')
-UNION ALL
-SELECT 'the upper bounds of a released item are too small for its transactions', [released_item], support
-FROM totals
-WHERE at_most < support
-UNION ALL
-SELECT 'the upper bounds leave no room for several members in k transactions', [released_item], support
-FROM totals
-WHERE at_most - support < (least(coalesce(getvariable('m'), size), size) - 1) * getvariable('k')
-UNION ALL
-SELECT 'the weight of a released item is not that of its bounds', [released_item], support
-FROM totals
-WHERE coalesce(least_weight <> most_weight OR least_weight IS NULL, true)
-    OR CASE WHEN shares > 1.000001 THEN NOT (least_weight > 0 AND abs(held / least_weight - 1) < 0.000001) ELSE least_weight <> 0 END
+SELECT violation, [released_item] AS items, support FROM judged_together WHERE violation IS NOT NULL

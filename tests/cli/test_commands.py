@@ -791,7 +791,12 @@ def test_demo(run: Run, tmp_path: Path) -> None:
     assert found.json["report"]["verified"] and len(found.json["answers"]) >= 3
     for answer in found.json["answers"]:
         assert answer["lower_bound"] <= answer["truth"] <= answer["upper_bound"]
-    assert left(tmp_path / "shop") == {"shop.duckdb", "spring.duckdb"}
+    supported = found.json["with_item_supports"]
+    assert supported["report"]["verified"] and supported["report"]["loss"] == found.json["report"]["loss"]
+    for wide, narrow in zip(found.json["answers"], supported["answers"], strict=True):
+        bounds = [answer[name] for answer in (wide, narrow) for name in ("lower_bound", "upper_bound")]
+        assert bounds[0] <= bounds[2] <= narrow["truth"] <= bounds[3] <= bounds[1]
+    assert left(tmp_path / "shop") == {"shop.duckdb", "spring.duckdb", "spring_supports.duckdb"}
     with duckdb.connect(str(tmp_path / "shop" / "spring.duckdb"), read_only=True) as analyst:
         row = analyst.execute("FROM count_bounds(['milk', 'bread'])").fetchall()[0]
     assert row[0] <= row[1] <= row[2]

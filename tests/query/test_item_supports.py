@@ -175,3 +175,31 @@ def test_against_the_source() -> None:
         database.sql("UPDATE t SET item = replace(item, '1', '0') WHERE tid < 90")
         changed = database.check_view("r").verification
         assert changed.item_supports and not changed.verified and release.verification.verified
+
+
+REFUSED: list[tuple[anondb.models.Model, dict[str, object]]] = [
+    (anondb.TransactionalK(2), {"algorithm": "clump", "taxonomy": "tree"}),
+    (anondb.HkpCoherence(0.8, 2, 1), {"sensitive": ["i1"], "max_suppression": 100}),
+    (anondb.Anatomy(2, columns=2), {}),
+    (anondb.KkmAnonymity(2, 1), {"records": "people", "quasi_identifiers": "age"}),
+    (anondb.KmAnonymity(100, 2), {"algorithm": "coat", "max_suppression": 100}),
+]
+
+
+@pytest.mark.parametrize(("model", "options"), REFUSED, ids=lambda part: getattr(part, "name", ""))
+def test_releases_that_cannot_have_them(model: anondb.models.Model, options: dict[str, object]) -> None:
+    with anondb.connect() as database:
+        database.sql(
+            "CREATE TABLE t AS SELECT i AS tid, unnest(['i' || i % 4, 'j' || i % 3]) AS item FROM range(24) r(i);"
+            " CREATE TABLE people AS SELECT i AS tid, 20 + i % 3 AS age FROM range(24) r(i);"
+            " CREATE TABLE tree AS SELECT DISTINCT item AS node, '*' AS parent FROM t"
+        )
+        with pytest.raises(InputError) as refused:
+            database.anonymize("t", model=model, name="r", item_supports=True, queries=2, **options)  # type: ignore[arg-type]
+        assert refused.value.code == "no_item_supports"
+        assert not database.releases()
+        database.sql(
+            "CREATE ANONYMIZED VIEW v AS FROM t"
+            " WITH (model = 'km', k = 3, taxonomy = 'tree', item_supports = true, queries = 2)"
+        )
+        assert database.release("v").manifest["item_supports"] == "true"

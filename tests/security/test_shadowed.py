@@ -235,7 +235,6 @@ def test_paths() -> None:
     assert reachable(macros, '"o.p"', "db") == macros[2:]
 
 
-@pytest.mark.slow
 def test_a_macro_of_the_same_script(tmp_path: Path) -> None:
     path = str(tmp_path / "shop.duckdb")
     with duckdb.connect(path) as connection:

@@ -2,7 +2,7 @@
 -- params: none
 -- returns: released_item, item, n
 -- grain: released_item, item
--- How many transactions hold each item that a global recoding of them would release.
+-- How many transactions hold each item of a global recoding, and so show its released item.
 SELECT any_value(released_items.released_item) AS released_item, any_value(items.label) AS item, count(*) AS n
 FROM transactions
 JOIN items ON transactions.item = items.item
