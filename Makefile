@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test quick check nightly bench bench-scale bench-papers examples clean
+.PHONY: demo test quick check nightly bench bench-supports bench-scale bench-papers examples clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +45,10 @@ bench: $(STAMP)
 	$(BIN)/python benchmarks/local.py
 	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/rt_paper.py --limits
+
+# All supported items and pairs of the real data: some minutes.
+bench-supports: $(STAMP)
+	$(BIN)/python benchmarks/item_supports.py
 
 # Up to a million transactions: some minutes, 4 GB.
 bench-scale: $(STAMP)
