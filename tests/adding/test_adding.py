@@ -10,11 +10,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from cli.shop import Outcome, Run, fill
+from cli.shop import Run, fill, in_process
 
 import anondb
 from anondb.algorithms import METHODS
-from anondb.cli import main
 from anondb.models.named import MODELS
 from anondb.promises import PROMISES
 
@@ -40,15 +39,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """The command line, in this process; its modules are imported anew, as in a process that registers first."""
-
-    def call(*words: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["anondb", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        printed = capsys.readouterr()
-        return Outcome(int(str(caught.value.code)), printed.out, printed.err)
-
-    return call
+    return in_process(monkeypatch, capsys)
 
 
 @pytest.fixture

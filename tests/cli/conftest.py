@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 
 import duckdb
 import pytest
-from cli.shop import Outcome, Run, fill
-
-from anondb.cli import main
+from cli.shop import Run, fill, in_process
 
 
 @pytest.fixture(scope="session")
@@ -33,12 +30,4 @@ def shop(template: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """The command line, in this process."""
-
-    def call(*words: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["anondb", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        found = capsys.readouterr()
-        return Outcome(int(str(caught.value.code)), found.out, found.err)
-
-    return call
+    return in_process(monkeypatch, capsys)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
+
+from anondb.cli import main
 
 BASKETS = {1: "ab", 2: "ab", 3: "ac", 4: "bc", 5: "ad", 6: "bd"}
 EDGES = [("all", None), ("X", "all"), ("Y", "all"), ("a", "X"), ("b", "X"), ("c", "Y"), ("d", "Y")]
@@ -32,6 +36,19 @@ class Outcome:
 
 
 Run = Callable[..., Outcome]
+
+
+def in_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command line, in this process."""
+
+    def call(*words: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["anondb", *map(str, words)])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        printed = capsys.readouterr()
+        return Outcome(int(str(caught.value.code)), printed.out, printed.err)
+
+    return call
 
 
 def fill(connection: duckdb.DuckDBPyConnection) -> None:
