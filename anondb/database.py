@@ -293,7 +293,10 @@ class Database:
                     file = release.publish(publish, replace=replace, allow_overlap=allow_overlap)
                 except AnondbError as error:
                     kept = f"The release {report.release!r} was made and is kept; only publishing it failed"
-                    raise type(error)(f"{error} {kept}: publish it again.", code=error.code) from None
+                    words = str(error).removesuffix(f" {error.hint}") if error.hint else str(error)
+                    raise type(error)(
+                        f"{words} {kept}.", code=error.code, hint=error.hint or "Publish it again."
+                    ) from None
                 seconds = time.perf_counter() - begun
                 release.report = pipeline.published(report, file, seconds, self.engine.one_shot)
         return release
