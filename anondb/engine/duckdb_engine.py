@@ -115,7 +115,7 @@ class DuckDBEngine:
             on_statement=on_statement,
             on_progress=on_progress,
             temp_directory=spill,
-            empty=os.fspath(path) == ":memory:",
+            empty=one_shot,
         )
         engine.one_shot = one_shot
         return engine

@@ -16,7 +16,9 @@ members AS (
     FROM (SELECT DISTINCT released_item, item FROM released_items) AS named
 ),
 listed AS (
-    SELECT released_item, item, at_least, at_most, weight, count(*) OVER (PARTITION BY released_item, item) AS copies
+    SELECT
+        released_item, item, CAST(at_least AS HUGEINT) AS at_least, CAST(at_most AS HUGEINT) AS at_most, weight,
+        count(*) OVER (PARTITION BY released_item, item) AS copies
     FROM item_supports
 ),
 compared AS (

@@ -278,3 +278,11 @@ def test_the_command_line(
         main()
     assert ended.value.code == 2
     assert "The macro 'min' in shop.main hides" in capsys.readouterr().err
+
+
+def test_a_macro_made_on_the_engines_own_connection() -> None:
+    """A database in memory is looked at once, too."""
+    with anondb.connect() as database:
+        database.engine.connection.execute(f"{ROWS}; CREATE MACRO min(x) AS 1000")
+        with pytest.raises(anondb.InputError, match="'min'"):
+            database.verify("sales")

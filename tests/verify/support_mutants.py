@@ -154,6 +154,9 @@ MUTATIONS |= {
         lambda of: [(u, x, of.s(u), of.s(u)) for u, items in of.members.items() if len(items) == 1 for x in items]
     ),
     "a released item that is not shown": more(lambda of: [("none", of.members[of.several[0]][0], 0, of.k)]),
+    "the largest number": each(lambda of, u, x, low, high: [(u, x, low, 2**63 - 1)]),
+    "the smallest number": each(lambda of, u, x, low, high: [(u, x, -(2**63), high)]),
+    "the largest numbers": all_lines(lambda of, u, x, low, high: (u, x, 2**63 - 1, 2**63 - 1)),
     "released item and item exchanged": each(lambda of, u, x, low, high: [(x, u, low, high)]),
     "no released item": each(lambda of, u, x, low, high: [(None, x, low, high)]),
     "no released item at all": all_lines(lambda of, u, x, low, high: (None, x, low, high)),
