@@ -218,8 +218,10 @@ def inference_warning(
 
     Releases of more than ``FEW_TRANSACTIONS`` transactions, or with more than ``FEW_ORIGINALS`` originals, are not tried.
     """
-    algorithm, steered = str(policy.algorithm), (policy.utility_constraints, policy.weights, policy.countable)
-    if algorithm not in INVERTIBLE or any(steered) or policy.options or frozen.transactions > FEW_TRANSACTIONS:
+    algorithm = str(policy.algorithm)
+    sources = (policy.privacy_constraints, policy.utility_constraints, policy.weights, policy.countable)
+    steered = bool(policy.options) or any(source is not None for source in sources)
+    if algorithm not in INVERTIBLE or steered or frozen.transactions > FEW_TRANSACTIONS:
         return ()
     view, limits = read_view(engine, frozen.schema), policy.max_suppression
     try:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import chain, combinations, product
 from typing import Any
 
+import pandas as pd
 import pytest
 import reference_supports as ref
 from portions import some
@@ -164,3 +165,21 @@ def test_the_owner_of_a_small_release_is_warned(monkeypatch: pytest.MonkeyPatch)
         ]
     told = [[w for w in r.warnings if "infer 3 facts on persons" in w] for r in reports if r is not None]
     assert len(told[0]) == 1 and not told[1] and len(results) == 1 and results[0].originals > 1
+
+
+def test_constraints_in_data_frames_are_not_inverted() -> None:
+    """The inversion knows nothing of the owner's constraints; a small release with them is made all the same."""
+    groups = pd.DataFrame({"group_id": ["g", "g", "g"], "item": ["a", "b", "c"]})
+    rows = pd.DataFrame({"tid": [1, 1, 2, 2, 2, 3], "item": list("acabcc")})
+    with anondb.connect() as database:
+        release = database.anonymize(
+            rows,
+            model=KmAnonymity(2, 2),
+            algorithm="coat",
+            name="r",
+            utility_constraints=groups,
+            item_supports=True,
+            max_suppression=100,
+            queries=2,
+        )
+    assert release.report is not None and release.report.verification.item_supports == 0
