@@ -273,7 +273,7 @@ def _verified(
     verification = verify_release(engine, frozen.schema, model, kind=frozen.kind, rows=rows, knowledge=knowledge)
     if not verification.verified:
         raise VerificationFailed(
-            f"The frozen release has {verification.violations} violations of {model.name}; nothing was kept."
+            f"The frozen release has {verification.all_violations} violations of {model.name}; nothing was kept."
             " This is a bug in anondb: please report it."
         )
     return verification

@@ -146,7 +146,7 @@ def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -
         typer.echo(
             f"{promise}: holds"
             if verification.verified
-            else f"{promise}: does not hold, {verification.violations} violations"
+            else f"{promise}: does not hold, {verification.all_violations} violations"
         )
         if isinstance(verification, AnatomyVerification):
             typer.echo(f"coverage of the original transactions: {verification.coverage}")
@@ -252,6 +252,9 @@ def _verify_source(
             ("suppression", "within the policy's limit" if check.within_limit else "beyond the policy's limit"),
             ("information loss", f"LM {figure(check.loss.lm)}, NCP {figure(check.loss.ncp)}"),
         ]
+        if verification.item_supports is not None:
+            differ = f"{verification.item_supports:,} differ from those of the source"
+            rows.append(("item supports", differ if verification.item_supports else "those of the source"))
         print_table(f"{shown(release)} on its current source", rows)
         print_witnesses(verification)
         print_items("without a released item", check.not_covered)

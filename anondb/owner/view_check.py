@@ -125,8 +125,7 @@ def _verify_recoded(
     verification = checks.verify_subject(subject, model, witnesses)
     if "item_supports" in read_manifest(engine, schema):
         differing = _differing_supports(engine, dataset, schema, model, recoded, codes)
-        still = verification.verified and not differing
-        verification = replace(verification, verified=still, item_supports=differing)
+        verification = replace(verification, item_supports=differing)
     engine.drop(recoded, codes, images)
     return verification
 

@@ -53,9 +53,14 @@ class Check:
         return Fraction(100 * self.not_covered_items, self.items) <= self.limit
 
     @property
-    def holds(self) -> bool:
+    def keeps_policy(self) -> bool:
         """Whether the current data keep the policy under this recoding."""
         return self.verification.verified and self.within_limit
+
+    @property
+    def holds(self) -> bool:
+        """The same, and whether the item supports of the release, if it has any, are those of the current data."""
+        return self.keeps_policy and not self.verification.item_supports
 
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The check as JSON values."""
@@ -188,7 +193,7 @@ class Refreshed(Result):
                 f" {_figure(loss.lm)} now, NCP {_figure(self.before[1])}, {_figure(loss.ncp)}"
             )
         check = self.check
-        if check.holds:
+        if check.keeps_policy:
             verdict = "the old recoding would still hold"
         elif check.verification.verified:
             verdict = "the old recoding would leave out more items than allowed"
@@ -209,7 +214,7 @@ class Refreshed(Result):
             "view": self.view,
             "changed": self.changed,
             "causes": list(self.causes),
-            "old_recoding_holds": None if self.check is None else self.check.holds,
+            "old_recoding_holds": None if self.check is None else self.check.keeps_policy,
             "images_changed": self.images_changed,
             "published": self.published,
             "intersections": [] if self.file is None else [i.to_json() for i in self.file.intersections],

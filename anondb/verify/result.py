@@ -57,6 +57,11 @@ class Verification:
     across_levels: int | None = None
     item_supports: int | None = None
 
+    @property
+    def all_violations(self) -> int:
+        """The violations of the promise, and of the item supports if there are any."""
+        return self.violations + (self.item_supports or 0)
+
     def to_json(self, *, witnesses: bool = False) -> dict[str, Any]:
         """The verification as JSON values; the key ``witnesses`` is optional."""
         result: dict[str, Any] = {
