@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
@@ -14,7 +15,7 @@ from anondb.release.conditions import judged_records
 from anondb.release.objects import ANATOMY, GLOBAL, Kind, SchemaName
 
 _ITEMS: Mapping[str, exp.Expression] = {"items": exp.column("items")}
-ANY_RELEASE = "the number of any release"  # in its place in texts that are kept for all releases of a kind
+ANY_RELEASE = secrets.token_hex(16)  # stands for the number in texts kept for all releases of a kind; no name has it
 
 
 _COUNTS = {  # by whether a release is read as a local recoding, and whether it has item supports

@@ -30,7 +30,7 @@ added AS (
         members.item,
         sum(members.at_least) AS low,
         sum((members.at_least + members.at_most) / 2 ORDER BY members.at_least ASC, members.at_most ASC) AS middle,
-        least(sum(least(members.n_complete, members.at_most)), sum(members.at_most)) AS high
+        sum(least(members.n_complete, members.at_most)) AS high
     FROM members
     GROUP BY members.item
 ),
