@@ -88,6 +88,8 @@ def definition_queries(kind: Kind) -> list[tuple[str, str]]:
         queries.append(("reconstruct", "release/reconstruct"))
     if kind.attributes is not None:
         parts += ["judged_category", "judged_range"]
+    if kind.item_supports:
+        parts += ["wanted_items", "supported_members", "supported_blocks"]
     return [*queries, *((part, f"release/{part}") for part in parts)]
 
 
@@ -109,7 +111,10 @@ def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Cre
         for attribute in kind.attributes:
             named = exp.to_identifier(attribute.name, quoted=True)
             parameters.append(exp.PropertyEQ(this=named, expression=exp.null()))
-    yield _macro(schema, "count_bounds", parameters, _body(_bounds(kind), schema.name, _ITEMS, made))
+    if kind.item_supports:
+        made |= _supported(schema.name)
+    values = {} if kind.item_supports else _ITEMS
+    yield _macro(schema, "count_bounds", parameters, _body(_bounds(kind), schema.name, values, made))
     if kind is ANATOMY:
         placed = {"in_place": _in_place("reconstruct", schema.name, release_id, kind)}
         original = _body("release/reconstruct", schema.name, {"seed": exp.column("seed")}, placed)
@@ -168,6 +173,17 @@ def _checked(schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
     """The checks that ``count_bounds`` makes first: the table ``checked`` of its body."""
     placed = {"in_place": _in_place("count_bounds", schema, release_id, kind)}
     return {"checked": _body("release/checked_items", schema, _ITEMS, placed)}
+
+
+def _supported(schema: str) -> dict[str, exp.Query]:
+    """What the bounds of a release with item supports are made of, for the queried items."""
+    wanted = _body("release/wanted_items", schema, _ITEMS)
+    members = _body("release/supported_members", schema, {}, {"wanted": wanted})
+    return {
+        "wanted": wanted,
+        "members": members,
+        "blocks": _body("release/supported_blocks", schema, {}, {"members": members}),
+    }
 
 
 def _without_ctes(query: exp.Query) -> exp.Query:

@@ -1,5 +1,5 @@
--- reads: checked(passed), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id), labels(item_id, item), released_items(released_item, item), item_supports(released_item, item, at_least, at_most, weight)
--- params: items
+-- reads: checked(passed), wanted(item), members(item, queried, at_most), blocks(item_id, queried, slack, most, chance), transaction_ids(transaction_id, complete), transaction_items(transaction_id, item_id)
+-- params: none
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
 -- The body of the macro count_bounds(items) of a local recoding of sets with item supports: how many original transactions hold
@@ -13,57 +13,11 @@
 --   the sum of its u over the released items above it, and the transactions that are not complete.
 -- * Lower: for each such cover, of the T transactions at most s - l lack x, for each x.
 -- The estimate is that of a global recoding for each cover, with suppressed items as absent.
-WITH asked AS (
-    SELECT CAST(getvariable('items') AS TEXT[]) AS labels
-),
-wanted AS (
-    SELECT DISTINCT decode(encode(label)) AS item FROM (SELECT unnest(labels) AS label FROM asked) AS listed
-),
-settings AS (
+WITH settings AS (
     SELECT
         (SELECT count(*) FROM wanted) AS n_items,
         (SELECT count(*) FROM transaction_ids) AS n,
         (SELECT count(*) FROM transaction_ids WHERE NOT complete) AS n_incomplete
-),
-touched AS (
-    SELECT labels.item_id, labels.item AS released_item, count(*) AS support
-    FROM transaction_items
-    JOIN labels ON transaction_items.item_id = labels.item_id
-    WHERE labels.item IN (
-        SELECT released_items.released_item FROM released_items JOIN wanted ON released_items.item = wanted.item
-    )
-    GROUP BY labels.item_id, labels.item
-),
-members AS (
-    SELECT
-        touched.item_id,
-        touched.support,
-        released_items.item,
-        wanted.item IS NOT NULL AS queried,
-        coalesce(
-            item_supports.at_least,
-            CASE WHEN count(*) OVER (PARTITION BY touched.item_id) = 1 THEN touched.support ELSE 0 END
-        ) AS at_least,
-        coalesce(item_supports.at_most, touched.support) AS at_most,
-        coalesce(item_supports.weight, 1) AS weight
-    FROM touched
-    JOIN released_items ON touched.released_item = released_items.released_item
-    LEFT JOIN item_supports
-        ON released_items.released_item = item_supports.released_item AND released_items.item = item_supports.item
-    LEFT JOIN wanted ON released_items.item = wanted.item
-),
-blocks AS (
-    SELECT
-        members.item_id,
-        count(*) FILTER (WHERE members.queried) AS queried,
-        min(members.at_most) FILTER (WHERE members.queried) AS least_most,
-        sum(members.support - members.at_least) FILTER (WHERE members.queried) AS slack,
-        sum(members.at_most) - any_value(members.support) AS excess,
-        product((members.at_least + members.at_most) / (2 * members.support) ORDER BY members.at_least ASC, members.at_most ASC)
-            FILTER (WHERE members.queried) AS share,
-        any_value(members.weight) AS weight
-    FROM members
-    GROUP BY members.item_id
 ),
 held AS (
     SELECT transaction_items.transaction_id, list_sort(list(transaction_items.item_id)) AS cover, sum(blocks.queried) AS covered
@@ -88,8 +42,8 @@ judged AS (
         any_value(listed.n) AS n,
         any_value(listed.n_complete) AS n_complete,
         sum(blocks.slack) AS slack,
-        min(CASE WHEN blocks.queried > 1 THEN least(blocks.least_most, blocks.excess // (blocks.queried - 1)) ELSE blocks.least_most END) AS most,
-        product(blocks.share * pow(blocks.weight, blocks.queried - 1) ORDER BY blocks.share ASC, blocks.weight ASC) AS probability
+        min(blocks.most) AS most,
+        product(blocks.chance ORDER BY blocks.chance ASC) AS chance
     FROM (SELECT number, n, n_complete, unnest(cover) AS item_id FROM covers) AS listed
     JOIN blocks ON listed.item_id = blocks.item_id
     GROUP BY listed.number
@@ -101,7 +55,7 @@ of_items AS (
 counted AS (
     SELECT
         coalesce(sum(greatest(n - slack, 0)), 0) AS low,
-        coalesce(sum(n * probability ORDER BY probability ASC, n ASC), 0) AS middle,
+        coalesce(sum(n * chance ORDER BY chance ASC, n ASC), 0) AS middle,
         coalesce(sum(least(n_complete, most)), 0) AS high
     FROM judged
 ),
