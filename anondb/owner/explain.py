@@ -13,7 +13,7 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.owner import ledger
 from anondb.owner import releases as stored
-from anondb.release.objects import SchemaName, is_local, read_manifest
+from anondb.release.objects import SchemaName, is_local, read_manifest, read_members
 
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"
 
@@ -109,7 +109,7 @@ def explain(engine: DuckDBEngine, name: str, item: str) -> Explanation:
             code="local_recoding",
             hint="Its table released_items lists the released items that may stand for the item.",
         )
-    members = _members(engine, schema)
+    members = read_members(engine, schema)
     image = {member: released for released, below in members.items() for member in below}
     path = _path(ledger.taxonomy_of(engine, catalog, entry.release_id), item)
     decisions = ledger.decisions_of(engine, catalog, entry.release_id)
@@ -148,15 +148,6 @@ def _published_bounds(engine: Engine, schema: SchemaName, item: str, outcome: st
     place = counts["item"].tolist().index(item)
     low, high = (int(counts[name][place]) for name in ("lower_bound", "upper_bound"))
     return f" Its item support says that {low:,} to {high:,} transactions hold it."
-
-
-def _members(engine: Engine, schema: SchemaName) -> dict[str, list[str]]:
-    """The original items that each released item stands for."""
-    pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
-    members: dict[str, list[str]] = {}
-    for released, member in zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True):
-        members.setdefault(released, []).append(member)
-    return members
 
 
 def _path(edges: list[tuple[str, str | None]], item: str) -> list[str]:

@@ -30,7 +30,7 @@ from anondb.promises.check import support_rule
 from anondb.recode import recode
 from anondb.recoding import GlobalRecoding
 from anondb.release.freeze import FrozenRelease
-from anondb.release.objects import SchemaName, read_manifest
+from anondb.release.objects import SchemaName, read_manifest, read_members
 
 MAX_ORIGINALS = 2_000
 FEW_TRANSACTIONS, FEW_ORIGINALS = 30, 100  # of a release that is inverted when it is made: some seconds
@@ -112,11 +112,7 @@ class ReaderView:
 
 def read_view(engine: Engine, schema: SchemaName) -> ReaderView:
     """Read a release into memory."""
-    manifest = read_manifest(engine, schema)
-    members: dict[str, list[str]] = {}
-    pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
-    for released, item in zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True):
-        members.setdefault(released, []).append(item)
+    manifest, members = read_manifest(engine, schema), read_members(engine, schema)
     baskets = engine.query("attack/baskets", {t: schema.table(t) for t in ("transactions", "transaction_ids")})
     transactions: dict[int, set[str]] = {}
     for number, label in zip(baskets["transaction_id"].tolist(), baskets["item"].tolist(), strict=True):

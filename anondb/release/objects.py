@@ -246,3 +246,12 @@ def read_manifest(engine: Engine, schema: SchemaName) -> dict[str, str]:
     """The manifest of a release: its model and parameters, N, semantics, and so on, all as text."""
     rows = engine.query("release/manifest", {"manifest": schema.table("manifest")})
     return dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))
+
+
+def read_members(engine: Engine, schema: SchemaName) -> dict[str, list[str]]:
+    """The original items that each released item stands for."""
+    pairs = engine.query("release/members", {"released_items": schema.table("released_items")})
+    members: dict[str, list[str]] = {}
+    for released, member in zip(pairs["released_item"].tolist(), pairs["item"].tolist(), strict=True):
+        members.setdefault(released, []).append(member)
+    return members
