@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -15,7 +16,9 @@ from anondb.release.conditions import judged_records
 from anondb.release.objects import ANATOMY, GLOBAL, Kind, SchemaName
 
 _ITEMS: Mapping[str, exp.Expression] = {"items": exp.column("items")}
-ANY_RELEASE = secrets.token_hex(16)  # stands for the number in texts kept for all releases of a kind; no name has it
+_ANY = secrets.token_hex(16)  # stands for names and numbers in texts that are kept for all releases of a kind
+ANY_RELEASE = f"release {_ANY}"
+_ANY_SCHEMA = SchemaName(f"catalog {_ANY}", f"schema {_ANY}")
 
 
 _COUNTS = {  # by whether a release is read as a local recoding, and whether it has item supports
@@ -299,10 +302,18 @@ def create_views_and_macros(engine: Engine, schema: SchemaName, release_id: str,
 
 def view_and_macro_texts(schema: SchemaName, release_id: str, kind: Kind) -> list[str]:
     """The statements that create the views, macros and comments of a release; ``release_id`` is free of quotes."""
-    return [text.replace(ANY_RELEASE, release_id) for text in _texts(schema, kind)]
+    parts = dict(zip(_spelled(_ANY_SCHEMA), _spelled(schema), strict=True)) | {ANY_RELEASE: release_id}
+    placeholder = re.compile("|".join(map(re.escape, parts)))
+    return [placeholder.sub(lambda match: parts[match[0]], text) for text in _texts(kind)]
 
 
-@lru_cache(maxsize=16)  # a run writes the same texts three times: in the database, in the file, and to compare the file
-def _texts(schema: SchemaName, kind: Kind) -> tuple[str, ...]:
-    statements = [*definitions(schema, ANY_RELEASE, kind), *comments(schema, kind)]
+def _spelled(schema: SchemaName) -> list[str]:
+    """The ways in which statements name a schema: its catalog and its name as identifiers, and its name as a text."""
+    names = [exp.to_identifier(name, quoted=True) for name in (schema.catalog, schema.name)]
+    return [text_of(name) for name in (*names, exp.Literal.string(schema.name))]
+
+
+@lru_cache(maxsize=16)  # writing the trees takes as long as running the statements
+def _texts(kind: Kind) -> tuple[str, ...]:
+    statements = [*definitions(_ANY_SCHEMA, ANY_RELEASE, kind), *comments(_ANY_SCHEMA, kind)]
     return tuple(text_of(statement) for statement in statements)

@@ -73,6 +73,7 @@ def private(shop: Path) -> Path:
 HKP = ("--model", "hkp", "--k", 2, "--p", 2, "--h", "1/2", "--sensitive", "secrets")
 
 
+@pytest.mark.slow
 def test_hkp(run: Run, private: Path, tmp_path: Path) -> None:
     sealed = tmp_path / "sealed.duckdb"
     made = run(

@@ -245,6 +245,7 @@ def test_everything_suppressed(run: Run, shop: Path) -> None:
     assert baskets(shop, "release_none") == [[]] * 6
 
 
+@pytest.mark.slow
 def test_a_suppression_limit(run: Run, shop: Path) -> None:
     with duckdb.connect(str(shop)) as connection:  # e stands alone below the root and is rare: suppressing it is cheap
         connection.execute("INSERT INTO food VALUES ('e', 'all')")
@@ -568,6 +569,7 @@ def test_a_schema_that_is_no_release(run: Run, shop: Path) -> None:
 # ---------------------------------------------------------------------- accuracy, publish, releases
 
 
+@pytest.mark.slow
 def test_accuracy_of_a_random_workload(run: Run, shop: Path) -> None:
     words = ("accuracy", shop, "--release", "old")
     found = run(*words, "--queries", 3, "--size", 2, "--seed", 7, "--json")
@@ -682,6 +684,7 @@ def test_a_run_over_files_has_neither_releases_nor_a_ledger(run: Run, files: Pat
 # ---------------------------------------------------------------------- load and demo
 
 
+@pytest.mark.slow
 def test_load(run: Run, files: Path) -> None:
     shop = files / "new.duckdb"
     words = (

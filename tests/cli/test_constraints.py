@@ -153,6 +153,7 @@ def test_figure_2c_in_python(clinic: Path, source: str) -> None:
     assert baskets(file) == FIGURE_2C
 
 
+@pytest.mark.slow
 def test_as_an_anonymized_view(clinic: Path) -> None:
     with anondb.connect(clinic) as database:
         database.sql(

@@ -95,6 +95,7 @@ def test_the_worked_example(
         assert failed["witnesses"] == [{"items": smallest[0], "support": 2}]
 
 
+@pytest.mark.slow
 def test_partition_is_the_default_and_needs_a_taxonomy(shop: Path) -> None:
     with anondb.connect(shop / "shop.duckdb") as db:
         with pytest.raises(InputError, match="taxonomy"):
@@ -178,6 +179,7 @@ def test_too_few_transactions(shop: Path, command: Command) -> None:
         ).fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_empty_transactions(shop: Path) -> None:
     with anondb.connect(shop / "shop.duckdb") as db:
         db.sql("CREATE TABLE persons AS SELECT tid FROM sales UNION SELECT 'e1' UNION SELECT 'e2'")

@@ -91,6 +91,7 @@ def test_figures(place: Path, algorithm: str, delta: str, rum: str, groups: dict
     assert json.loads(stricter.stdout)["violations"] > 0
 
 
+@pytest.mark.slow
 def test_diversity_and_a_bound_that_cannot_be_met(place: Path) -> None:
     sealed = place / "klm.duckdb"
     code, report = anonymize(

@@ -302,6 +302,7 @@ def test_a_writer_process_that_dies(place: Path, monkeypatch: pytest.MonkeyPatch
     assert [p.name for p in (place / "out").iterdir()] == ["spring.duckdb"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executable", some(["", None, "/usr/sbin/uwsgi-like"], "/usr/sbin/uwsgi-like"))
 def test_an_odd_sys_executable(place: Path, monkeypatch: pytest.MonkeyPatch, executable: str | None) -> None:
     """Embedded in another program, which must not be started as if it were Python."""
@@ -317,6 +318,7 @@ def test_an_odd_sys_executable(place: Path, monkeypatch: pytest.MonkeyPatch, exe
     assert caught.value.code == "no_interpreter"
 
 
+@pytest.mark.slow
 def test_publishing_in_a_process_with_threads(place: Path) -> None:
     stop = threading.Event()
     busy = [threading.Thread(target=lambda: [None for _ in iter(lambda: stop.wait(0.001), True)]) for _ in range(3)]

@@ -369,6 +369,7 @@ def test_rounds_that_change_nothing_are_not_run(engine: Engine) -> None:
     assert labelled(taxonomy, found[-1]) == expected(wanted[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("leaves", "m"),
     [

@@ -112,6 +112,7 @@ def antichain(rnd: random.Random) -> list[str]:
     return [v for v in nodes if not set(ancestors(CHILDREN, v)[1:]) & set(nodes)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(10, 40))
 def test_bounds_are_attained(bench: Engine, seeds: range) -> None:
     for seed in seeds:
@@ -256,6 +257,7 @@ def test_by_item(bench: Engine, seeds: range) -> None:
             compare_by_item(release, sql, value, possible, known, exact or value is anybody)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(5, 20))
 def test_one_item_is_estimated_as_by_count_bounds(bench: Engine, seeds: range) -> None:
     lent = DuckDBEngine(bench.connection)
@@ -271,6 +273,7 @@ def test_one_item_is_estimated_as_by_count_bounds(bench: Engine, seeds: range) -
         bench.connection.execute("USE memory.main")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", some(["partition", "clump"], "clump"))
 @pytest.mark.parametrize("seeds", portions(2, 8))
 def test_truth(algorithm: str, seeds: range) -> None:

@@ -335,6 +335,7 @@ def test_all_originals(engine: Engine, seeds: range) -> None:
     assert done > len(seeds) // 3 and (suppressing > len(seeds) // 10 or len(seeds) < 9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(6, 50, 100))
 def test_truth(engine: Engine, seeds: range) -> None:
     """On random releases the truth lies within the bounds, also with several attributes, joins and groups."""

@@ -269,6 +269,7 @@ def test_the_order_of_stored_rows_does_not_matter(bench: Bench) -> None:
 # ---------------------------------------------------------------------- sealed files
 
 
+@pytest.mark.slow
 def test_a_sealed_file_has_the_same_multisets_under_other_numbers(owner: Engine, tmp_path: Path) -> None:
     hostile = [["a", "it's", "\n"], ["é", "x"], ["a", "x"], ["é", ""], ["it's"], ["", "\n"]]
     release, _ = frozen(owner, hostile, [["a", "it's", "é"], ["\n", "x", ""]])

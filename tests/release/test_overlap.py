@@ -99,6 +99,7 @@ def test_a_second_release_is_refused_or_measured(owner_file: Path, tmp_path: Pat
         assert noted[1].smallest_candidates == found.smallest and noted[0].user_name
 
 
+@pytest.mark.slow
 def test_what_counts_as_overlapping(owner_file: Path, tmp_path: Path) -> None:
     with anondb.connect(owner_file) as database:
         first = make(database, "sales", "food", "one", 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import time
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from release.cases import frozen
 from sqlglot import parse_one
 
 import anondb
-from anondb.engine import Engine, locked
+from anondb.engine import DuckDBEngine, Engine, locked
 from anondb.engine.locked import HAS_TIME_LIMIT
 from anondb.errors import BudgetExceeded, InputError
 from anondb.release import reader
@@ -20,10 +22,22 @@ from anondb.release.catalog import listed
 from anondb.release.publish import publish
 
 
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the owner's database, raw data and a sealed file."""
+    place = tmp_path_factory.mktemp("published")
+    (place / "raw.csv").write_text("tid,item\n1,secret\n")
+    with contextlib.closing(DuckDBEngine.open(place / "shop.duckdb", threads=2)) as owner:
+        publish(owner, frozen(owner).schema, place / "spring.duckdb")
+    return place
+
+
 @pytest.fixture
-def sealed(owner: Engine, tmp_path: Path) -> Path:
-    (tmp_path / "raw.csv").write_text("tid,item\n1,secret\n")
-    return publish(owner, frozen(owner).schema, tmp_path / "spring.duckdb").path
+def sealed(published: Path, tmp_path: Path) -> Path:
+    for file in published.iterdir():
+        if not (tmp_path / file.name).exists():  # an owner's database that is open stays
+            shutil.copy(file, tmp_path)
+    return tmp_path / "spring.duckdb"
 
 
 PROBES = {
@@ -88,7 +102,7 @@ def test_escapes_are_blocked_on_one_connection(sealed: Path, tmp_path: Path) -> 
     assert {p.name for p in tmp_path.iterdir()} == before
 
 
-@pytest.mark.parametrize("probe", some(PROBES, *LASTING, "python variable"))
+@pytest.mark.parametrize("probe", some(PROBES, *LASTING[2:], "python variable"))
 def test_escapes_are_blocked(sealed: Path, tmp_path: Path, probe: str) -> None:
     pandas = pytest.importorskip("pandas")
     a_frame = pandas.DataFrame({"secret": [1]})
@@ -157,7 +171,8 @@ def test_readers_of_a_replaced_file(owner: Engine, sealed: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"max_seconds": 0}, {"max_seconds": True}, {"memory_limit": "a lot"}, {"threads": 0}]
+    "wrong",
+    some([{"max_seconds": 0}, {"max_seconds": True}, {"memory_limit": "a lot"}, {"threads": 0}], {"max_seconds": 0}),
 )
 def test_bad_limits(sealed: Path, wrong: dict[str, object]) -> None:
     with pytest.raises(InputError):

@@ -49,6 +49,7 @@ def rewritten(sealed: Path, target: Path, orders: Mapping[str, str]) -> Path:
     return target
 
 
+@pytest.mark.slow
 def test_the_rows_in_their_order_are_the_file_again(sealed: Path, tmp_path: Path) -> None:
     again = rewritten(sealed, tmp_path / "again.duckdb", {})
     assert inspect(again).clean and again.read_bytes() == sealed.read_bytes()

@@ -100,6 +100,7 @@ def test_nulls_decimals_and_dates(database: Database) -> None:
     assert run(database, records="odd", quasi_identifiers="age,born,same").verification.verified
 
 
+@pytest.mark.slow
 def test_hierarchies(database: Database, tmp_path: Path) -> None:
     sql(
         database,
@@ -134,6 +135,7 @@ def test_delta(database: Database) -> None:
     refused(database, "infeasible", InfeasibleError, model=anondb.KkmAnonymity(9, 2))
 
 
+@pytest.mark.slow
 def test_infeasible_clusters(database: Database) -> None:
     sql(database, "CREATE TABLE lone AS SELECT * FROM held WHERE tid = 1")
     report = run(database).report
@@ -164,6 +166,7 @@ def test_merged_clusters_are_counted(database: Database) -> None:
     assert (found["clusters"], found["merged_clusters"], found["suppressed_clusters"]) == (1, 1, 0)
 
 
+@pytest.mark.slow
 def test_values_of_queries(database: Database) -> None:
     for values in (1, 3):
         found = run(database, values=values, size=1).report.to_json()["relational"]["accuracy"]
@@ -197,6 +200,7 @@ def rum(database: Database, **options: Any) -> str:
     return str(made.report.to_json()["relational"]["rum"])
 
 
+@pytest.mark.slow
 def test_weights_and_domains(database: Database) -> None:
     """Ages 30 to 31 and 50 to 52 of 30 to 52; two sexes that do not mix, and two places of two that do, in each cluster."""
     assert rum(database, quasi_identifiers="age") == "3/44"

@@ -167,6 +167,7 @@ def test_a_release_that_is_asked_while_it_changes(db: anondb.Database) -> None:
     assert release.query(sql) == db.release("spring").query(sql)
 
 
+@pytest.mark.slow
 def test_refresh_after_a_change_of_the_taxonomy(db: anondb.Database) -> None:
     made(db, CREATE)
     before = release_id(db)
@@ -286,6 +287,7 @@ def test_a_view_that_cannot_be_published_is_not_made(db: anondb.Database, tmp_pa
     made(db, away)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refreshing", some([False, True], True, ids=lambda r: "refresh" if r else "create"))
 def test_what_fails_while_it_is_sealed_leaves_nothing(
     db: anondb.Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refreshing: bool
@@ -372,6 +374,7 @@ def test_paths_of_a_view_are_absolute(db: anondb.Database, tmp_path: Path, monke
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
+@pytest.mark.slow
 def test_refresh_when_the_old_recoding_fails(db: anondb.Database) -> None:
     made(db, CREATE)
     db.sql("DELETE FROM sales WHERE tid = 1")  # {a, b} is left once
@@ -438,6 +441,7 @@ def test_drop_and_show(db: anondb.Database) -> None:
     assert failure(db, 'REFRESH ANONYMIZED VIEW "a ""b"""').code == "no_such_release"
 
 
+@pytest.mark.slow
 def test_a_mixed_script(db: anondb.Database, tmp_path: Path) -> None:
     place = tmp_path / "sealed.duckdb"
     text = f"""-- a policy
@@ -518,6 +522,7 @@ def test_what_sql_returns(db: anondb.Database) -> None:
         db.sql(3)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_views_in_memory() -> None:
     with anondb.connect() as db:
         db.sql("CREATE TABLE sales AS SELECT range // 2 AS tid, ['a', 'b'][range % 2 + 1] AS item FROM range(8)")
@@ -560,6 +565,7 @@ def test_explain_suppression(db: anondb.Database) -> None:
     assert absent.outcome == "absent" and "did not occur" in absent.conclusion
 
 
+@pytest.mark.slow
 def test_refresh_after_a_change_of_the_weights(db: anondb.Database) -> None:
     db.sql("CREATE TABLE weights AS SELECT DISTINCT item, 0.5 AS weight FROM sales")
     made(
@@ -572,6 +578,7 @@ def test_refresh_after_a_change_of_the_weights(db: anondb.Database) -> None:
     assert not refreshed(db, "v").changed
 
 
+@pytest.mark.slow
 def test_refresh_after_a_change_of_the_columns(db: anondb.Database) -> None:
     db.sql(
         "CREATE TABLE halves AS SELECT 1 + dense_rank() OVER (ORDER BY item) % 2 AS column_id, item"

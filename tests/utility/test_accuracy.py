@@ -168,9 +168,10 @@ def random_case(rng: random.Random, n_items: int, n: int) -> tuple[list[list[str
     return transactions, blocks, queries
 
 
-def test_random_answers_equal_the_naive_ones(engine: Engine) -> None:
-    rng = random.Random(5)
-    for number in range(24):
+@pytest.mark.parametrize(("seed", "cases"), [(5, 10), pytest.param(6, 60, marks=pytest.mark.slow)])
+def test_random_answers_equal_the_naive_ones(engine: Engine, seed: int, cases: int) -> None:
+    rng = random.Random(seed)
+    for number in range(cases):
         case = random_case(rng, rng.randint(1, 9), rng.randint(1, 12))
         check(engine, *case, "product" if number % 4 == 0 else "joint")
         drop_all(engine)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import sqlglot
+from portions import some
 from sqlglot import exp
 
 from anondb.data.sources import Source, describe, open_source
@@ -156,7 +157,7 @@ def test_accepted_draws_are_uniform(engine: Engine, method: str, q: int) -> None
     assert chi_square_share(Counter(map(tuple, accepted.tolist())), supported(SKEWED, q)) < 2.5
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", some(METHODS, "pool", "transactions"))
 def test_workloads_are_uniform(engine: Engine, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     use(monkeypatch, method)
     dataset = load(engine, SKEWED)
@@ -167,6 +168,7 @@ def test_workloads_are_uniform(engine: Engine, monkeypatch: pytest.MonkeyPatch, 
     assert chi_square_share(counts, supported(SKEWED, 2)) < 2.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_the_seed_decides_and_the_threads_do_not(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     use(monkeypatch, method)
