@@ -2,17 +2,24 @@
 -- params: none
 -- returns: fingerprint
 -- grain: one row
--- A digest of the source data that does not depend on the order of rows: the sum of keyed digests of all (id, item) pairs
--- and of all ids. It changes with the data, and only the owner keeps it.
-WITH rows_ AS (
+-- A digest of the source data that does not depend on the order of rows: the sum of the digests of all transactions, each of
+-- its id and the sum of the digests of its items. It changes with the data, and only the owner keeps it.
+WITH digests AS (
+    SELECT item, CAST(md5_number_lower(label) AS HUGEINT) AS digest FROM items
+),
+sets AS (
+    SELECT transactions.tid, sum(digests.digest * transactions.copies) AS digest
+    FROM transactions
+    JOIN digests ON transactions.item = digests.item
+    GROUP BY transactions.tid
+),
+parts AS (
     SELECT
         md5_number_lower(
-            CAST(ids.id AS VARCHAR) || chr(0) || items.label
-            || CASE WHEN transactions.copies > 1 THEN chr(0) || CAST(transactions.copies AS VARCHAR) ELSE '' END
+            CASE WHEN sets.digest IS NULL THEN '' ELSE CAST(sets.digest AS VARCHAR) END || ':' || CAST(ids.id AS VARCHAR)
         ) AS part
-    FROM transactions JOIN ids ON transactions.tid = ids.tid JOIN items ON transactions.item = items.item
-    UNION ALL
-    SELECT md5_number_lower(CAST(id AS VARCHAR)) AS part FROM ids
+    FROM ids
+    LEFT JOIN sets ON ids.tid = sets.tid
 )
 SELECT sha256(CAST(count(*) AS VARCHAR) || ':' || CAST(coalesce(sum(CAST(part AS HUGEINT)), 0) AS VARCHAR)) AS fingerprint
-FROM rows_
+FROM parts
