@@ -328,7 +328,8 @@ class Opened:
             "items": self._items(),
         }
         coded = load("release/coded_transactions").bind(stored, {})
-        return self._kept("verify/classes", {"transactions": coded, "ids": ids})
+        merged = load("release/merged_rows").bind({"transactions": coded}, {})
+        return self._kept("verify/classes", {"transactions": merged, "ids": ids})
 
     def _items(self) -> exp.Query:
         """A number for each published label."""
