@@ -234,7 +234,7 @@ def attacked(place: Path, seed: int, options: dict[str, Any], hidden: set[str]) 
 @pytest.mark.parametrize(
     ("options", "hidden"), some(MODELS, MODELS[1], MODELS[5], ids=lambda model: model[0]["algorithm"])
 )
-@pytest.mark.parametrize("seeds", portions(1, 4, 27))
+@pytest.mark.parametrize("seeds", portions(1, 2, 27))
 def test_local_recodings_and_records(options: dict[str, Any], hidden: set[str], seeds: range, tmp_path: Path) -> None:
     done = sum(attacked(tmp_path / f"{n}.duckdb", n, options, hidden) for n in seeds)
     assert done or len(seeds) == 1

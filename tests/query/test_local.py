@@ -113,7 +113,7 @@ def antichain(rnd: random.Random) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(10, 40))
+@pytest.mark.parametrize("seeds", portions(10, 13, 40))
 def test_bounds_are_attained(bench: Engine, seeds: range) -> None:
     for seed in seeds:
         rnd = random.Random(6_000 + seed)
@@ -131,7 +131,7 @@ def test_bounds_are_attained(bench: Engine, seeds: range) -> None:
             assert lower <= estimate <= upper
 
 
-@pytest.mark.parametrize("seeds", portions(8, 40))
+@pytest.mark.parametrize("seeds", portions(8, 13, 40))
 def test_incomplete_transactions(bench: Engine, seeds: range) -> None:
     """Where something was suppressed, any items may have been in the transactions of its class, in no others."""
     anything = [frozenset(s) for n in range(7) for s in combinations([*MEMBERS["r"], "unknown"], n)]
@@ -219,7 +219,7 @@ def random_bags(
     return possible, not incomplete and not any(map(nested, published))
 
 
-@pytest.mark.parametrize("seeds", portions(8, 150, 620))
+@pytest.mark.parametrize("seeds", portions(8, 50, 620))
 def test_bags(bench: Engine, seeds: range) -> None:
     """Bounds hold for every original of a release of bags, and are attained where no node lies below another."""
     tight = 0
@@ -234,7 +234,7 @@ def test_bags(bench: Engine, seeds: range) -> None:
     assert tight >= len(seeds) // 4 - 1 > 0
 
 
-@pytest.mark.parametrize("seeds", portions(12, 150, 620))
+@pytest.mark.parametrize("seeds", portions(12, 50, 620))
 def test_by_item(bench: Engine, seeds: range) -> None:
     """GROUP BY item: where several released items stand for one item, the transactions of each are added up."""
     for n in seeds:
@@ -258,7 +258,7 @@ def test_by_item(bench: Engine, seeds: range) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(5, 20))
+@pytest.mark.parametrize("seeds", portions(5, 7, 20))
 def test_one_item_is_estimated_as_by_count_bounds(bench: Engine, seeds: range) -> None:
     lent = DuckDBEngine(bench.connection)
     for n in seeds:
@@ -275,7 +275,7 @@ def test_one_item_is_estimated_as_by_count_bounds(bench: Engine, seeds: range) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", some(["partition", "clump"], "clump"))
-@pytest.mark.parametrize("seeds", portions(2, 8))
+@pytest.mark.parametrize("seeds", portions(2, 3, 8))
 def test_truth(algorithm: str, seeds: range) -> None:
     """On releases of both algorithms every true count lies within its bounds, also for a connection passed in."""
     leaf, suppressing = sorted(MEMBERS["r"]), 0

@@ -280,7 +280,7 @@ def random_case(rng: random.Random) -> tuple[list[dict[str, Any]], list[set[str]
     return rows, sets
 
 
-@pytest.mark.parametrize("seeds", portions(4, 30, 60))
+@pytest.mark.parametrize("seeds", portions(4, 9, 60))
 def test_all_originals(engine: Engine, seeds: range) -> None:
     """Bounds are the least and greatest count of all consistent originals; the estimate is the mean of all."""
     done = suppressing = 0
@@ -336,7 +336,7 @@ def test_all_originals(engine: Engine, seeds: range) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(6, 50, 100))
+@pytest.mark.parametrize("seeds", portions(6, 15, 100))
 def test_truth(engine: Engine, seeds: range) -> None:
     """On random releases the truth lies within the bounds, also with several attributes, joins and groups."""
     answered = 0

@@ -105,7 +105,7 @@ def wanted_klm(rows: Sequence[tuple[Record, frozenset[str]]], l: int, m: float) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("m", some([1, 2, 3, inf], 2))
+@pytest.mark.parametrize("m", some([1, 2, 3, inf], 2, check=[inf]))
 def test_kkm(m: float) -> None:
     seen = set()
     for seed in range(20):
@@ -117,7 +117,7 @@ def test_kkm(m: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("m", some([1, 2, 3], 2))
+@pytest.mark.parametrize("m", some([1, 2, 3], 2, check=[]))
 def test_klm(m: int) -> None:
     seen = set()
     for seed in range(20):
@@ -129,7 +129,7 @@ def test_klm(m: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", portions(12, 36))
+@pytest.mark.parametrize("seeds", portions(12, 18, 36))
 def test_klm_with_m_infinite(seeds: range) -> None:
     """The rows are those violations to which nothing can be added: what all records with the sensitive item share."""
     seen = set()
@@ -296,7 +296,12 @@ RELEASES: list[tuple[Any, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(
     ("model", "options"),
-    some(RELEASES, RELEASES[4], ids=lambda case: f"{RELEASES.index(case)}-{case[0].name}"),
+    some(
+        RELEASES,
+        RELEASES[4],
+        check=[RELEASES[1], RELEASES[7], RELEASES[10]],
+        ids=lambda case: f"{RELEASES.index(case)}-{case[0].name}",
+    ),
 )
 def test_no_row_on_a_sealed_release(tmp_path: Path, model: Any, options: dict[str, Any]) -> None:
     """And rows as soon as something is missing."""

@@ -147,7 +147,7 @@ def read(engine: Engine) -> tuple[Dataset, Records]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [8, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [8, pytest.param(400, marks=pytest.mark.nightly)])
 def test_every_algorithm_end_to_end(engine: Engine, number: int) -> None:
     """Verified, truthful, and every true count within its bounds, for each algorithm."""
     released = 0
