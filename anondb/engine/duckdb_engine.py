@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from anondb.engine.failures import bad_unicode, open_error, transaction_open, wrap
 from anondb.engine.interface import Columns, Tables
+from anondb.engine.memory import array_bytes
 from anondb.engine.queries import Value, load
 from anondb.engine.shadowed import NameCheck
 from anondb.engine.spill import private_directory
@@ -132,6 +133,13 @@ class DuckDBEngine:
             self._connection.close()
         if self._temp_directory is not None:
             shutil.rmtree(self._temp_directory, ignore_errors=True)
+
+    @property
+    def array_bytes(self) -> int:
+        """How many bytes of arrays an algorithm may hold: a part of the memory limit."""
+        setting = exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("memory_limit")])
+        found = self.select(exp.select(setting.as_("memory_limit")), "reading the memory limit")
+        return array_bytes(str(found["memory_limit"][0]))
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:

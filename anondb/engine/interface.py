@@ -28,6 +28,11 @@ class Engine(Protocol):
     concatenated. Work tables are temporary, and dropped at the end of the transaction at the latest.
     """
 
+    @property
+    def array_bytes(self) -> int:
+        """How many bytes of arrays an algorithm may hold in this process; 0 where occurrences must stay in the database."""
+        ...
+
     def transaction(self) -> AbstractContextManager[None]:
         """Begin a transaction: one snapshot of the source; committed at the end of the block, rolled back on any error."""
         ...

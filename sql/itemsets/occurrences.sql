@@ -1,9 +1,10 @@
 -- reads: transactions(tid, item), leaves(item, node)
--- params: none
+-- params: first_tid, last_tid
 -- returns: tid, node
 -- grain: tid, node
--- All occurrences as leaves of the taxonomy, in preorder within each transaction, for the posting lists.
+-- The occurrences of a range of transactions as leaves of the taxonomy, in preorder within each transaction.
 SELECT transactions.tid, leaves.node
 FROM transactions
 JOIN leaves ON transactions.item = leaves.item
+WHERE transactions.tid BETWEEN getvariable('first_tid') AND getvariable('last_tid')
 ORDER BY transactions.tid, leaves.node

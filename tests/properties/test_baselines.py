@@ -88,10 +88,10 @@ def test_mm_where_only_two_items_together_tell_too_much(engine: Engine, seed: in
 @pytest.mark.parametrize("seeds", portions(12, 24, 60))
 def test_mm_in_chunks(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """Joins cut into ranges of a few rows find the same."""
-    from anondb.algorithms.hghs import threats
+    from anondb.algorithms.hghs import budget
 
     for n in seeds:
-        monkeypatch.setattr(threats, "CHUNK_ROWS", 1 + n % 7)
+        monkeypatch.setattr(budget, "CHUNK_ROWS", 1 + n % 7)
         check_mm(engine, 200_000 + n)
 
 

@@ -15,7 +15,9 @@ import reference as ref
 from portions import portions
 from properties.trees import coded, mine_all, random_transactions, random_tree, released, taxonomy_of
 
-from anondb.algorithms.hghs import schedule, threats
+from anondb.algorithms.hghs import budget, schedule, threats
+from anondb.algorithms.hghs.extended import NO_FAMILY
+from anondb.algorithms.hghs.growth import Growth
 from anondb.algorithms.hghs.hghs import Anonymization, Costs, Search, hghs, recode
 from anondb.algorithms.hghs.mhghs import mhghs, rounds
 from anondb.algorithms.hghs.threats import ThreatMiner
@@ -242,17 +244,17 @@ def check_mining_among_some_nodes(engine: Engine, seed: int) -> None:
     taxonomy = taxonomy_of(case.children, case.root)
     nodes = np.array(sorted(rnd.sample(range(taxonomy.size), rnd.randint(0, taxonomy.size))), dtype=np.int64)
     in_family = np.array([rnd.random() < 0.6 for _ in nodes], dtype=np.bool_)
-    family = np.where(in_family, taxonomy.parent[nodes], threats.NO_FAMILY)
+    family = np.where(in_family, taxonomy.parent[nodes], NO_FAMILY)
     family_of = dict(zip(nodes.tolist(), family.tolist(), strict=True))
     with engine.transaction():
         miner = ThreatMiner(engine, coded(engine, case.transactions), taxonomy, case.model.k)
         everything = antichains(mine_all(miner, case.m))
         found = miner.mine(nodes, family, case.m)
-        unlimited = miner.mine(nodes, np.full(len(nodes), threats.NO_FAMILY), case.m)
+        unlimited = miner.mine(nodes, np.full(len(nodes), NO_FAMILY), case.m)
         exhausted = miner.mine(nodes, family, case.m + 1).rows.keys() <= found.rows.keys()
     inside = {x for x in everything if set(x) <= set(nodes.tolist())}
     assert antichains(unlimited) == inside
-    one_family = {x for x in inside if len({family_of[n] for n in x} - {threats.NO_FAMILY}) <= 1}
+    one_family = {x for x in inside if len({family_of[n] for n in x} - {NO_FAMILY}) <= 1}
     assert one_family <= antichains(found) <= inside
     assert all(x in one_family for x in antichains(found) if len(x) > 2)
     assert exhausted or not found.exhausted
@@ -278,7 +280,7 @@ def check_extending_pairs(engine: Engine, seed: int) -> None:
         miner = ThreatMiner(engine, coded(engine, case.transactions), taxonomy, case.model.k)
         everything = antichains(mine_all(miner, 2))
         nodes = np.flatnonzero(known)
-        before = miner.mine(nodes, np.where(active[nodes], threats.NO_FAMILY, taxonomy.parent[nodes]), 2)
+        before = miner.mine(nodes, np.where(active[nodes], NO_FAMILY, taxonomy.parent[nodes]), 2)
         passive = known & ~active & ~entering
         added = miner.extend(*(np.flatnonzero(x) for x in (active, entering, passive, wanted & ~known)))
     now = active | entering
@@ -296,14 +298,14 @@ def check_extending_pairs(engine: Engine, seed: int) -> None:
 def test_in_chunks(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """A join cut into ranges of a few rows finds the same."""
     for seed in seeds:
-        monkeypatch.setattr(threats, "CHUNK_ROWS", 1 + seed % 7)
+        monkeypatch.setattr(budget, "CHUNK_ROWS", 1 + seed % 7)
         check(engine, Case(600_000 + seed, sizes=(2, 3, math.inf)), verify=False)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 10**6])
 def test_every_chunk_counts(engine: Engine, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All pairs of seven items are frequent and all 35 triples are not: every range of prefixes has some of them."""
-    monkeypatch.setattr(threats, "CHUNK_ROWS", chunk)
+    monkeypatch.setattr(budget, "CHUNK_ROWS", chunk)
     items = list("abcdefg")
     transactions = [list(x) for size in (2, 2, 3) for x in itertools.combinations(items, size)]
     taxonomy = taxonomy_of({"r": items}, "r")
@@ -319,7 +321,7 @@ SQUARE_TREE = {"r": ["u", "d"], "u": ["a", "b", "c"]}
 @pytest.mark.parametrize("limit", ["MAX_ROWS", "MAX_KEPT", "MAX_THREATS"])
 def test_budgets(engine: Engine, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too much work is refused with a typed error, before it is done; the engine stays usable."""
-    monkeypatch.setattr(threats, limit, 0)
+    monkeypatch.setattr(budget, limit, 0)
     taxonomy = taxonomy_of(SQUARE_TREE, "r")
     for algorithm in (hghs, mhghs):
         with pytest.raises(BudgetExceeded) as caught, engine.transaction():
@@ -333,9 +335,9 @@ def test_budgets(engine: Engine, limit: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_long_transaction(engine: Engine, algorithm: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two equal transactions and m = infinity: their 2^60 frequent itemsets are refused when the first of them are seen,
     before those of the next size are joined."""
-    monkeypatch.setattr(threats, "CHUNK_ROWS", 1000)
-    monkeypatch.setattr(threats, "MAX_KEPT", 20_000)
-    monkeypatch.setattr(ThreatMiner, "_next", None)
+    monkeypatch.setattr(budget, "CHUNK_ROWS", 1000)
+    monkeypatch.setattr(budget, "MAX_KEPT", 20_000)
+    monkeypatch.setattr(Growth, "_next", None)
     leaves = [f"i{n}" for n in range(60)]
     taxonomy = taxonomy_of({"r": leaves}, "r")
     with pytest.raises(BudgetExceeded) as caught, engine.transaction():

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from anondb.algorithms.hghs.threats import NO_FAMILY, ThreatMiner, Threats
+from anondb.algorithms.hghs.extended import NO_FAMILY
+from anondb.algorithms.hghs.threats import ThreatMiner, Threats
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine

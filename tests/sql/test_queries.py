@@ -169,8 +169,9 @@ EXAMPLES = [
     ),
     Example(
         "itemsets/occurrences",
-        [(1, 4), (1, 7), (2, 4), (2, 7), (3, 4), (4, 2)],
+        [(2, 4), (2, 7), (3, 4)],
         {"transactions": TRANSACTIONS, "leaves": ("item INTEGER, node INTEGER", [(0, 7), (1, 4), (2, 2)])},
+        {"first_tid": 2, "last_tid": 3},
         ordered=True,
     ),
     Example(

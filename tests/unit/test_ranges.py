@@ -8,17 +8,17 @@ import random
 import numpy as np
 import pytest
 
-from anondb.algorithms.hghs import threats
+from anondb.algorithms.hghs import budget
 
 
 @pytest.mark.parametrize("seed", range(50))
 def test_chunks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rnd = random.Random(seed)
     limit = rnd.randint(1, 30)
-    monkeypatch.setattr(threats, "CHUNK_ROWS", limit)
+    monkeypatch.setattr(budget, "CHUNK_ROWS", limit)
     keys = np.array(sorted(rnd.sample(range(100), rnd.randint(0, 20))), dtype=np.int64)
     mass = np.array([rnd.choice([0, 1, 5, 20, 50]) for _ in keys], dtype=np.int64)
-    ranges = threats.chunks(keys, mass)
+    ranges = budget.chunks(keys, mass)
     inside = [[(k, w) for k, w in zip(keys.tolist(), mass.tolist(), strict=True) if a <= k <= b] for a, b in ranges]
     assert [k for part in inside for k, _ in part] == keys.tolist()
     for part in inside:
@@ -28,5 +28,5 @@ def test_chunks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_single_range_where_all_fits() -> None:
-    assert threats.chunks(np.array([3, 9]), np.array([1, 1])) == [(3, 9)]
-    assert threats.chunks(np.array([], dtype=np.int64), np.array([], dtype=np.int64)) == []
+    assert budget.chunks(np.array([3, 9]), np.array([1, 1])) == [(3, 9)]
+    assert budget.chunks(np.array([], dtype=np.int64), np.array([], dtype=np.int64)) == []

@@ -106,7 +106,8 @@ def load_postings(engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> tuple
         )
     nodes = taxonomy.leaf_nodes(dataset)
     leaves = engine.put("leaves", {"item": ("INTEGER", np.arange(len(nodes))), "node": ("INTEGER", nodes)})
-    rows = engine.query("itemsets/occurrences", {"transactions": dataset.transactions, "leaves": leaves})
+    tables = {"transactions": dataset.transactions, "leaves": leaves}
+    rows = engine.query("itemsets/occurrences", tables, first_tid=1, last_tid=dataset.n_transactions)
     engine.drop(leaves)
     tid = rows["tid"].astype(np.int64)
     begins = np.flatnonzero(np.diff(tid, prepend=-1))

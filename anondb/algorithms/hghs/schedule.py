@@ -11,8 +11,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from anondb.algorithms.hghs.extended import NO_FAMILY
 from anondb.algorithms.hghs.known_threats import KnownThreats
-from anondb.algorithms.hghs.threats import NO_FAMILY, ThreatMiner
+from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 
 Ints = npt.NDArray[np.int64]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.hghs.threats import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
+from anondb.algorithms.hghs.budget import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import BudgetExceeded

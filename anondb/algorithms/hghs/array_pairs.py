@@ -1,0 +1,214 @@
+"""Threats of two nodes from arrays of occurrences: one pass for each request, without a join."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.hghs import budget
+from anondb.algorithms.hghs.extended import Extended
+from anondb.algorithms.hghs.occurrences import Occurrences
+from anondb.algorithms.hghs.pairs import Extension, Pairs
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+Wanted = Callable[[Ints, Ints], npt.NDArray[np.bool_]]
+
+ANCESTORS = 0.25  # the part of the memory that the ancestors of the leaves may take
+MOST_PASSES = 16  # over the occurrences, for one request
+PIECE = 4_000_000  # occurrences of nodes that are extended at once
+GROUP = 1 << 17  # nodes of the transactions whose pairs are counted at once
+ONE = np.int32(1)
+
+
+class ArrayPairs:
+    """Counts pairs of nodes in a triangle of numbers, one for each pair of the requested nodes.
+
+    The triangle, the occurrences that are kept between requests, and the ancestors of the leaves share
+    ``Engine.array_bytes``. If the triangle has no room it is counted in ranges of its rows, with one pass for each.
+    """
+
+    def __init__(self, extended: Extended, k: int) -> None:
+        self._taxonomy, self._k = extended.taxonomy, k
+        most = extended.engine.array_bytes
+        self._cells = most // 2 // ONE.itemsize
+        self._occurrences = Occurrences(extended, most // 4)
+        self._above = _ancestors(extended)
+        self._supports = np.zeros(self._taxonomy.size, dtype=np.int64)
+        self._supports[0] = extended.dataset.non_empty
+        for leaf, begin in self._occurrences.pieces(PIECE):
+            for above in self._above:
+                node = above[leaf]
+                first = node >= 0
+                first[1:] &= node[1:] != node[:-1]
+                first[begin] = node[begin] >= 0
+                self._supports += np.bincount(node[first], minlength=self._taxonomy.size)
+        self._occurrences.leave_out_singles()
+
+    @staticmethod
+    def fits(extended: Extended, k: int) -> bool:
+        """Whether the engine allows for the arrays, and at most ``MOST_PASSES`` passes count all pairs of frequent nodes."""
+        taxonomy, most = extended.taxonomy, extended.engine.array_bytes
+        inner = taxonomy.size - taxonomy.n_leaves
+        nodes = inner + int((extended.dataset.supports >= k).sum())
+        ancestors = ONE.itemsize * taxonomy.size * int(taxonomy.depth.max())
+        return ancestors <= most * ANCESTORS and nodes**2 * ONE.itemsize <= most * MOST_PASSES
+
+    @property
+    def supports(self) -> Ints:
+        """The support of each node, by node."""
+        return self._supports
+
+    def among(self, nodes: Ints) -> Pairs:
+        """All rare pairs among frequent nodes."""
+        return self._rare(nodes, lambda a, b: np.ones(len(a), dtype=np.bool_))
+
+    def added(self, extension: Extension) -> Pairs:
+        """The rare pairs that an extension asks for, from one pass over all of its nodes."""
+        active, entered, passive, missing = extension.active, extension.entered, extension.passive, extension.missing
+        roles = np.zeros(self._taxonomy.size, dtype=np.uint8)
+        counted = [entered]
+        for role, nodes, partners in (
+            (_ACTIVE, active, missing),
+            (_ENTERED, entered, entered),
+            (_PASSIVE, passive, entered),
+            (_MISSING, missing, missing),
+        ):
+            roles[nodes] |= role
+            counted += [nodes] if len(partners) else []
+        parent = self._taxonomy.parent
+
+        def wanted(a: Ints, b: Ints) -> npt.NDArray[np.bool_]:
+            of_roles = _WANTED[roles[a], roles[b]]
+            return np.asarray((of_roles == _ALWAYS) | ((of_roles == _SIBLINGS) & (parent[a] == parent[b])))
+
+        return self._rare(np.unique(np.concatenate(counted)), wanted)
+
+    # ------------------------------------------------------------------ counting
+
+    def _rare(self, nodes: Ints, wanted: Wanted) -> Pairs:
+        """The wanted rare pairs among nodes, which are ascending."""
+        rows, supports = [np.empty((0, 2), dtype=np.int32)], [np.empty(0, dtype=np.int32)]
+        low = 0
+        while low < len(nodes) - 1:
+            triangle = _Triangle(len(nodes) - low, self._cells)
+            self._count(triangle, nodes[low:])
+            a, b, support = triangle.rare(self._k)
+            a, b = nodes[low + a], nodes[low + b]
+            kept = (b > self._taxonomy.last[a]) & wanted(a, b)
+            rows.append(np.column_stack((a[kept], b[kept])).astype(np.int32))
+            supports.append(support[kept])
+            budget.check_threats(sum(map(len, supports)), 2)
+            low += triangle.rows
+        return Pairs(np.concatenate(rows), np.concatenate(supports))
+
+    def _count(self, triangle: _Triangle, nodes: Ints) -> None:
+        """Count the pairs of all transactions restricted to the nodes."""
+        number = np.full(self._taxonomy.size + 1, -1, dtype=np.int32)
+        number[nodes] = np.arange(len(nodes))
+        depths = np.unique(self._taxonomy.depth[nodes])
+        number_above = np.ascontiguousarray(number[self._above[depths[depths > 0] - 1]].T)
+        width = max(number_above.shape[1], 1)
+        for leaf, begin in self._occurrences.pieces(PIECE // width):
+            triangle.add(*_restricted(leaf, begin, number_above))
+
+
+class _Triangle:
+    """The numbers of transactions with the nodes a and b, for a < b < n and a below ``rows``, row by row.
+
+    Attributes:
+        rows: the number of rows, as many as fit.
+    """
+
+    def __init__(self, n: int, most_cells: int) -> None:
+        before = np.arange(n + 1) * (2 * n - np.arange(n + 1) - 1) // 2  # the cells before each row
+        self.rows = max(1, int(np.searchsorted(before, most_cells, side="right")) - 1)
+        self._begin = before[: self.rows]
+        self._cells = int(before[self.rows])
+        rest = n if self.rows < n - 1 else 0  # pairs of later rows are counted behind the triangle
+        self._counts = np.zeros(self._cells + rest, dtype=np.int32)
+        self._row = np.full(n, self._cells, dtype=np.intp)
+        self._row[: self.rows] = self._begin - np.arange(self.rows) - 1
+
+    def add(self, node: Rows, begin: Ints, length: Ints) -> None:
+        """Count the pairs of transactions, whose nodes are ascending.
+
+        Transactions are taken by descending length, so that those with a j-th node are the first ones of a group.
+        """
+        order = np.argsort(-length, kind="stable")
+        begin, length = begin[order], length[order]
+        several = int(np.searchsorted(-length, -1))
+        at = 0
+        while at < several:
+            longest = int(length[at])
+            end = min(several, at + max(1, GROUP // longest))
+            place = begin[at:end] + np.arange(longest)[:, None]
+            second = node[np.minimum(place, len(node) - 1)].astype(np.intp)
+            row = self._row[second]
+            with_place = np.searchsorted(-length[at:end], -np.arange(longest)).tolist()
+            for j in range(1, longest):
+                cells = row[:j, : with_place[j]] + second[j, : with_place[j]]
+                np.add.at(self._counts, cells.reshape(-1), ONE)
+            at = end
+
+    def rare(self, k: int) -> tuple[Ints, Ints, Rows]:
+        """The pairs a < b that occur in fewer than k transactions, and how often."""
+        counts = self._counts[: self._cells]
+        cells = np.flatnonzero((counts > 0) & (counts < k))
+        a = np.searchsorted(self._begin, cells, side="right") - 1
+        return a, cells - self._row[a], counts[cells]
+
+
+def _restricted(leaf: Rows, begin: Ints, number_above: Rows) -> tuple[Rows, Ints, Ints]:
+    """Transactions as the numbers of certain nodes above or equal to their leaves, each once and ascending.
+
+    Args:
+        leaf: the leaves of the transactions, in preorder within each.
+        begin: where each transaction begins.
+        number_above: for each leaf the numbers of such nodes, from the root on; -1 for none.
+
+    Returns:
+        The numbers, and for each transaction where they begin and how many there are.
+    """
+    above = number_above[leaf]
+    first = above >= 0
+    same = above[1:] == above[:-1]  # equal nodes are neighbours: leaves are in preorder
+    same[begin[1:] - 1] = False
+    first[1:] &= ~same
+    place = np.flatnonzero(first)
+    starts = np.searchsorted(place, begin * above.shape[1])
+    return above.ravel()[place], starts, np.diff(starts, append=len(place))
+
+
+def _ancestors(extended: Extended) -> Rows:
+    """For each depth from 1 on, the node of that depth above or equal to each leaf of the data; -1 for none."""
+    taxonomy = extended.taxonomy
+    above = np.full((int(taxonomy.depth.max()), taxonomy.size), -1, dtype=np.int32)
+    leaf = node = extended.leaves
+    while len(node):
+        inside = node > 0
+        leaf, node = leaf[inside], node[inside]
+        above[taxonomy.depth[node] - 1, leaf] = node
+        node = taxonomy.parent[node]
+    return above
+
+
+_ACTIVE, _ENTERED, _PASSIVE, _MISSING = 1, 2, 4, 8
+_ALWAYS, _SIBLINGS = 1, 2
+
+
+def _wanted_roles() -> npt.NDArray[np.uint8]:
+    """For the roles of two nodes in an extension (a node may have several), whether their pairs are wanted."""
+    wanted = np.zeros((16, 16), dtype=np.uint8)
+    for a, b in np.ndindex(16, 16):
+        if a & b & _MISSING:
+            wanted[a, b] = _SIBLINGS
+        for x, y in ((a, b), (b, a)):
+            if (x & _ENTERED and y & (_ENTERED | _PASSIVE)) or (x & _MISSING and y & (_ACTIVE | _ENTERED)):
+                wanted[a, b] = _ALWAYS
+    return wanted
+
+
+_WANTED = _wanted_roles()

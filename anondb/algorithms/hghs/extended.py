@@ -1,0 +1,85 @@
+"""The transactions extended with the taxonomy nodes above their items, as a work table."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.data.taxonomy import Taxonomy
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table
+
+Ints = npt.NDArray[np.int64]
+
+NO_FAMILY = -1
+
+
+class Extended:
+    """The ancestor-extended transactions of a dataset; the table is made when it is first needed.
+
+    Attributes:
+        engine, dataset, taxonomy: what it is made of.
+        leaves: the leaf of each item, by item number.
+    """
+
+    def __init__(self, engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> None:
+        self.engine, self.dataset, self.taxonomy = engine, dataset, taxonomy
+        self.leaves = taxonomy.leaf_nodes(dataset)
+        self._made: Table | None = None
+
+    @property
+    def table(self) -> Table:
+        """The work table ``(tid, node)``: transactions of two and more items, with all nodes above these."""
+        if self._made is None:
+            above = {"leaves": (np.arange(len(self.leaves)), self.leaves), "inner_nodes": self._ancestors()}
+            tables = {
+                name: self.engine.put(name, {"item": ("INTEGER", items), "node": ("INTEGER", nodes)})
+                for name, (items, nodes) in above.items()
+            }
+            bound = {"transactions": self.dataset.transactions, **tables}
+            self._made = self.engine.create("extended", "itemsets/extended", bound)
+            self.engine.drop(*tables.values())
+        return self._made
+
+    def supports(self) -> Ints:
+        """The support of each node, by node (0 if it does not occur)."""
+        taxonomy = self.taxonomy
+        counted = self.engine.query("itemsets/node_supports", {"extended": self.table})
+        single = self.engine.query("itemsets/single_items", {"transactions": self.dataset.transactions})
+        singles = np.zeros(taxonomy.size + 1, dtype=np.int64)
+        singles[self.leaves[single["item"]] + 1] = single["support"]
+        running = np.cumsum(singles)
+        supports: Ints = running[taxonomy.last + 1] - running[: taxonomy.size]
+        supports[counted["node"]] += counted["support"]
+        return supports
+
+    @contextlib.contextmanager
+    def rows_of(self, name: str, nodes: Ints, family: Ints | None = None) -> Iterator[Table]:
+        """A work table of the extended transactions restricted to ``nodes``; it exists during the block."""
+        family = np.full(len(nodes), NO_FAMILY) if family is None else family
+        columns = {"node": nodes, "last": self.taxonomy.last[nodes], "family": family}
+        table = self.engine.put("nodes", {column: ("INTEGER", values) for column, values in columns.items()})
+        rows = self.engine.create(name, "itemsets/rows_of", {"extended": self.table, "nodes": table})
+        self.engine.drop(table)
+        yield rows
+        self.engine.drop(rows)
+
+    def close(self) -> None:
+        """Drop the table."""
+        if self._made is not None:
+            self.engine.drop(self._made)
+            self._made = None
+
+    def _ancestors(self) -> tuple[Ints, Ints]:
+        """All pairs (item, proper ancestor of its leaf), as two arrays."""
+        items, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        item, node = np.arange(len(self.leaves)), self.taxonomy.parent[self.leaves]
+        while len(node := node[inside := node >= 0]):
+            item = item[inside]
+            items.append(item)
+            nodes.append(node)
+            node = self.taxonomy.parent[node]
+        return np.concatenate(items), np.concatenate(nodes)

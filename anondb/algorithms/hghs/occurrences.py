@@ -1,0 +1,74 @@
+"""The occurrences of a dataset as arrays of taxonomy leaves, read in pieces of whole transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.hghs.extended import Extended
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+Piece = tuple[Rows, Ints]
+"""The leaves of some transactions, in preorder within each, and where each transaction begins."""
+
+FETCHED = 2_000_000  # occurrences of one fetch, if transactions have the same length
+
+
+class Occurrences:
+    """Non-empty transactions as leaves, in the order of tid: in memory if they fit, else fetched for each pass."""
+
+    def __init__(self, extended: Extended, most_bytes: int) -> None:
+        self._extended = extended
+        dataset = extended.dataset
+        self._fits = 4 * dataset.n_occurrences + 8 * dataset.non_empty <= most_bytes
+        self._held: list[Piece] | None = None
+        self._several = False
+
+    def pieces(self, most: int) -> Iterator[Piece]:
+        """All transactions, in pieces of about ``most`` occurrences (more only if one transaction has more)."""
+        for leaf, begin in self._read():
+            at = 0
+            while at < len(begin):
+                end = max(at + 1, int(np.searchsorted(begin, begin[at] + most)))
+                stop = begin[end] if end < len(begin) else len(leaf)
+                yield leaf[begin[at] : stop], begin[at:end] - begin[at]
+                at = end
+
+    def leave_out_singles(self) -> None:
+        """From now on, read only transactions of two and more items."""
+        self._several = True
+        if self._held is not None:
+            self._held = [_of_several(*piece) for piece in self._held]
+
+    def _read(self) -> Iterator[Piece]:
+        if self._held is not None:
+            yield from self._held
+        elif self._fits:
+            self._held = list(self._fetch())
+            yield from self._held
+        else:
+            yield from self._fetch()
+
+    def _fetch(self) -> Iterator[Piece]:
+        """Fetch the occurrences in ranges of tid."""
+        engine, dataset, leaves = self._extended.engine, self._extended.dataset, self._extended.leaves
+        columns = {"item": ("INTEGER", np.arange(len(leaves))), "node": ("INTEGER", leaves)}
+        tables = {"transactions": dataset.transactions, "leaves": engine.put("item_leaves", columns)}
+        step = max(1, FETCHED * dataset.n_transactions // max(dataset.n_occurrences, 1))
+        for first in range(1, dataset.n_transactions + 1, step):
+            rows = engine.query("itemsets/occurrences", tables, first_tid=first, last_tid=first + step - 1)
+            tid, leaf = rows["tid"], rows["node"].astype(np.int32, copy=False)
+            piece = leaf, np.flatnonzero(np.diff(tid, prepend=0))
+            yield _of_several(*piece) if self._several else piece
+        engine.drop(tables["leaves"])
+
+
+def _of_several(leaf: Rows, begin: Ints) -> Piece:
+    """The transactions of two and more items."""
+    length = np.diff(begin, append=len(leaf))
+    several = length > 1
+    kept = length[several]
+    return leaf[np.repeat(several, length)], np.cumsum(kept) - kept

@@ -1,0 +1,82 @@
+"""Threats of two nodes: the interface by which they are counted, and the choice of how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.hghs.extended import Extended
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of nodes and their supports.
+
+    Attributes:
+        rows: an (n, 2) array of nodes, ascending in each row.
+        supports: the n supports.
+    """
+
+    rows: Rows
+    supports: Rows
+
+
+@dataclass(frozen=True)
+class Extension:
+    """Nodes whose threats of two nodes are asked for in addition to known ones; all are frequent.
+
+    Attributes:
+        active: nodes among which all threats are known.
+        entered: nodes that join them; their threats with ``active`` and with their siblings are known.
+        passive: other nodes of which the same threats are known as of ``entered``.
+        missing: nodes to add; their threats with ``active``, ``entered`` and their siblings are not known.
+    """
+
+    active: Ints
+    entered: Ints
+    passive: Ints
+    missing: Ints
+
+
+class PairCounter(Protocol):
+    """Counts the transactions that hold two nodes.
+
+    A rare pair consists of two nodes, neither above the other, that at least one and fewer than k transactions hold.
+    ``SqlPairs`` is the reference, for every engine; ``ArrayPairs`` finds the same pairs from arrays of occurrences.
+    """
+
+    @property
+    def supports(self) -> Ints:
+        """The support of each node, by node (0 if it does not occur)."""
+        ...
+
+    def among(self, nodes: Ints) -> Pairs:
+        """All rare pairs among frequent nodes.
+
+        Raises:
+            BudgetExceeded: there are too many.
+        """
+        ...
+
+    def added(self, extension: Extension) -> Pairs:
+        """The rare pairs among ``entered``, between these and ``passive``, of ``missing`` with ``active`` and ``entered``,
+        and of ``missing`` with their siblings there; a pair may be listed twice.
+
+        Raises:
+            BudgetExceeded: there are too many.
+        """
+        ...
+
+
+def pair_counter(extended: Extended, k: int) -> PairCounter:
+    """The fastest counter that fits in memory: arrays if the engine allows for them, else SQL."""
+    from anondb.algorithms.hghs.array_pairs import ArrayPairs
+    from anondb.algorithms.hghs.sql_pairs import SqlPairs
+
+    return ArrayPairs(extended, k) if ArrayPairs.fits(extended, k) else SqlPairs(extended, k)

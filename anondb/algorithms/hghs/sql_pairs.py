@@ -1,0 +1,69 @@
+"""Threats of two nodes by joins of the extended transactions with themselves: the reference, for every engine."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.hghs import budget
+from anondb.algorithms.hghs.extended import Extended
+from anondb.algorithms.hghs.pairs import Extension, Pairs
+from anondb.engine import Table
+
+Ints = npt.NDArray[np.int64]
+
+
+class SqlPairs:
+    """Counts pairs of nodes by SQL, and fetches the rare ones alone."""
+
+    def __init__(self, extended: Extended, k: int) -> None:
+        self._extended, self._k = extended, k
+
+    @cached_property
+    def supports(self) -> Ints:
+        """The support of each node, by node."""
+        return self._extended.supports()
+
+    def among(self, nodes: Ints) -> Pairs:
+        """All rare pairs among frequent nodes."""
+        with self._extended.rows_of("fresh", nodes) as fresh:
+            return _joined([self._rare("itemsets/pairs_among", {"fresh": fresh})])
+
+    def added(self, extension: Extension) -> Pairs:
+        """The rare pairs that an extension asks for."""
+        rows_of, found = self._extended.rows_of, []
+        active, entered, passive, missing = extension.active, extension.entered, extension.passive, extension.missing
+        if len(entered):
+            with rows_of("fresh", entered) as fresh:
+                found.append(self._rare("itemsets/pairs_among", {"fresh": fresh}))
+                if len(passive):
+                    with rows_of("others", passive) as others:
+                        found.append(self._rare("itemsets/pairs_between", {"fresh": fresh, "others": others}))
+        if len(missing):
+            with rows_of("fresh", missing, self._extended.taxonomy.parent[missing]) as fresh:
+                found.append(self._rare("itemsets/pairs_within", {"fresh": fresh}))
+                with rows_of("others", np.concatenate((active, entered))) as others:
+                    found.append(self._rare("itemsets/pairs_between", {"fresh": fresh, "others": others}))
+        return _joined(found)
+
+    def _rare(self, query: str, tables: dict[str, Table]) -> Pairs:
+        """Run a query for pairs, in ranges of the first node if there may be more than CHUNK_ROWS different pairs."""
+        engine, size = self._extended.engine, self._extended.taxonomy.size
+        ranges = [(0, size)]
+        if budget.several(size**2):
+            mass = engine.query("itemsets/partners", {"others": tables["fresh"], **tables})
+            ranges = budget.chunks(mass["node"], mass["mass"])
+        batches = []
+        for low, high in ranges:
+            f = engine.query(query, tables, k=self._k, first_from=low, first_to=high)
+            batches.append(Pairs(np.sort(np.column_stack((f["n1"], f["n2"])), axis=1), f["support"]))
+            budget.check_threats(sum(len(batch.supports) for batch in batches), 2)
+        return _joined(batches)
+
+
+def _joined(parts: list[Pairs]) -> Pairs:
+    rows = [np.empty((0, 2), dtype=np.int32), *(p.rows.astype(np.int32, copy=False) for p in parts)]
+    supports = [np.empty(0, dtype=np.int32), *(p.supports.astype(np.int32, copy=False) for p in parts)]
+    return Pairs(np.concatenate(rows), np.concatenate(supports))

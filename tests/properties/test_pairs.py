@@ -1,0 +1,146 @@
+"""Rare pairs of nodes: arrays of occurrences against SQL, and both against a naive count."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import reference as ref
+from portions import portions
+from properties.trees import Tree, coded, random_transactions, random_tree, taxonomy_of
+
+from anondb.algorithms.hghs import array_pairs, budget, occurrences
+from anondb.algorithms.hghs.array_pairs import ArrayPairs
+from anondb.algorithms.hghs.extended import Extended
+from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, pair_counter
+from anondb.algorithms.hghs.sql_pairs import SqlPairs
+from anondb.data.taxonomy import Taxonomy
+from anondb.engine import Engine
+from anondb.engine.memory import MOST_BYTES, array_bytes
+from anondb.errors import BudgetExceeded
+
+Supports = dict[tuple[int, int], int]
+
+
+class Naive:
+    """Counts node by node in Python."""
+
+    def __init__(self, tree: Tree, taxonomy: Taxonomy, transactions: Sequence[Collection[str]], k: int) -> None:
+        children, _ = tree
+        self.k, self.taxonomy = k, taxonomy
+        self.extended = [
+            {taxonomy.node_of[a] for item in t for a in ref.ancestors(children, item)} for t in transactions
+        ]
+        counted = Counter(node for nodes in self.extended for node in nodes)
+        self.supports = [counted[node] for node in range(taxonomy.size)]
+
+    def rare(self, a: int, b: int) -> bool:
+        apart = b > int(self.taxonomy.last[a])
+        return apart and 0 < sum({a, b} <= nodes for nodes in self.extended) < self.k
+
+    def among(self, nodes: Collection[int]) -> Supports:
+        pairs = itertools.combinations(sorted(nodes), 2)
+        return {(a, b): sum({a, b} <= t for t in self.extended) for a, b in pairs if self.rare(a, b)}
+
+    def added(self, e: Extension) -> Supports:
+        active, entered, passive, missing = (set(x.tolist()) for x in (e.active, e.entered, e.passive, e.missing))
+        parent = self.taxonomy.parent.tolist()
+
+        def wanted(a: int, b: int) -> bool:
+            if a in entered and b in entered | passive:
+                return True
+            return a in missing and (b in active | entered or (b in missing and parent[a] == parent[b]))
+
+        found = self.among(active | entered | passive | missing)
+        return {(a, b): n for (a, b), n in found.items() if wanted(a, b) or wanted(b, a)}
+
+
+def listed(pairs: Pairs, *, once: bool) -> Supports:
+    """The pairs; SQL may list a pair twice, arrays list it once."""
+    found = {(int(a), int(b)): int(n) for (a, b), n in zip(pairs.rows, pairs.supports, strict=True)}
+    assert all(a < b for a, b in found) and (not once or len(found) == len(pairs.supports))
+    return found
+
+
+def some_nodes(rnd: random.Random, frequent: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    share = rnd.choice([0.0, 0.2, 0.5, 0.9, 1.0])
+    return frequent[np.array([rnd.random() < share for _ in frequent], dtype=np.bool_)]
+
+
+def check(engine: Engine, seed: int) -> None:
+    rnd = random.Random(seed)
+    tree = random_tree(rnd, rnd.choice([3, 8, 14]))
+    transactions = random_transactions(rnd, ref.leaves(*tree))
+    taxonomy, k = taxonomy_of(*tree), rnd.choice([1, 2, 2, 3, 4, 6, 50])
+    naive = Naive(tree, taxonomy, transactions, k)
+    with engine.transaction():
+        extended = Extended(engine, coded(engine, transactions), taxonomy)
+        assert ArrayPairs.fits(extended, k)
+        counters: list[PairCounter] = [ArrayPairs(extended, k), SqlPairs(extended, k)]
+        assert all(counter.supports.tolist() == naive.supports for counter in counters)
+        frequent = np.flatnonzero(counters[0].supports >= k)
+        nodes = some_nodes(rnd, frequent[frequent > 0])
+        extension = Extension(*(some_nodes(rnd, frequent) for _ in range(4)))
+        for n, counter in enumerate(counters):
+            assert listed(counter.among(nodes), once=n == 0) == naive.among(nodes.tolist())
+            assert listed(counter.added(extension), once=n == 0) == naive.added(extension)
+        extended.close()
+
+
+def squeezed(monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int) -> None:
+    """Pieces of a few occurrences, groups of few transactions, triangles counted in ranges, occurrences fetched again."""
+    rnd = random.Random(seed)
+    monkeypatch.setattr(occurrences, "FETCHED", rnd.choice([1, 7, 10**6]))
+    monkeypatch.setattr(array_pairs, "PIECE", rnd.choice([1, 9, 10**6]))
+    monkeypatch.setattr(array_pairs, "GROUP", rnd.choice([1, 9, 10**6]))
+    monkeypatch.setattr(array_pairs, "MOST_PASSES", 10**6)
+    most = rnd.choice([16, 100, 400, 10**6])
+    monkeypatch.setattr(type(engine), "array_bytes", most)
+    monkeypatch.setattr(array_pairs, "ANCESTORS", 10**6)
+
+
+@pytest.mark.parametrize("seeds", portions(40, 1500))
+def test_arrays_and_sql_and_python_agree(engine: Engine, seeds: range) -> None:
+    for seed in seeds:
+        check(engine, seed)
+
+
+@pytest.mark.parametrize("seeds", portions(40, 1500, first=10_000))
+def test_in_little_memory(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in seeds:
+        squeezed(monkeypatch, engine, seed)
+        check(engine, seed)
+
+
+def test_the_choice(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays where they fit the memory that the engine allows, SQL elsewhere."""
+    taxonomy = taxonomy_of({"r": ["a", "b"]}, "r")
+    with engine.transaction():
+        extended = Extended(engine, coded(engine, [["a", "b"], ["a"]]), taxonomy)
+        assert isinstance(pair_counter(extended, 1), ArrayPairs)
+        monkeypatch.setattr(type(engine), "array_bytes", 0)
+        assert isinstance(pair_counter(extended, 1), SqlPairs)
+
+
+@pytest.mark.parametrize("counter", [ArrayPairs, SqlPairs])
+def test_too_many_rare_pairs(engine: Engine, counter: type[PairCounter], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "MAX_THREATS", 0)
+    taxonomy = taxonomy_of({"r": ["a", "b"]}, "r")
+    with engine.transaction():
+        extended = Extended(engine, coded(engine, [["a", "b"], ["a"], ["b"]]), taxonomy)
+        with pytest.raises(BudgetExceeded):
+            counter(extended, 2).among(np.array([1, 2]))  # type: ignore[call-arg]
+        extended.close()
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [("1.0 KiB", 128), ("2 GB", 1 << 28), ("80 bytes", 10), ("7.5 TiB", MOST_BYTES), ("unlimited", 0), ("", 0)],
+)
+def test_the_share_of_arrays(limit: str, expected: int) -> None:
+    assert array_bytes(limit) == expected
