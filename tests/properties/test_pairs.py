@@ -72,6 +72,14 @@ def some_nodes(rnd: random.Random, frequent: npt.NDArray[np.int64]) -> npt.NDArr
     return frequent[np.array([rnd.random() < share for _ in frequent], dtype=np.bool_)]
 
 
+def some_extension(rnd: random.Random, frequent: npt.NDArray[np.int64]) -> Extension:
+    """Each node has at most one role, but entered ones may be missing, too."""
+    likely = rnd.choice(["AEPM", "AAAAM", "EEEM", "EPPP", "M", "A E P M B", "B", " "])
+    roles = [rnd.choice(likely) for _ in frequent]
+    chosen = (np.array([r in which for r in roles], dtype=np.bool_) for which in ("A", "EB", "P", "MB"))
+    return Extension(*(frequent[mask] for mask in chosen))
+
+
 def check(engine: Engine, seed: int) -> None:
     rnd = random.Random(seed)
     tree = random_tree(rnd, rnd.choice([3, 8, 14]))
@@ -85,7 +93,7 @@ def check(engine: Engine, seed: int) -> None:
         assert all(counter.supports.tolist() == naive.supports for counter in counters)
         frequent = np.flatnonzero(counters[0].supports >= k)
         nodes = some_nodes(rnd, frequent[frequent > 0])
-        extension = Extension(*(some_nodes(rnd, frequent) for _ in range(4)))
+        extension = some_extension(rnd, frequent)
         for n, counter in enumerate(counters):
             assert listed(counter.among(nodes), once=n == 0) == naive.among(nodes.tolist())
             assert listed(counter.added(extension), once=n == 0) == naive.added(extension)

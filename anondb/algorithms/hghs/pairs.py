@@ -29,7 +29,9 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Extension:
-    """Nodes whose threats of two nodes are asked for in addition to known ones; all are frequent.
+    """Nodes whose threats of two nodes are asked for in addition to known ones.
+
+    All are frequent. They have one role each, but ``entered`` nodes may be ``missing``, too.
 
     Attributes:
         active: nodes among which all threats are known.
