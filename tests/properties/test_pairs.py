@@ -112,13 +112,13 @@ def squeezed(monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int) -> None
     monkeypatch.setattr(array_pairs, "ANCESTORS", 10**6)
 
 
-@pytest.mark.parametrize("seeds", portions(40, 1500))
+@pytest.mark.parametrize("seeds", portions(40, 1000))
 def test_arrays_and_sql_and_python_agree(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check(engine, seed)
 
 
-@pytest.mark.parametrize("seeds", portions(40, 1500, first=10_000))
+@pytest.mark.parametrize("seeds", portions(40, 1000, first=10_000))
 def test_in_little_memory(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         squeezed(monkeypatch, engine, seed)

@@ -14,7 +14,7 @@ from anondb.algorithms.hghs.pairs import Extension, Pairs
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
-Wanted = Callable[[Ints, Ints], npt.NDArray[np.bool_]]
+Wanted = Callable[[Rows, Rows], npt.NDArray[np.bool_]]
 
 ANCESTORS = 0.25  # the part of the memory that the ancestors of the leaves may take
 MOST_PASSES = 16  # over the occurrences, for one request
@@ -36,16 +36,10 @@ class ArrayPairs:
         self._cells = most // 2 // ONE.itemsize
         self._occurrences = Occurrences(extended, most // 4)
         self._above = _ancestors(extended)
-        self._supports = np.zeros(self._taxonomy.size, dtype=np.int64)
-        self._supports[0] = extended.dataset.non_empty
-        for leaf, begin in self._occurrences.pieces(PIECE):
-            for above in self._above:
-                node = above[leaf]
-                first = node >= 0
-                first[1:] &= node[1:] != node[:-1]
-                first[begin] = node[begin] >= 0
-                self._supports += np.bincount(node[first], minlength=self._taxonomy.size)
+        self._supports = self._count_nodes(extended)
         self._occurrences.leave_out_singles()
+        self._inside = np.zeros(self._taxonomy.size, dtype=np.bool_)
+        self._among: tuple[Rows, Rows, Rows] | None = None  # the rare pairs among the nodes of the last pass
 
     @staticmethod
     def fits(extended: Extended, k: int) -> bool:
@@ -69,46 +63,70 @@ class ArrayPairs:
         """The rare pairs that an extension asks for, from one pass over all of its nodes."""
         active, entered, passive, missing = extension.active, extension.entered, extension.passive, extension.missing
         roles = np.zeros(self._taxonomy.size, dtype=np.uint8)
-        counted = [entered]
         for role, nodes, partners in (
             (_ACTIVE, active, missing),
             (_ENTERED, entered, entered),
             (_PASSIVE, passive, entered),
             (_MISSING, missing, missing),
         ):
-            roles[nodes] |= role
-            counted += [nodes] if len(partners) else []
+            roles[nodes if len(partners) else []] |= role
         parent = self._taxonomy.parent
 
-        def wanted(a: Ints, b: Ints) -> npt.NDArray[np.bool_]:
+        def wanted(a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
             of_roles = _WANTED[roles[a], roles[b]]
             return np.asarray((of_roles == _ALWAYS) | ((of_roles == _SIBLINGS) & (parent[a] == parent[b])))
 
-        return self._rare(np.unique(np.concatenate(counted)), wanted)
+        return self._rare(np.flatnonzero(roles), wanted)
 
     # ------------------------------------------------------------------ counting
 
+    def _count_nodes(self, extended: Extended) -> Ints:
+        """The support of each node, by node."""
+        taxonomy, dataset = self._taxonomy, extended.dataset
+        supports = np.zeros(taxonomy.size, dtype=np.int64)
+        inner = [np.where(taxonomy.is_leaf[above], -1, above) for above in self._above]
+        inner = [above for above in inner if above.max(initial=-1) >= 0]
+        for leaf, begin in self._occurrences.pieces(PIECE):
+            for above in inner:
+                node = above[leaf]
+                first = node >= 0
+                first[1:] &= node[1:] != node[:-1]
+                first[begin] = node[begin] >= 0
+                supports += np.bincount(node[first], minlength=taxonomy.size)
+        supports[0] = dataset.non_empty
+        supports[extended.leaves] = dataset.supports
+        return supports
+
     def _rare(self, nodes: Ints, wanted: Wanted) -> Pairs:
-        """The wanted rare pairs among nodes, which are ascending."""
-        rows, supports = [np.empty((0, 2), dtype=np.int32)], [np.empty(0, dtype=np.int32)]
+        """The wanted rare pairs among nodes, which are ascending; those among nodes of the last pass are known."""
+        if self._among is not None and self._inside[nodes].all():
+            inside = np.zeros(self._taxonomy.size, dtype=np.bool_)
+            inside[nodes] = True
+            a, b, support = self._among
+            return _chosen(a, b, support, inside[a] & inside[b] & wanted(a, b))
+        parts = [Pairs(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))]
         low = 0
         while low < len(nodes) - 1:
             triangle = _Triangle(len(nodes) - low, self._cells)
             self._count(triangle, nodes[low:])
-            a, b, support = triangle.rare(self._k)
-            a, b = nodes[low + a], nodes[low + b]
-            kept = (b > self._taxonomy.last[a]) & wanted(a, b)
-            rows.append(np.column_stack((a[kept], b[kept])).astype(np.int32))
-            supports.append(support[kept])
-            budget.check_threats(sum(map(len, supports)), 2)
+            first, second, support = triangle.rare(self._k)
+            a, b = (nodes[low + n].astype(np.int32) for n in (first, second))
+            apart = b > self._taxonomy.last[a]
+            a, b, support = a[apart], b[apart], support[apart]
+            if triangle.rows >= len(nodes) - 1 and 3 * len(a) <= self._cells:
+                self._inside[:] = False
+                self._inside[nodes] = True
+                self._among = a, b, support
+            parts.append(_chosen(a, b, support, wanted(a, b)))
+            budget.check_threats(sum(len(part.supports) for part in parts), 2)
             low += triangle.rows
-        return Pairs(np.concatenate(rows), np.concatenate(supports))
+        return Pairs(np.concatenate([p.rows for p in parts]), np.concatenate([p.supports for p in parts]))
 
     def _count(self, triangle: _Triangle, nodes: Ints) -> None:
         """Count the pairs of all transactions restricted to the nodes."""
         number = np.full(self._taxonomy.size + 1, -1, dtype=np.int32)
         number[nodes] = np.arange(len(nodes))
-        depths = np.unique(self._taxonomy.depth[nodes])
+        depths = np.flatnonzero(np.bincount(self._taxonomy.depth[nodes]))
         number_above = np.ascontiguousarray(number[self._above[depths[depths > 0] - 1]].T)
         width = max(number_above.shape[1], 1)
         for leaf, begin in self._occurrences.pieces(PIECE // width):
@@ -137,7 +155,10 @@ class _Triangle:
 
         Transactions are taken by descending length, so that those with a j-th node are the first ones of a group.
         """
-        order = np.argsort(-length, kind="stable")
+        most = int(length.max(initial=0))
+        order = np.argsort(
+            (most - length).astype(np.min_scalar_type(most)), kind="stable"
+        )  # a radix sort if most is small
         begin, length = begin[order], length[order]
         several = int(np.searchsorted(-length, -1))
         at = 0
@@ -159,6 +180,10 @@ class _Triangle:
         cells = np.flatnonzero((counts > 0) & (counts < k))
         a = np.searchsorted(self._begin, cells, side="right") - 1
         return a, cells - self._row[a], counts[cells]
+
+
+def _chosen(a: Rows, b: Rows, support: Rows, which: npt.NDArray[np.bool_]) -> Pairs:
+    return Pairs(np.column_stack((a[which], b[which])), support[which])
 
 
 def _restricted(leaf: Rows, begin: Ints, number_above: Rows) -> tuple[Rows, Ints, Ints]:

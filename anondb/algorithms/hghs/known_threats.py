@@ -74,7 +74,9 @@ class KnownThreats:
             touched = np.concatenate([by_node[starts[n] : starts[n + 1]] for n in nodes])
             touched = touched[members[touched] + min(len(nodes), s) >= s]
             if len(touched):
-                threat, times = np.unique(touched, return_counts=True)
+                touched.sort()
+                begin = np.flatnonzero(np.diff(touched, prepend=-1))
+                threat, times = touched[begin], np.diff(begin, append=len(touched))
                 for row in ordered[threat[members[threat] + times == s]].tolist():
                     yield tuple(row)
 

@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 
 FEW = 8  # single nodes are mined if they have less than 1/8 of the occurrences of the whole depth ...
 PIECES = 4  # ... and at most so many times in a row
-AT_ONCE = 600_000  # the largest number of occurrences of the nodes that are mined first
+AT_ONCE = 1_000_000  # the largest number of occurrences of the nodes that are mined first
 
 
 class MiningSchedule:
