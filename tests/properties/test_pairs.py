@@ -14,15 +14,19 @@ import reference as ref
 from portions import portions
 from properties.trees import Tree, coded, random_transactions, random_tree, taxonomy_of
 
-from anondb.algorithms.hghs import array_pairs, budget, occurrences
+from anondb.algorithms.hghs import array_pairs, budget, occurrences, schedule
 from anondb.algorithms.hghs.array_pairs import ArrayPairs
 from anondb.algorithms.hghs.extended import Extended
+from anondb.algorithms.hghs.hghs import Costs, Search
+from anondb.algorithms.hghs.mhghs import rounds
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, pair_counter
 from anondb.algorithms.hghs.sql_pairs import SqlPairs
+from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine import Engine
 from anondb.engine.memory import MOST_BYTES, array_bytes
 from anondb.errors import BudgetExceeded
+from anondb.models.km import KmAnonymity
 
 Supports = dict[tuple[int, int], int]
 
@@ -112,17 +116,37 @@ def squeezed(monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int) -> None
     monkeypatch.setattr(array_pairs, "ANCESTORS", 10**6)
 
 
-@pytest.mark.parametrize("seeds", portions(40, 1000))
+@pytest.mark.parametrize("seeds", portions(30, 1000))
 def test_arrays_and_sql_and_python_agree(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check(engine, seed)
 
 
-@pytest.mark.parametrize("seeds", portions(40, 1000, first=10_000))
+@pytest.mark.parametrize("seeds", portions(30, 1000, first=10_000))
 def test_in_little_memory(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         squeezed(monkeypatch, engine, seed)
         check(engine, seed)
+
+
+@pytest.mark.parametrize("seeds", portions(10, 300, first=20_000))
+def test_both_lead_to_the_same_decisions(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in seeds:
+        rnd = random.Random(seed)
+        tree = random_tree(rnd, 14)
+        transactions, taxonomy = random_transactions(rnd, ref.leaves(*tree)), taxonomy_of(*tree)
+        model = KmAnonymity(rnd.choice([2, 2, 3, 4]), rnd.choice([2, 2, 3]))
+        monkeypatch.setattr(schedule, "AT_ONCE", rnd.choice([0, 10, 10**6]))
+        monkeypatch.setattr(schedule, "FEW", rnd.choice([0, 0.5, 10**6]))
+        found = []
+        with engine.transaction():
+            data = coded(engine, transactions)
+            for counter in (ArrayPairs, SqlPairs):
+                miner = ThreatMiner(engine, data, taxonomy, model.k, counter)
+                whole = Search(taxonomy, Costs.of(taxonomy, data), miner, int(min(model.m, max(data.longest, 1)))).run()
+                found.append([whole, *rounds(engine, data, taxonomy, model, miner)])
+                miner.close()
+        assert found[0] == found[1]
 
 
 def test_the_choice(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
