@@ -116,20 +116,20 @@ def squeezed(monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int) -> None
     monkeypatch.setattr(array_pairs, "ANCESTORS", 10**6)
 
 
-@pytest.mark.parametrize("seeds", portions(30, 1000))
+@pytest.mark.parametrize("seeds", portions(20, 1000))
 def test_arrays_and_sql_and_python_agree(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check(engine, seed)
 
 
-@pytest.mark.parametrize("seeds", portions(30, 1000, first=10_000))
+@pytest.mark.parametrize("seeds", portions(20, 1000, first=10_000))
 def test_in_little_memory(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         squeezed(monkeypatch, engine, seed)
         check(engine, seed)
 
 
-@pytest.mark.parametrize("seeds", portions(10, 300, first=20_000))
+@pytest.mark.parametrize("seeds", portions(5, 300, first=20_000))
 def test_both_lead_to_the_same_decisions(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         rnd = random.Random(seed)
