@@ -297,6 +297,7 @@ def check_extending_pairs(engine: Engine, seed: int) -> None:
 @pytest.mark.parametrize("seeds", portions(8, 16, 40))
 def test_in_chunks(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """A join cut into ranges of a few rows finds the same."""
+    monkeypatch.setattr(type(engine), "array_bytes", 0)
     for seed in seeds:
         monkeypatch.setattr(budget, "CHUNK_ROWS", 1 + seed % 7)
         check(engine, Case(600_000 + seed, sizes=(2, 3, math.inf)), verify=False)
@@ -305,6 +306,7 @@ def test_in_chunks(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("chunk", [1, 7, 10**6])
 def test_every_chunk_counts(engine: Engine, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All pairs of seven items are frequent and all 35 triples are not: every range of prefixes has some of them."""
+    monkeypatch.setattr(type(engine), "array_bytes", 0)
     monkeypatch.setattr(budget, "CHUNK_ROWS", chunk)
     items = list("abcdefg")
     transactions = [list(x) for size in (2, 2, 3) for x in itertools.combinations(items, size)]
@@ -322,6 +324,7 @@ SQUARE_TREE = {"r": ["u", "d"], "u": ["a", "b", "c"]}
 def test_budgets(engine: Engine, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too much work is refused with a typed error, before it is done; the engine stays usable."""
     monkeypatch.setattr(budget, limit, 0)
+    monkeypatch.setattr(type(engine), "array_bytes", 0)
     taxonomy = taxonomy_of(SQUARE_TREE, "r")
     for algorithm in (hghs, mhghs):
         with pytest.raises(BudgetExceeded) as caught, engine.transaction():

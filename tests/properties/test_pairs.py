@@ -14,7 +14,7 @@ import reference as ref
 from portions import portions
 from properties.trees import Tree, coded, random_transactions, random_tree, taxonomy_of
 
-from anondb.algorithms.hghs import array_pairs, budget, occurrences, schedule
+from anondb.algorithms.hghs import array_pairs, budget, occurrences, schedule, triangle, triples
 from anondb.algorithms.hghs.array_pairs import ArrayPairs
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.hghs import Costs, Search
@@ -109,8 +109,9 @@ def squeezed(monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int) -> None
     rnd = random.Random(seed)
     monkeypatch.setattr(occurrences, "FETCHED", rnd.choice([1, 7, 10**6]))
     monkeypatch.setattr(array_pairs, "PIECE", rnd.choice([1, 9, 10**6]))
-    monkeypatch.setattr(array_pairs, "GROUP", rnd.choice([1, 9, 10**6]))
+    monkeypatch.setattr(triangle, "GROUP", rnd.choice([1, 9, 10**6]))
     monkeypatch.setattr(array_pairs, "MOST_PASSES", 10**6)
+    monkeypatch.setattr(triples, "PIECE", rnd.choice([1, 5, 10**6]))
     most = rnd.choice([16, 100, 400, 10**6])
     monkeypatch.setattr(type(engine), "array_bytes", most)
     monkeypatch.setattr(array_pairs, "ANCESTORS", 10**6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,9 @@ import numpy.typing as npt
 from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.occurrences import Occurrences
-from anondb.algorithms.hghs.pairs import Extension, Pairs
+from anondb.algorithms.hghs.pairs import Extension, Pairs, Triples
+from anondb.algorithms.hghs.triangle import Triangle
+from anondb.algorithms.hghs.triples import rare_triples
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -18,9 +20,10 @@ Wanted = Callable[[Rows, Rows], npt.NDArray[np.bool_]]
 
 ANCESTORS = 0.25  # the part of the memory that the ancestors of the leaves may take
 MOST_PASSES = 16  # over the occurrences, for one request
+CELL = 4  # bytes
+RESTRICTED = 24  # bytes for each occurrence of a node, to count triples
+MOST_TRIPLES = 20_000_000_000  # occurrences of three nodes, some minutes
 PIECE = 4_000_000  # occurrences of nodes that are extended at once
-GROUP = 1 << 17  # nodes of the transactions whose pairs are counted at once
-ONE = np.int32(1)
 
 
 class ArrayPairs:
@@ -33,7 +36,7 @@ class ArrayPairs:
     def __init__(self, extended: Extended, k: int) -> None:
         self._taxonomy, self._k = extended.taxonomy, k
         most = extended.engine.array_bytes
-        self._cells = most // 2 // ONE.itemsize
+        self._cells = most // 2 // CELL
         self._occurrences = Occurrences(extended, most // 4)
         self._above = _ancestors(extended)
         self._supports = self._count_nodes(extended)
@@ -47,8 +50,8 @@ class ArrayPairs:
         taxonomy, most = extended.taxonomy, extended.engine.array_bytes
         inner = taxonomy.size - taxonomy.n_leaves
         nodes = inner + int((extended.dataset.supports >= k).sum())
-        ancestors = ONE.itemsize * taxonomy.size * int(taxonomy.depth.max())
-        return ancestors <= most * ANCESTORS and nodes**2 * ONE.itemsize <= most * MOST_PASSES
+        ancestors = CELL * taxonomy.size * int(taxonomy.depth.max())
+        return ancestors <= most * ANCESTORS and nodes**2 * CELL <= most * MOST_PASSES
 
     @property
     def supports(self) -> Ints:
@@ -77,6 +80,28 @@ class ArrayPairs:
             return np.asarray((of_roles == _ALWAYS) | ((of_roles == _SIBLINGS) & (parent[a] == parent[b])))
 
         return self._rare(np.flatnonzero(roles), wanted)
+
+    def triples(self, nodes: Ints, family: Ints) -> Triples | None:
+        """The threats of three nodes, if the transactions restricted to the nodes and the triangle fit in memory."""
+        held = RESTRICTED * int(self._supports[nodes].sum()) + len(nodes) ** 2
+        if held > self._cells * CELL or len(nodes) ** 2 > 2 * self._cells:
+            return None
+        none = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        parts = [none, *self._restrictions(nodes)]
+        starts = np.cumsum([0, *(len(node) for node, _, _ in parts)])
+        node, length = (np.concatenate([part[n] for part in parts]) for n in (0, 2))
+        begin = np.concatenate([part[1] + start for part, start in zip(parts, starts[:-1], strict=True)])
+        if (length * (length - 1) * (length - 2)).sum() / 6 > MOST_TRIPLES:
+            return None
+        triangle = Triangle(len(nodes), self._cells)
+        triangle.add(node, begin, length)
+        a, b, _ = triangle.frequent(self._k)
+        one_family = (family[a] == family[b]) | (family[a] < 0) | (family[b] < 0)
+        apart = (nodes[b] > self._taxonomy.last[nodes[a]]) & one_family
+        frequent = np.zeros((len(nodes), len(nodes)), dtype=np.bool_)
+        frequent[a[apart], b[apart]] = True
+        found = rare_triples(node, begin, length, frequent, self._k)
+        return Triples(nodes[found.rows].astype(np.int32), found.supports, found.exhausted)
 
     # ------------------------------------------------------------------ counting
 
@@ -107,7 +132,7 @@ class ArrayPairs:
         parts = [Pairs(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))]
         low = 0
         while low < len(nodes) - 1:
-            triangle = _Triangle(len(nodes) - low, self._cells)
+            triangle = Triangle(len(nodes) - low, self._cells)
             self._count(triangle, nodes[low:])
             first, second, support = triangle.rare(self._k)
             a, b = (nodes[low + n].astype(np.int32) for n in (first, second))
@@ -122,64 +147,20 @@ class ArrayPairs:
             low += triangle.rows
         return Pairs(np.concatenate([p.rows for p in parts]), np.concatenate([p.supports for p in parts]))
 
-    def _count(self, triangle: _Triangle, nodes: Ints) -> None:
+    def _count(self, triangle: Triangle, nodes: Ints) -> None:
         """Count the pairs of all transactions restricted to the nodes."""
+        for node, begin, length in self._restrictions(nodes):
+            triangle.add(node, begin, length)
+
+    def _restrictions(self, nodes: Ints) -> Iterator[tuple[Rows, Ints, Ints]]:
+        """All transactions restricted to the nodes, in pieces (``_restricted``)."""
         number = np.full(self._taxonomy.size + 1, -1, dtype=np.int32)
         number[nodes] = np.arange(len(nodes))
         depths = np.flatnonzero(np.bincount(self._taxonomy.depth[nodes]))
         number_above = np.ascontiguousarray(number[self._above[depths[depths > 0] - 1]].T)
         width = max(number_above.shape[1], 1)
         for leaf, begin in self._occurrences.pieces(PIECE // width):
-            triangle.add(*_restricted(leaf, begin, number_above))
-
-
-class _Triangle:
-    """The numbers of transactions with the nodes a and b, for a < b < n and a below ``rows``, row by row.
-
-    Attributes:
-        rows: the number of rows, as many as fit.
-    """
-
-    def __init__(self, n: int, most_cells: int) -> None:
-        before = np.arange(n + 1) * (2 * n - np.arange(n + 1) - 1) // 2  # the cells before each row
-        self.rows = max(1, int(np.searchsorted(before, most_cells, side="right")) - 1)
-        self._begin = before[: self.rows]
-        self._cells = int(before[self.rows])
-        rest = n if self.rows < n - 1 else 0  # pairs of later rows are counted behind the triangle
-        self._counts = np.zeros(self._cells + rest, dtype=np.int32)
-        self._row = np.full(n, self._cells, dtype=np.intp)
-        self._row[: self.rows] = self._begin - np.arange(self.rows) - 1
-
-    def add(self, node: Rows, begin: Ints, length: Ints) -> None:
-        """Count the pairs of transactions, whose nodes are ascending.
-
-        Transactions are taken by descending length, so that those with a j-th node are the first ones of a group.
-        """
-        most = int(length.max(initial=0))
-        order = np.argsort(
-            (most - length).astype(np.min_scalar_type(most)), kind="stable"
-        )  # a radix sort if most is small
-        begin, length = begin[order], length[order]
-        several = int(np.searchsorted(-length, -1))
-        at = 0
-        while at < several:
-            longest = int(length[at])
-            end = min(several, at + max(1, GROUP // longest))
-            place = begin[at:end] + np.arange(longest)[:, None]
-            second = node[np.minimum(place, len(node) - 1)].astype(np.intp)
-            row = self._row[second]
-            with_place = np.searchsorted(-length[at:end], -np.arange(longest)).tolist()
-            for j in range(1, longest):
-                cells = row[:j, : with_place[j]] + second[j, : with_place[j]]
-                np.add.at(self._counts, cells.reshape(-1), ONE)
-            at = end
-
-    def rare(self, k: int) -> tuple[Ints, Ints, Rows]:
-        """The pairs a < b that occur in fewer than k transactions, and how often."""
-        counts = self._counts[: self._cells]
-        cells = np.flatnonzero((counts > 0) & (counts < k))
-        a = np.searchsorted(self._begin, cells, side="right") - 1
-        return a, cells - self._row[a], counts[cells]
+            yield _restricted(leaf, begin, number_above)
 
 
 def _chosen(a: Rows, b: Rows, support: Rows, which: npt.NDArray[np.bool_]) -> Pairs:

@@ -28,6 +28,21 @@ class Pairs:
 
 
 @dataclass(frozen=True)
+class Triples:
+    """Threats of three nodes.
+
+    Attributes:
+        rows: an (n, 3) array of nodes, ascending in each row.
+        supports: the n supports.
+        exhausted: whether no transaction holds three nodes of which the first is frequent with both others.
+    """
+
+    rows: Rows
+    supports: Rows
+    exhausted: bool
+
+
+@dataclass(frozen=True)
 class Extension:
     """Nodes whose threats of two nodes are asked for in addition to known ones.
 
@@ -73,6 +88,10 @@ class PairCounter(Protocol):
         Raises:
             BudgetExceeded: there are too many.
         """
+        ...
+
+    def triples(self, nodes: Ints, family: Ints) -> Triples | None:
+        """All threats of three of the frequent nodes that are not of two families; None if ``Growth`` has to mine them."""
         ...
 
 

@@ -48,6 +48,9 @@ class SqlPairs:
                     found.append(self._rare("itemsets/pairs_between", {"fresh": fresh, "others": others}))
         return _joined(found)
 
+    def triples(self, nodes: Ints, family: Ints) -> None:
+        """``Growth`` mines them."""
+
     def _rare(self, query: str, tables: dict[str, Table]) -> Pairs:
         """Run a query for pairs, in ranges of the first node if there may be more than CHUNK_ROWS different pairs."""
         engine, size = self._extended.engine, self._extended.taxonomy.size

@@ -6,7 +6,7 @@ cut the minimal threats of the generalized data are the X in T with X a subset o
 
 T over all nodes is large, and a top-down search needs little of it. ``ThreatMiner`` therefore mines only among requested
 nodes, which gives the same threats as mining everything and selecting. Threats of two nodes come from a ``PairCounter``,
-larger ones from ``Growth``.
+which may also count three; larger ones come from ``Growth``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.growth import Growth
-from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, pair_counter
+from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, Triples, pair_counter
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -92,6 +92,10 @@ class ThreatMiner:
         pairs = _as_threats(self._pairs.among(nodes))
         if m == 2:
             return pairs
+        triples = self._pairs.triples(nodes, family) if m == 3 else None
+        if triples is not None:
+            found = _as_threats(triples)
+            return Threats(pairs.rows | found.rows, pairs.supports | found.supports, triples.exhausted)
         growth = Growth(self._extended.engine, self.k)
         with self._extended.rows_of("reachable", nodes, family) as reachable:
             growth.grow(reachable, m)
@@ -103,7 +107,8 @@ class ThreatMiner:
         return _as_threats(self._pairs.added(Extension(*(x[frequent[x]] for x in (active, entered, passive, missing)))))
 
 
-def _as_threats(pairs: Pairs) -> Threats:
-    if not len(pairs.supports):
+def _as_threats(found: Pairs | Triples) -> Threats:
+    if not len(found.supports):
         return Threats({}, {}, exhausted=False)
-    return Threats({2: pairs.rows}, {2: pairs.supports}, exhausted=False)
+    size = found.rows.shape[1]
+    return Threats({size: found.rows}, {size: found.supports}, exhausted=False)

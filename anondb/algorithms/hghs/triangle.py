@@ -1,0 +1,67 @@
+"""Counts of pairs: a triangle of numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+
+GROUP = 1 << 17  # nodes of the transactions whose pairs are counted at once
+ONE = np.int32(1)
+
+
+class Triangle:
+    """The numbers of transactions with the nodes a and b, for a < b < n and a below ``rows``, row by row.
+
+    Attributes:
+        rows: the number of rows, as many as fit.
+    """
+
+    def __init__(self, n: int, most_cells: int) -> None:
+        before = np.arange(n + 1) * (2 * n - np.arange(n + 1) - 1) // 2  # the cells before each row
+        self.rows = max(1, int(np.searchsorted(before, most_cells, side="right")) - 1)
+        self._begin = before[: self.rows]
+        self._cells = int(before[self.rows])
+        rest = n if self.rows < n - 1 else 0  # pairs of later rows are counted behind the triangle
+        self._counts = np.zeros(self._cells + rest, dtype=np.int32)
+        self._row = np.full(n, self._cells, dtype=np.intp)
+        self._row[: self.rows] = self._begin - np.arange(self.rows) - 1
+
+    def add(self, node: Rows, begin: Ints, length: Ints) -> None:
+        """Count the pairs of transactions, whose nodes are ascending.
+
+        Transactions are taken by descending length, so that those with a j-th node are the first ones of a group.
+        """
+        most = int(length.max(initial=0))
+        shorter = (most - length).astype(np.min_scalar_type(most))  # small integers are sorted by radix
+        order = np.argsort(shorter, kind="stable")
+        begin, length = begin[order], length[order]
+        several = int(np.searchsorted(-length, -1))
+        at = 0
+        while at < several:
+            longest = int(length[at])
+            end = min(several, at + max(1, GROUP // longest))
+            place = begin[at:end] + np.arange(longest)[:, None]
+            second = node[np.minimum(place, len(node) - 1)].astype(np.intp)
+            row = self._row[second]
+            with_place = np.searchsorted(-length[at:end], -np.arange(longest)).tolist()
+            for j in range(1, longest):
+                cells = row[:j, : with_place[j]] + second[j, : with_place[j]]
+                np.add.at(self._counts, cells.reshape(-1), ONE)
+            at = end
+
+    def rare(self, k: int) -> tuple[Ints, Ints, Rows]:
+        """The pairs a < b that occur in fewer than k transactions, and how often."""
+        counts = self._counts[: self._cells]
+        return self._pairs((counts > 0) & (counts < k))
+
+    def frequent(self, k: int) -> tuple[Ints, Ints, Rows]:
+        """The pairs a < b that occur in k and more transactions, and how often."""
+        return self._pairs(self._counts[: self._cells] >= k)
+
+    def _pairs(self, which: npt.NDArray[np.bool_]) -> tuple[Ints, Ints, Rows]:
+        cells = np.flatnonzero(which)
+        a = np.searchsorted(self._begin, cells, side="right") - 1
+        return a, cells - self._row[a], self._counts[cells]
