@@ -16,7 +16,7 @@ from properties.trees import Tree, coded, random_transactions, random_tree, taxo
 
 from anondb.algorithms.hghs import array_pairs, budget, occurrences, schedule, triangle, triples
 from anondb.algorithms.hghs.array_pairs import ArrayPairs
-from anondb.algorithms.hghs.extended import Extended
+from anondb.algorithms.hghs.extended import NO_FAMILY, Extended
 from anondb.algorithms.hghs.hghs import Costs, Search
 from anondb.algorithms.hghs.mhghs import rounds
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, pair_counter
@@ -128,6 +128,29 @@ def test_in_little_memory(engine: Engine, seeds: range, monkeypatch: pytest.Monk
     for seed in seeds:
         squeezed(monkeypatch, engine, seed)
         check(engine, seed)
+
+
+@pytest.mark.parametrize("seeds", portions(10, 600, first=30_000))
+def test_triples(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays find what SQL mines level by level, with the same remark whether larger sets are worth a look."""
+    for seed in seeds:
+        rnd = random.Random(seed)
+        monkeypatch.setattr(triples, "PIECE", rnd.choice([1, 5, 10**6]))
+        tree = random_tree(rnd, 14)
+        transactions, taxonomy, k = random_transactions(rnd, ref.leaves(*tree)), taxonomy_of(*tree), rnd.randint(2, 5)
+        nodes = some_nodes(rnd, np.arange(taxonomy.size))
+        free = np.array([rnd.random() < 0.5 for _ in nodes], dtype=np.bool_)
+        family = np.where(free, NO_FAMILY, taxonomy.parent[nodes])
+        found = []
+        with engine.transaction():
+            data = coded(engine, transactions)
+            for counter in (ArrayPairs, SqlPairs):
+                miner = ThreatMiner(engine, data, taxonomy, k, counter)
+                mined = miner.mine(nodes, family, 3)
+                rows, supports = mined.rows.get(3, np.empty((0, 3))), mined.supports.get(3, np.empty(0))
+                found.append((sorted(zip(rows.tolist(), supports.tolist(), strict=True)), mined.exhausted))
+                miner.close()
+        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("seeds", portions(5, 300, first=20_000))
