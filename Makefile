@@ -53,6 +53,7 @@ bench-supports: $(STAMP)
 # Up to a million transactions: some minutes, 4 GB.
 bench-scale: $(STAMP)
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/quest.py
 
 bench-papers: $(STAMP)
 	$(BIN)/python benchmarks/papers.py
