@@ -17,6 +17,7 @@ from properties.trees import Tree, coded, random_transactions, random_tree, taxo
 from anondb.algorithms.hghs import array_pairs, budget, occurrences, schedule, triangle, triples
 from anondb.algorithms.hghs.array_pairs import ArrayPairs
 from anondb.algorithms.hghs.extended import NO_FAMILY, Extended
+from anondb.algorithms.hghs.growth import Growth
 from anondb.algorithms.hghs.hghs import Costs, Search
 from anondb.algorithms.hghs.mhghs import rounds
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, pair_counter
@@ -192,6 +193,25 @@ def test_too_many_rare_pairs(engine: Engine, counter: type[PairCounter], monkeyp
         with pytest.raises(BudgetExceeded):
             counter(extended, 2).among(np.array([1, 2]))  # type: ignore[call-arg]
         extended.close()
+
+
+def test_too_many_occurrences_are_refused_before_a_join(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number is that of the first join of SQL, which is not run: a pair in each of two families, twice each."""
+    monkeypatch.setattr(budget, "MAX_KEPT", 3)
+    taxonomy = taxonomy_of({"r": ["u", "v"], "u": ["a", "b"], "v": ["c", "d"]}, "r")
+    nodes = np.array([taxonomy.node_of[x] for x in ("a", "b", "c", "d")])
+    with engine.transaction():
+        data = coded(engine, [["a", "b", "c", "d"]] * 2)
+        said = []
+        for counter in (ArrayPairs, SqlPairs):
+            miner = ThreatMiner(engine, data, taxonomy, 2, counter)
+            with monkeypatch.context() as patch, pytest.raises(BudgetExceeded) as caught:
+                if counter is ArrayPairs:
+                    patch.setattr(Growth, "grow", None)
+                miner.mine(nodes, np.array([1, 1, 2, 2]), 4)
+            said.append(str(caught.value))
+            miner.close()
+    assert said[0] == said[1] and "size 2 occur at least 4 times" in said[0]
 
 
 @pytest.mark.parametrize(

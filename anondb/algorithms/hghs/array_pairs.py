@@ -95,15 +95,28 @@ class ArrayPairs:
             return None
         triangle = Triangle(len(nodes), self._cells)
         triangle.add(node, begin, length)
-        a, b, _ = triangle.frequent(self._k)
-        one_family = (family[a] == family[b]) | (family[a] < 0) | (family[b] < 0)
-        apart = (nodes[b] > self._taxonomy.last[nodes[a]]) & one_family
+        a, b, _ = self._frequent(triangle, nodes, family)
         frequent = np.zeros((len(nodes), len(nodes)), dtype=np.bool_)
-        frequent[a[apart], b[apart]] = True
+        frequent[a, b] = True
         found = rare_triples(node, begin, length, frequent, self._k)
         return Triples(nodes[found.rows].astype(np.int32), found.supports, found.exhausted)
 
+    def frequent_occurrences(self, nodes: Ints, family: Ints) -> int | None:
+        """How often frequent pairs occur, if the triangle of the nodes fits in memory."""
+        triangle = Triangle(len(nodes), self._cells)
+        if triangle.rows < len(nodes) - 1:
+            return None
+        self._count(triangle, nodes)
+        return int(self._frequent(triangle, nodes, family)[2].sum(dtype=np.int64))
+
     # ------------------------------------------------------------------ counting
+
+    def _frequent(self, triangle: Triangle, nodes: Ints, family: Ints) -> tuple[Ints, Ints, Rows]:
+        """The frequent pairs that are not of two families, neither node above the other, by the numbers of the nodes."""
+        a, b, support = triangle.frequent(self._k)
+        one_family = (family[a] == family[b]) | (family[a] < 0) | (family[b] < 0)
+        kept = (nodes[b] > self._taxonomy.last[nodes[a]]) & one_family
+        return a[kept], b[kept], support[kept]
 
     def _count_nodes(self, extended: Extended) -> Ints:
         """The support of each node, by node."""

@@ -94,6 +94,11 @@ class PairCounter(Protocol):
         """All threats of three of the frequent nodes that are not of two families; None if ``Growth`` has to mine them."""
         ...
 
+    def frequent_occurrences(self, nodes: Ints, family: Ints) -> int | None:
+        """How often pairs of the frequent nodes occur that are frequent and not of two families; None if a join would be
+        needed to know it."""
+        ...
+
 
 def pair_counter(extended: Extended, k: int) -> PairCounter:
     """The fastest counter that fits in memory: arrays if the engine allows for them, else SQL."""

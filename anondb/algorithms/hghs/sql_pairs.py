@@ -51,6 +51,9 @@ class SqlPairs:
     def triples(self, nodes: Ints, family: Ints) -> None:
         """``Growth`` mines them."""
 
+    def frequent_occurrences(self, nodes: Ints, family: Ints) -> None:
+        """``Growth`` counts them by its first join."""
+
     def _rare(self, query: str, tables: dict[str, Table]) -> Pairs:
         """Run a query for pairs, in ranges of the first node if there may be more than CHUNK_ROWS different pairs."""
         engine, size = self._extended.engine, self._extended.taxonomy.size

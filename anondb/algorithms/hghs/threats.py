@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.growth import Growth
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, Triples, pair_counter
@@ -96,6 +97,7 @@ class ThreatMiner:
         if triples is not None:
             found = _as_threats(triples)
             return Threats(pairs.rows | found.rows, pairs.supports | found.supports, triples.exhausted)
+        budget.check_kept(self._pairs.frequent_occurrences(nodes, family) or 0, 2)
         growth = Growth(self._extended.engine, self.k)
         with self._extended.rows_of("reachable", nodes, family) as reachable:
             growth.grow(reachable, m)
