@@ -15,7 +15,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ import numpy.typing as npt
 from anondb.algorithms.coat.blocks import Blocks, Ints
 from anondb.errors import BudgetExceeded
 
-MAX_SETS = 150_000_000  # sets of blocks that are enumerated in one step: about 4 GB
+MAX_SETS = 150_000_000  # sets that are held at once: about 4 GB
 _WORD = 2**62
 _DENSE = 2**22
 
@@ -133,9 +132,7 @@ class Implicit:
         return self._unsupported()
 
     def support(self, blocks: list[int]) -> int:
-        """The support of the chosen constraint's image; caches the row of a new block, which is needed later."""
-        if len(blocks) == 2:
-            self._blocks.row(max(blocks, key=self._blocks.born.item))
+        """The support of the chosen constraint's image."""
         return self._blocks.support_of(blocks) if blocks else 0
 
     def merged(self, kept: int, gone: int, support_kept: int, support_gone: int) -> None:
@@ -296,10 +293,9 @@ class Implicit:
         if 0 < support_of_block < k:
             threats.append((np.empty((1, 0), dtype=np.int64), np.array([support_of_block], dtype=np.int64)))
         if self._m > 1:
-            row = blocks.row(block)
-            others = np.flatnonzero((row > 0) & (row < k))
-            others = others[others != block]
-            threats.append((others.reshape(-1, 1), row[others]))
+            others, counts = blocks.row(block)
+            few = (counts < k) & (others != block)
+            threats.append((others[few].reshape(-1, 1), counts[few]))
         if self._m > 2:
             threats += self._larger_threats(block)
         for others, support in threats:
@@ -353,20 +349,14 @@ def _numbered(code: Ints, top: int, prefixes: Ints, n: int, *, number: bool) -> 
     return code, np.hstack((prefixes[present // n], (present % n).reshape(-1, 1))), counts
 
 
-def check_sets(total: int, size: int) -> None:
+def check_sets(total: int, size: int, limit: int = MAX_SETS) -> None:
     """Refuse to enumerate too many sets.
 
     Raises:
         BudgetExceeded: with their number.
     """
-    if total > MAX_SETS:
+    if total > limit:
         raise BudgetExceeded(
-            f"COAT would enumerate {total:,} sets of {size} items in transactions; the limit is {MAX_SETS:,}.",
+            f"COAT would enumerate {total:,} sets of {size} items in transactions; the limit is {limit:,}.",
             hint="Lower m, or protect every transaction by --privacy-constraints pgen.",
         )
-
-
-def set_mass(length: Ints, m: int) -> int:
-    """The number of sets of m items in all transactions, counted once for each transaction."""
-    sizes, times = np.unique(length, return_counts=True)
-    return sum(comb(int(size), m) * int(count) for size, count in zip(sizes, times, strict=True))

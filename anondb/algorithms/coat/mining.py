@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any
+from math import comb
 
 import numpy as np
+import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.algorithms.coat.blocks import Blocks, Slots
-from anondb.algorithms.coat.implicit import Mined, check_sets, set_mass
+from anondb.algorithms.coat.implicit import Mined, check_sets
+from anondb.algorithms.memory import check_occurrences
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded
 
-CHUNK_SETS = 25_000_000  # sets of items that one SQL statement counts: about 1 GB
-MAX_OCCURRENCES = 100_000_000  # occurrences in memory: 16 bytes each, and temporarily as much again
+CHUNK_SETS = 25_000_000  # itemsets that one SQL statement counts: about 1 GB
+CHUNK_ROWS = 20_000_000  # occurrences of their first items
+CHUNK_READ = 4_000_000  # occurrences that are read at once
+MAX_COUNTED = 4_000_000_000  # itemsets in transactions that are counted one by one
+MAX_RARE = 150_000_000  # rare itemsets in memory: about 4 GB
+OCCURRENCE_BYTES = 16
 
 
 def occurrences(engine: Engine, dataset: Dataset, of_item: Slots) -> tuple[Slots, Slots]:
-    """The occurrences as (transaction numbered from 0, item), sorted."""
-    if dataset.n_occurrences > MAX_OCCURRENCES:
-        raise BudgetExceeded(
-            f"COAT holds all {dataset.n_occurrences:,} occurrences in memory; the limit is {MAX_OCCURRENCES:,}.",
-            hint="Use an algorithm with a taxonomy.",
-        )
-    rows = engine.query("coat/occurrences", {"transactions": dataset.transactions})
-    tid, item = rows["tid"].astype(np.int32) - np.int32(1), rows["item"]
-    packed = tid.astype(np.int64) * max(dataset.n_items, 1) + item
-    if (np.diff(packed) <= 0).any():
-        order = np.argsort(packed)
-        tid, item = tid[order], item[order]
-    return tid, of_item[item]
+    """The occurrences as (transaction numbered from 0, item), sorted.
+
+    Raises:
+        BudgetExceeded: more of them than fit in memory.
+    """
+    total = dataset.n_occurrences
+    check_occurrences(total, OCCURRENCE_BYTES, "Use an algorithm with a taxonomy.")
+    tid, item = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.int32)
+    step = max(CHUNK_READ * dataset.n_transactions // max(total, 1), 1)
+    at = 0
+    for first in range(1, dataset.n_transactions + 1, step):
+        tables = {"transactions": dataset.transactions}
+        rows = engine.query("coat/occurrences", tables, first_tid=first, last_tid=first + step - 1)
+        packed = rows["tid"].astype(np.int64) * max(dataset.n_items, 1) + rows["item"]
+        order = np.argsort(packed) if (packed[1:] <= packed[:-1]).any() else slice(None)
+        part = slice(at, at := at + len(packed))
+        tid[part], item[part] = rows["tid"][order] - 1, of_item[rows["item"][order]]
+    return tid, item
 
 
 def mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Slots, k: int, m: int) -> Mined:
-    """The itemsets of up to m items that at least one and fewer than k transactions hold, by size, counted in SQL."""
+    """The itemsets of up to m items that at least one and fewer than k transactions hold, by size, counted in SQL.
+
+    Raises:
+        BudgetExceeded: there are too many itemsets to count, or too many rare ones.
+    """
     rare = np.flatnonzero((blocks.support > 0) & (blocks.support < k))
     same = len(of_item) == blocks.n  # all items of the constraints are in the data
     mined: Mined = {1: ([rare], blocks.support[rare])}
-    last = np.repeat(blocks.start + blocks.length, blocks.length)
-    later = (last - np.arange(len(last)) - 1).astype(np.float64)  # occurrences behind each one in its transaction
     for size in range(2, m + 1 if k > 1 else 2):
-        check_sets(set_mass(blocks.length, size), size)
-        parts = []
-        behind = np.ones(len(later))
-        for i in range(size - 1):
-            behind *= np.maximum(later - i, 0) / (i + 1)
-        for low, high in _ranges(np.bincount(blocks.slot, weights=behind, minlength=blocks.n)[of_item]):
+        check_sets(sum(comb(n, size) * count for n, count in dataset.lengths.items()), size, MAX_COUNTED)
+        parts, held = [], 0
+        for low, high in _ranges(_shares(blocks, size)[of_item]):
             if size == 2:
                 tables = {"transactions": dataset.transactions}
                 rows = engine.query("coat/rare_pairs", tables, k=k, first_from=low, first_to=high)
@@ -54,21 +64,45 @@ def mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Slots, k: in
                 rows = engine.select(_rare_sets(dataset, size, k, low, high))
             columns = [rows[f"n{i}"] for i in range(1, size + 1)]
             parts.append(([c if same else of_item[c] for c in columns], rows["support"]))
+            held += len(rows["support"])
+            _check_rare(held, size)
         if parts:
             columns = [np.concatenate([p[0][i] for p in parts]) for i in range(size)]
             mined[size] = columns, np.concatenate([p[1] for p in parts])
     return mined
 
 
-def _ranges(mass: Any) -> list[tuple[int, int]]:
-    """Ranges of the first item with at most ``CHUNK_SETS`` sets each, or of a single item."""
+def _check_rare(held: int, size: int) -> None:
+    if held > MAX_RARE:
+        raise BudgetExceeded(
+            f"At least {held:,} sets of {size} items are too rare; COAT holds {MAX_RARE:,} of them in memory at most.",
+            hint="Lower m or k, or protect every transaction by --privacy-constraints pgen.",
+        )
+
+
+def _shares(blocks: Blocks, size: int) -> npt.NDArray[np.float64]:
+    """For each first item, its part of what one statement counts: rows, and itemsets, each of which makes one group."""
+    sets = np.zeros(blocks.n)
+    for low in range(0, len(blocks.slot), CHUNK_READ):
+        tids = blocks.tid[low : low + CHUNK_READ]
+        later = blocks.start[tids] + blocks.length[tids] - np.arange(low, low + len(tids)) - 1
+        behind = np.ones(len(tids))  # itemsets of this transaction that begin with this occurrence
+        for i in range(size - 1):
+            behind *= np.maximum(later - i, 0) / (i + 1)
+        sets += np.bincount(blocks.slot[low : low + CHUNK_READ], weights=behind, minlength=blocks.n)
+    groups = np.minimum(sets, [float(comb(blocks.n - 1 - i, size - 1)) for i in range(blocks.n)])
+    return groups / CHUNK_SETS + np.where(sets > 0, blocks.support, 0) / CHUNK_ROWS
+
+
+def _ranges(shares: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Ranges of the first item whose shares add up to at most 1, or of a single item."""
     ranges, start, held = [], 0, 0.0
-    for i, weight in enumerate(mass.tolist()):
-        if held and held + weight > CHUNK_SETS:
+    for i, share in enumerate(shares.tolist()):
+        if held and held + share > 1:
             ranges.append((start, i - 1))
             start, held = i, 0.0
-        held += weight
-    return [*ranges, (start, len(mass) - 1)] if held else ranges
+        held += share
+    return [*ranges, (start, len(shares) - 1)] if held else ranges
 
 
 def _rare_sets(dataset: Dataset, size: int, k: int, low: int, high: int) -> exp.Select:
