@@ -6,27 +6,39 @@ import hashlib
 import os
 
 import numpy as np
+import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.engine import Engine, Table
 
 KEY_BYTES = 32
+CHUNK = 2**20  # tids whose draws are in memory at once: 12 MB
+DRAWS, NUMBERS = "release_draws", "release_numbers"
 
 
 def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | None) -> Table:
     """Create a work table ``(tid, transaction_id)`` that numbers the tids 1..N in a keyed random order.
 
-    In tid order, each tid gets eight bytes of the SHAKE-256 stream of a key; the numbers follow the order of those bytes.
-    Without the key, a number reveals nothing. The key comes from the operating system unless a test injects it; it
-    appears in no statement or table, and is not kept.
+    Each tid gets eight bytes of the SHAKE-256 stream of the key and the number of its chunk of tids; the numbers follow the
+    order of those bytes. Without the key, a number reveals nothing. The key comes from the operating system unless a test
+    injects it; it appears in no statement or table, and is not kept. The bytes are in a work table until they are ordered.
     """
-    tids = np.sort(engine.query("release/tids", {"ids": ids})["tid"])
-    tids = tids[np.diff(tids, prepend=tids[:1] - 1) > 0]  # each once; np.unique hashes, which takes ten times as long
-    stream = hashlib.shake_256(os.urandom(KEY_BYTES) if key is None else key).digest(8 * len(tids))
-    drawn = np.frombuffer(stream, dtype="<u8")
-    order = np.argsort(drawn)  # not stable: a stable sort takes five times as long
-    if (np.diff(drawn[order]) == 0).any():  # one key in 10^9 for 200,000 transactions
-        order = np.argsort(drawn, kind="stable")
-    numbers = np.empty(len(tids), dtype=np.int32)
-    numbers[order] = np.arange(1, len(tids) + 1, dtype=np.int32)
-    return engine.put("release_numbers", {"tid": ("INTEGER", tids), "transaction_id": ("INTEGER", numbers)})
+    secret = os.urandom(KEY_BYTES) if key is None else key
+    span = engine.query("release/tid_range", {"ids": ids})
+    low, high = int(span["first_tid"][0]), int(span["last_tid"][0])
+    draws = engine.put(DRAWS, _draws(secret, low, min(high, low + CHUNK - 1), 0))
+    for chunk, first in enumerate(range(low + CHUNK, high + 1, CHUNK), 1):
+        columns = _draws(secret, first, min(high, first + CHUNK - 1), chunk)
+        with engine.registered({name: values for name, (_, values) in columns.items()}) as source:
+            rows = exp.select(*columns).from_(source.expression())
+            engine.run(exp.Insert(this=draws.expression(), expression=rows), "numbering the transactions")
+    numbered = engine.create(NUMBERS, "release/random_numbers", {"ids": ids, "draws": draws})
+    engine.drop(draws)
+    return numbered
+
+
+def _draws(secret: bytes, first: int, last: int, chunk: int) -> dict[str, tuple[str, npt.NDArray[np.generic]]]:
+    """The columns ``tid`` and ``drawn`` of a chunk of tids."""
+    tids = np.arange(first, last + 1, dtype=np.int32)
+    stream = hashlib.shake_256(secret + chunk.to_bytes(8, "little")).digest(8 * len(tids))
+    return {"tid": ("INTEGER", tids), "drawn": ("UBIGINT", np.frombuffer(stream, dtype="<u8"))}

@@ -21,7 +21,7 @@ from anondb.release.definitions import view_and_macro_texts
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
 from anondb.release.freeze import table_counts
-from anondb.release.numbering import number_transactions
+from anondb.release.numbering import DRAWS, NUMBERS, number_transactions
 from anondb.release.objects import ROW_ORDER, SEALED_SCHEMA, Kind, SchemaName, read_manifest, release_kind
 from anondb.release.paths import build_directory, check_target, described, sweep_builds, sync
 
@@ -141,7 +141,7 @@ def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, key:
             hand_over_table(engine, rows, build / rows_file(name))
     finally:
         with contextlib.suppress(AnondbError):  # after a failed transaction DuckDB drops nothing, and need not
-            engine.drop(engine.work_table("release_numbers"))
+            engine.drop(engine.work_table(DRAWS), engine.work_table(NUMBERS))
 
 
 def _column(name: str, table: str | None = None) -> exp.Column:

@@ -13,7 +13,7 @@ import reference as ref
 from portions import portions
 from properties.trees import coded, random_transactions, random_tree, released, taxonomy_of
 
-import anondb.algorithms.apriori.postings as postings
+import anondb.algorithms.memory as memory
 from anondb.algorithms.apriori.apriori import apriori
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
@@ -112,7 +112,7 @@ def test_unknown_item(engine: Engine) -> None:
 
 
 def test_budget(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postings, "MAX_OCCURRENCES", 1)
+    monkeypatch.setattr(memory, "MAX_OCCURRENCES", 1)
     case = Case(0)
     case.children, case.root, case.transactions = {"r": ["a", "b"]}, "r", [["a", "b"]]
     with pytest.raises(BudgetExceeded, match="all 2 occurrences"):

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from anondb.algorithms.memory import check_occurrences
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.errors import BudgetExceeded
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 
-MAX_OCCURRENCES = 100_000_000  # 16 bytes each, and as much again for the nodes that are looked up
+_MANY = 64  # transactions are marked if they are at least one in this many
+OCCURRENCE_BYTES = 40  # and as much again for the nodes that are looked up
 
 
 @dataclass
@@ -53,8 +54,17 @@ class Postings:
         known = self._tids.get(node)
         if known is None:
             rows = self._by_leaf[self._begin[node] : self._begin[int(self.taxonomy.last[node]) + 1]]
-            known = self._tids[node] = rows if self.taxonomy.is_leaf[node] else np.unique(rows)
+            known = self._tids[node] = rows if self.taxonomy.is_leaf[node] else self._distinct(rows)
         return known
+
+    def _distinct(self, tids: Rows) -> Rows:
+        """The tids, each once, ascending; marks them if they are many, which is faster than np.unique."""
+        if len(tids) * _MANY < self.n:
+            tids = np.sort(tids)
+            return tids[np.diff(tids, prepend=-1) > 0]
+        holds = np.zeros(self.n, dtype=np.bool_)
+        holds[tids] = True
+        return np.flatnonzero(holds).astype(np.int32)
 
     def support(self, nodes: tuple[int, ...]) -> int:
         """The number of transactions with leaves below all of ``nodes``."""
@@ -75,13 +85,17 @@ class Postings:
             image: for each leaf the node of the cut above or equal to it.
         """
         length = self.start[tids + 1] - self.start[tids]
-        owner = np.repeat(np.arange(len(tids)), length)
-        before = np.cumsum(length) - length
-        at = np.arange(len(owner)) + np.repeat(self.start[tids] - before, length)
-        node = image[self.leaf[at]]
-        fresh = np.ones(len(owner), dtype=np.bool_)  # equal nodes are neighbours: leaves are in preorder
-        fresh[1:] = (node[1:] != node[:-1]) | (owner[1:] != owner[:-1])
-        return owner[fresh], node[fresh]
+        ends = np.cumsum(length)
+        begins = ends - length
+        at = np.repeat(self.start[tids] - begins, length)
+        at += np.arange(len(at))
+        node = image.take(self.leaf.take(at))
+        fresh = np.ones(len(at), dtype=np.bool_)  # equal nodes are neighbours: leaves are in preorder
+        np.not_equal(node[1:], node[:-1], out=fresh[1:])
+        fresh[begins] = True  # no transaction is empty
+        kept = np.flatnonzero(fresh)
+        owner = np.repeat(np.arange(len(tids)), np.diff(kept.searchsorted(begins), append=len(kept)))
+        return owner, node.take(kept)
 
     def part(self, tids: Ints) -> Postings:
         """Some of the transactions, renumbered in the order of ``tids``."""
@@ -98,12 +112,7 @@ def load_postings(engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> tuple
         InputError: items that are not leaves of the taxonomy.
         BudgetExceeded: more occurrences than fit in memory.
     """
-    if dataset.n_occurrences > MAX_OCCURRENCES:
-        raise BudgetExceeded(
-            f"The algorithm holds all {dataset.n_occurrences:,} occurrences in memory; the limit is"
-            f" {MAX_OCCURRENCES:,}.",
-            hint="Use mhghs, which keeps them in DuckDB.",
-        )
+    check_occurrences(dataset.n_occurrences, OCCURRENCE_BYTES, "Use mhghs, which keeps them in DuckDB.")
     nodes = taxonomy.leaf_nodes(dataset)
     leaves = engine.put("leaves", {"item": ("INTEGER", np.arange(len(nodes))), "node": ("INTEGER", nodes)})
     tables = {"transactions": dataset.transactions, "leaves": leaves}

@@ -147,9 +147,9 @@ class Blocks:
             tids = self.tid[self.position[block]]
             total = int(self.length[tids].sum())
             if total * _SPARSE < self.n:
-                held, counts = np.unique(self._slots(tids)[0], return_counts=True)
-                kept = held < self.n
-                held, counts = held[kept].astype(np.int64), counts[kept]
+                slots = self._slots(tids)[0].astype(np.int64)
+                held, times = np.unique(slots[slots < self.n], return_counts=True)
+                counts = times.astype(np.int64)
             else:
                 counts = np.zeros(self.n + 1, dtype=np.int64)
                 for part in np.array_split(tids, total // _CHUNK + 1):
@@ -257,7 +257,7 @@ class Blocks:
         return int(candidates[self._cheapest(block, candidates, sizes, supports)])
 
     def _candidates(self, block: int) -> tuple[Ints, Ints]:
-        """Blocks of the utility constraint of ``block``, the best companion among them, and their supports with ``block``."""
+        """Blocks of the utility constraint of ``block``, with the best companion, and their supports together with it."""
         if self._weights is not None:
             inside = (self.born < NEVER) & (self.group == self.group[block])
             inside[block] = False
@@ -296,7 +296,9 @@ class Blocks:
     def _cheapest(self, block: int, candidates: Ints, sizes: Ints, supports: Ints) -> int:
         """The position of the least (2^size - 1) x w x support: by logarithms, and exactly if these are close."""
         if self._weights is None and len(candidates) <= _SOME:
-            exactly = zip(sizes.tolist(), supports.tolist(), self.least[candidates].tolist(), range(_SOME), strict=False)
+            exactly = zip(
+                sizes.tolist(), supports.tolist(), self.least[candidates].tolist(), range(_SOME), strict=False
+            )
             return min((((1 << size) - 1) * support, least, i) for size, support, least, i in exactly)[2]
         keys = None if self._weights is None else self._weights.keys(block, candidates)
         with np.errstate(divide="ignore"):

@@ -1,7 +1,7 @@
 """The blocks of each utility constraint by size, those of the least support first.
 
-The loss of a union is (2^size - 1) x support. Of the blocks of one size that share no transaction with a given block, the one
-of the least support (tie: by label) is therefore the best to merge it with.
+The loss of a union is (2^size - 1) x support. Of the blocks of one size that share no transaction with a given block, the
+one of the least support (tie: by label) is therefore the best to merge it with.
 """
 
 from __future__ import annotations
