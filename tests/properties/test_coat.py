@@ -147,6 +147,36 @@ def test_packed_order_in_several_words(engine: Engine, monkeypatch: pytest.Monke
             assert same(run(engine, transactions, k, m, **options), expected(transactions, k, m, **options)), seed
 
 
+@pytest.mark.parametrize("seeds", portions(3, 40))
+@pytest.mark.parametrize("some", [0, 8])
+def test_companions_of_many_rare_items(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, some: int, seeds: range
+) -> None:
+    """Most blocks share no transaction with most others; everything is read and counted in several parts."""
+    monkeypatch.setattr(coat_blocks, "_SOME", some)
+    monkeypatch.setattr(coat_blocks, "_CHUNK", 7)
+    monkeypatch.setattr(coat_mining, "CHUNK_READ", 9)
+    for seed in seeds:
+        rng = random.Random(50_000 + seed)
+        items = [f"i{n:02}" for n in range(24)]
+        weights = [1 / (n + 1) for n in range(24)]
+        transactions = [list(set(rng.choices(items, weights, k=rng.randint(1, 3)))) for _ in range(25)]
+        options: dict[str, Any] = {}
+        if seed % 2:
+            rng.shuffle(items)
+            options["utility"] = [items[:11], items[11:18]]
+        k, m = rng.randint(2, 6), rng.choice((1, 2))
+        assert same(run(engine, transactions, k, m, **options), expected(transactions, k, m, **options)), seed
+
+
+def test_refuses_only_what_it_would_hold(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    transactions = [["a", "b", "c"]] * 20 + [["a", "d"]]
+    monkeypatch.setattr(coat_mining, "MAX_RARE", 1)
+    assert run(engine, transactions, 5, 2).recoding is not None  # 61 pairs in transactions, one of them rare
+    with pytest.raises(BudgetExceeded, match="too rare"):
+        run(engine, [*transactions, ["b", "d"]], 5, 2)
+
+
 def test_close_losses_are_compared_exactly(engine: Engine) -> None:
     """Groups of 70 and 71 items, whose losses differ by less than a logarithm tells."""
     items = [f"i{n:03}" for n in range(150)]

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from release.cases import SHOP, SHOP_BLOCKS, catalog, dataset, frozen, recoding, rows
+from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import InputError, InternalError
 from anondb.models.km import KmAnonymity
 from anondb.owner.published_rows import drop_release
 from anondb.recoding import GlobalRecoding
+from anondb.release import numbering
 from anondb.release.catalog import listed, objects_of, unexpected_objects
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import freeze
@@ -310,3 +312,31 @@ def test_recoding_helper_suppresses_what_is_in_no_block(owner: Engine) -> None:
         image = recoding(data, SHOP_BLOCKS).image
     assert [data.labels[i] for i in np.flatnonzero(image < 0)] == ["caviar"]
     assert catalog(owner) == "shop"
+
+
+def test_numbers_over_several_chunks(owner: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A permutation of any tids, repeated or with gaps, that follows no chunk of them and no order of the source."""
+    monkeypatch.setattr(numbering, "CHUNK", 50)
+    tids = [t for t in range(7, 1000) if t % 10 and not 300 <= t < 420]
+    orders = []
+    for key in (None, None, b"k" * 32, b"k" * 32):
+        with owner.transaction():
+            ids = owner.put("ids", {"tid": ("INTEGER", tids[::-1] + tids[:5])})
+            numbered = owner.create("sorted", exp.select("*").from_(number_of(owner, ids, key)).order_by("tid"))
+            found = owner.select(exp.select("tid", "transaction_id").from_(numbered.expression()))
+            assert not owner.exists(owner.work_table(numbering.DRAWS))
+        assert found["tid"].tolist() == tids
+        assert sorted(found["transaction_id"].tolist()) == list(range(1, len(tids) + 1))
+        assert abs(np.corrcoef(found["tid"], found["transaction_id"])[0, 1]) < 0.2
+        orders.append(found["transaction_id"].tolist())
+    assert orders[2] == orders[3] and orders[0] != orders[1] != orders[2]
+
+
+def test_numbers_of_no_transactions(owner: Engine) -> None:
+    with owner.transaction():
+        ids = owner.put("ids", {"tid": ("INTEGER", np.empty(0, dtype=np.int32))})
+        assert owner.select(exp.select("tid").from_(number_of(owner, ids, None)))["tid"].tolist() == []
+
+
+def number_of(engine: Engine, ids: Table, key: bytes | None) -> exp.Table:
+    return numbering.number_transactions(engine, ids, key).expression()
