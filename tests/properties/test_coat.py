@@ -147,13 +147,10 @@ def test_packed_order_in_several_words(engine: Engine, monkeypatch: pytest.Monke
             assert same(run(engine, transactions, k, m, **options), expected(transactions, k, m, **options)), seed
 
 
-@pytest.mark.parametrize("seeds", portions(3, 40))
-@pytest.mark.parametrize("some", [0, 8])
-def test_companions_of_many_rare_items(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, some: int, seeds: range
-) -> None:
+@pytest.mark.parametrize("seeds", portions(4, 40))
+def test_many_rare_items_in_parts(engine: Engine, monkeypatch: pytest.MonkeyPatch, seeds: range) -> None:
     """Most blocks share no transaction with most others; everything is read and counted in several parts."""
-    monkeypatch.setattr(coat_blocks, "_SOME", some)
+    monkeypatch.setattr(coat_blocks, "_PART", 3)
     monkeypatch.setattr(coat_blocks, "_CHUNK", 7)
     monkeypatch.setattr(coat_mining, "CHUNK_READ", 9)
     for seed in seeds:

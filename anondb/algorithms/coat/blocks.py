@@ -7,7 +7,6 @@ gather and one ``bincount`` over the transactions that hold a block.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Protocol
@@ -15,18 +14,15 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.coat.companions import Companions
-
 Ints = npt.NDArray[np.int64]
 Slots = npt.NDArray[np.int32]
 
 NEVER = 2**62  # ``born`` of a dead block: later than any clock
 _DENSE = 64  # a block held by at least one in this many transactions gets a bitmap
 _FEW = 128  # up to this many transactions are checked item by item
-_SPARSE = 4  # a row is sorted if its slots are fewer than the items by this factor
-_FAR = 2**31  # above any support
-_SOME = 8  # up to this many losses are compared exactly at once
-_CHUNK = 4_000_000  # occurrences that are counted together: about 100 MB
+_FAR = 2**61  # above the loss of any block
+_CHUNK = 4_000_000  # occurrences that are sorted together: about 100 MB
+_PART = 2**16  # transactions whose items are counted together
 _NEAR = 1e-6  # logarithms closer than this are compared exactly
 
 
@@ -44,14 +40,6 @@ class Weights(Protocol):
 
     def exact(self, key: int) -> Fraction:
         """The exact weight of a key."""
-
-
-def _values(keys: Ints, values: Ints, wanted: Ints) -> Ints:
-    """The values of the wanted keys, 0 for those that are missing; the keys are ascending."""
-    if not len(keys):
-        return np.zeros(len(wanted), dtype=np.int64)
-    at = np.minimum(keys.searchsorted(wanted), len(keys) - 1)
-    return np.where(keys[at] == wanted, values[at], 0)
 
 
 def _positions(item: Slots, support: Ints) -> list[Slots]:
@@ -110,21 +98,21 @@ class Blocks:
         self.clock = 0
         self.suppressed: list[int] = []
         self.group = group
-        self._alive: list[int] = np.bincount(group).tolist()
+        groups = int(group.max()) + 1 if n else 0
+        by_group = np.argsort(group, kind="stable")
+        bounds = np.cumsum(np.bincount(group, minlength=groups))[:-1] if groups else np.empty(0, np.int64)
+        self._items = np.split(by_group, bounds) if groups > 1 else []
+        self._alive: list[int] = np.bincount(group, minlength=groups).tolist() if groups else []
+        self._merged: list[set[int]] = [set() for _ in range(groups)]
         self._weights = weights
-        self._companions = Companions(group, self.support)
-        self._single: Ints = np.append(self.support, _FAR)  # supports of unchanged items, _FAR for all other blocks
-        self._grown = np.full(n + 1, np.inf)  # size + log2(support) of merged blocks, infinite for all other blocks
-        self._group_of = np.append(group, -1)
-        self._counts: Ints = np.zeros(n + 1, dtype=np.int64)
+        self._single = self.support.copy()  # supports of unchanged items, _FAR for all other blocks
         sizes = np.arange(n + 1, dtype=np.float64)
         with np.errstate(divide="ignore"):
             self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))  # of 2^size - 1
         self._seen = np.zeros(-(-n_transactions // 64) * 64, dtype=np.bool_)
         self._mark = np.zeros(n + 1, dtype=np.bool_)
         self._bitmaps: dict[int, npt.NDArray[np.uint64]] = {}
-        nothing = np.empty(0, dtype=np.int64)
-        self._row: tuple[int, int, tuple[Ints, Ints]] = (-1, -1, (nothing, nothing))
+        self._cached: tuple[int, int, Ints] = (-1, -1, np.empty(0, dtype=np.int64))
 
     # ------------------------------------------------------------------ supports
 
@@ -141,27 +129,16 @@ class Blocks:
         index += np.arange(total)
         return self.slot.take(index), begins
 
-    def row(self, block: int) -> tuple[Ints, Ints]:
-        """The blocks in the transactions that hold ``block``, ascending, and how many of these transactions hold each."""
-        if self._row[:2] != (block, self.clock):
+    def row(self, block: int) -> Ints:
+        """The number of transactions that hold both ``block`` and each other block."""
+        if self._cached[:2] != (block, self.clock):
             tids = self.tid[self.position[block]]
-            total = int(self.length[tids].sum())
-            if total * _SPARSE < self.n:
-                slots = self._slots(tids)[0].astype(np.int64)
-                held, times = np.unique(slots[slots < self.n], return_counts=True)
-                counts = times.astype(np.int64)
-            else:
-                counts = np.zeros(self.n + 1, dtype=np.int64)
-                for part in np.array_split(tids, total // _CHUNK + 1):
-                    counts += np.bincount(self._slots(part)[0], minlength=self.n + 1)
-                held = np.flatnonzero(counts[: self.n].astype(np.bool_))  # much faster than of integers
-                counts = counts[held]
-            self._row = (block, self.clock, (held, counts))
-        return self._row[2]
-
-    def shared(self, block: int, others: Ints) -> Ints:
-        """The number of transactions that hold both ``block`` and each of the others."""
-        return _values(*self.row(block), others)
+            counts = np.zeros(self.n + 1, dtype=np.int64)
+            for low in range(0, len(tids), _PART):
+                counts += np.bincount(self._slots(tids[low : low + _PART])[0], minlength=self.n + 1)
+            counts = counts[: self.n]
+            self._cached = (block, self.clock, counts)
+        return self._cached[2]
 
     def support_of(self, blocks: Collection[int]) -> int:
         """The number of transactions that hold all of the blocks."""
@@ -170,6 +147,8 @@ class Blocks:
         rarest = min(blocks, key=self.support.item)
         if len(blocks) == 1 or not self.support[rarest]:
             return int(self.support[rarest])
+        if len(blocks) == 2 and self._cached[1] == self.clock and self._cached[0] in blocks:
+            return int(self._cached[2][sum(blocks) - self._cached[0]])
         rest = sorted(blocks, key=self.support.item)[1:]
         if self._is_frequent(rarest):
             together = self._bitmap(rarest)
@@ -239,7 +218,9 @@ class Blocks:
 
     def image(self, items: Ints) -> list[int]:
         """The blocks that stand for items, without suppressed ones, in the order of their labels."""
-        return sorted(set(self.block_of[items].tolist()) - {-1}, key=self.least.item)
+        blocks = self.block_of[items]
+        image = np.unique(blocks[blocks >= 0])
+        return sorted(image.tolist(), key=self.least.item)
 
     # ------------------------------------------------------------------ the choice of what to merge
 
@@ -249,57 +230,34 @@ class Blocks:
 
     def companion(self, block: int) -> int:
         """The block of the same utility constraint whose union with ``block`` has the least UL (tie: by label)."""
-        candidates, shared = self._candidates(block)
+        row, group = self.row(block), int(self.group[block])
+        merged = np.array([*self._merged[group]], dtype=np.int64)
+        merged = merged[merged != block]
+        hidden = self._single[block]
+        self._single[block] = _FAR
+        if self._weights is None:  # unchanged items have equal sizes: the one with the smallest union is best
+            if self._items:
+                inside = self._items[group]
+                together = self._single[inside] - row[inside]
+                best = int(together.argmin())
+                least, single = int(together[best]), int(inside[best])
+            else:
+                together = self._single - row
+                single = int(together.argmin())
+                least = int(together[single])
+            candidates = np.concatenate(([single], merged)) if least < _FAR // 2 else merged
+        else:
+            inside = self._items[group] if self._items else np.arange(self.n)
+            candidates = np.concatenate((inside[self._single[inside] < _FAR], merged))
+        self._single[block] = hidden
         if len(candidates) == 1:
             return int(candidates[0])
         sizes = self.size[candidates] + self.size[block]
-        supports = self.support[candidates] + self.support[block] - shared
+        supports = self.support[candidates] + self.support[block] - row[candidates]
         return int(candidates[self._cheapest(block, candidates, sizes, supports)])
-
-    def _candidates(self, block: int) -> tuple[Ints, Ints]:
-        """Blocks of the utility constraint of ``block``, with the best companion, and their supports together with it."""
-        if self._weights is not None:
-            inside = (self.born < NEVER) & (self.group == self.group[block])
-            inside[block] = False
-            others = np.flatnonzero(inside)
-            return others, self.shared(block, others)
-        first, bound = self._companions.first(block, int(self.support[block]))
-        others, counts = self._beside(block, np.array(first, dtype=np.int64))
-        hidden = self._single[block], self._grown[block]
-        self._single[block], self._grown[block] = _FAR, np.inf
-        kept = np.flatnonzero(self._grown.take(others) <= bound)
-        unions = (self._single.take(others) - counts) * (self.n + 1) + others
-        best = unions.argmin()  # of the unchanged items, the one with the smallest union
-        if self._single[others[best]] < _FAR:
-            kept = np.append(kept, best)
-        self._single[block], self._grown[block] = hidden
-        return others[kept], counts[kept]
-
-    def _beside(self, block: int, first: Ints) -> tuple[Ints, Ints]:
-        """The blocks of the same utility constraint in the transactions that hold ``block``, perhaps repeated, and those
-        of ``first``; and how many of these transactions hold each."""
-        tids = self.tid[self.position[block]]
-        if self._row[:2] == (block, self.clock) or int(self.length[tids].sum()) > self.n:
-            others, counts = self.row(block)
-            others, counts = np.append(others, first), np.append(counts, self.shared(block, first))
-        else:
-            slots = self._slots(tids)[0].astype(np.int64)
-            others = np.append(slots, first)
-            np.add.at(self._counts, slots, 1)
-            counts = self._counts.take(others)
-            np.subtract.at(self._counts, slots, 1)
-        if len(self._alive) == 1:
-            return others, counts
-        inside = self._group_of.take(others) == self.group[block]
-        return others[inside], counts[inside]
 
     def _cheapest(self, block: int, candidates: Ints, sizes: Ints, supports: Ints) -> int:
         """The position of the least (2^size - 1) x w x support: by logarithms, and exactly if these are close."""
-        if self._weights is None and len(candidates) <= _SOME:
-            exactly = zip(
-                sizes.tolist(), supports.tolist(), self.least[candidates].tolist(), range(_SOME), strict=False
-            )
-            return min((((1 << size) - 1) * support, least, i) for size, support, least, i in exactly)[2]
         keys = None if self._weights is None else self._weights.keys(block, candidates)
         with np.errstate(divide="ignore"):
             losses = self._subsets_log2[sizes] + np.log2(supports)
@@ -343,14 +301,13 @@ class Blocks:
         self.clock += 1
         self._leave(b)
         self._bitmaps.pop(a, None)
+        self._merged[int(self.group[a])].add(a)
         self.position[a] = np.concatenate((ours, fresh))
         self.support[a] = len(self.position[a])
         self.size[a] += self.size[b]
         self.least[a] = min(self.least[a], self.least[b])
         self.born[a] = self.clock
         self._single[a] = _FAR
-        self._grown[a] = self.size[a] + (math.log2(self.support[a]) if self.support[a] else -math.inf)
-        self._companions.put(a, int(self.size[a]), int(self.support[a]), int(self.least[a]))
         if self._weights is not None:
             self._weights.merge(a, b)
         self.block_of[self.members[b]] = a
@@ -369,8 +326,9 @@ class Blocks:
 
     def _leave(self, block: int) -> None:
         self._bitmaps.pop(block, None)
-        self._alive[int(self.group[block])] -= 1
-        self._companions.remove(block)
-        self._single[block], self._grown[block] = _FAR, np.inf
+        group = int(self.group[block])
+        self._alive[group] -= 1
+        self._merged[group].discard(block)
+        self._single[block] = _FAR
         self.position[block] = np.empty(0, dtype=np.int32)
         self.born[block] = NEVER

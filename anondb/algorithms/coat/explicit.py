@@ -89,7 +89,7 @@ class Explicit:
         bounds = [*np.flatnonzero(np.diff(a, prepend=-1)).tolist(), len(a)]
         supports = np.empty(len(a), dtype=np.int64)
         for low, high in pairwise(bounds):
-            supports[low:high] = blocks.shared(int(a[low]), b[low:high])
+            supports[low:high] = blocks.row(int(a[low]))[b[low:high]]
         done = supports >= self._k
         self._settled[constraints] = done
         self._level[constraints] = np.where(done, _DONE, supports)

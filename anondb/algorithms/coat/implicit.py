@@ -132,7 +132,9 @@ class Implicit:
         return self._unsupported()
 
     def support(self, blocks: list[int]) -> int:
-        """The support of the chosen constraint's image."""
+        """The support of the chosen constraint's image; caches the row of a new block, which is needed later."""
+        if len(blocks) == 2:
+            self._blocks.row(max(blocks, key=self._blocks.born.item))
         return self._blocks.support_of(blocks) if blocks else 0
 
     def merged(self, kept: int, gone: int, support_kept: int, support_gone: int) -> None:
@@ -293,9 +295,10 @@ class Implicit:
         if 0 < support_of_block < k:
             threats.append((np.empty((1, 0), dtype=np.int64), np.array([support_of_block], dtype=np.int64)))
         if self._m > 1:
-            others, counts = blocks.row(block)
-            few = (counts < k) & (others != block)
-            threats.append((others[few].reshape(-1, 1), counts[few]))
+            row = blocks.row(block)
+            others = np.flatnonzero((row > 0) & (row < k))
+            others = others[others != block]
+            threats.append((others.reshape(-1, 1), row[others]))
         if self._m > 2:
             threats += self._larger_threats(block)
         for others, support in threats:
