@@ -385,11 +385,11 @@ def check_error(error: AnondbError, case: Case, logged: str) -> None:
 
 
 def of_threads(case: Case) -> list[Any]:
-    """With two threads, and what is refused with one and with two; in ``make test`` every twelfth."""
+    """With two threads, in ``make test`` every twelfth; in the night, what is refused with one and with two."""
     quick = not case.slow and CASES.index(case) % 12 == 0
     found = [pytest.param(case, (2,), id=case.id, marks=[] if quick else [pytest.mark.slow])]
     if case.codes and "-" not in case.id:
-        found.append(pytest.param(case, (1, 2), id=f"{case.id}-threads", marks=pytest.mark.slow))
+        found.append(pytest.param(case, (1, 2), id=f"{case.id}-threads", marks=pytest.mark.nightly))
     return found
 
 
