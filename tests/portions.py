@@ -23,7 +23,8 @@ def portions(quick: int, check: int = 0, night: int = 0, *, first: int = 0) -> l
     done = quick
     for until, mark in ((check, pytest.mark.slow), (night, pytest.mark.nightly)):
         rest = max(until - done, 0)
-        ends = [done + rest * (n + 1) // BATCHES for n in range(BATCHES)]
+        batches = min(BATCHES, max(rest // max(quick, 1), 1))  # a batch is no smaller than what make test takes
+        ends = [done + rest * (n + 1) // batches for n in range(batches)]
         for begin, end in zip([done, *ends], ends, strict=False):
             if end > begin:
                 found.append(

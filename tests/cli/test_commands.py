@@ -316,6 +316,7 @@ def test_models_that_are_not_there(run: Run, shop: Path) -> None:
         assert found.code == 2 and found.json["error"]["code"] == "unknown_model" and "the models are: km" in found.err
 
 
+@pytest.mark.slow
 def test_missing_pieces(run: Run, shop: Path) -> None:
     before = state_of(shop)
     for words, code in (

@@ -146,6 +146,7 @@ def test_the_owners_accuracy_is_that_of_the_macro(shop: Path) -> None:
                     assert lower <= truth <= upper
 
 
+@pytest.mark.slow
 def test_repeated_items_under_both_readings(shop: Path, command: Command) -> None:
     """x03 of the golden cases: Orange twice is another occurrence only if repeated rows count."""
     path = shop / "bags.csv"

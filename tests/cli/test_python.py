@@ -74,6 +74,7 @@ def test_a_connection_is_left_as_it_was(mine: duckdb.DuckDBPyConnection, tmp_pat
     assert mine.execute("SELECT count(*) FROM sales").fetchall() == [(12,)]  # still open
 
 
+@pytest.mark.slow
 def test_a_connection_is_left_as_it_was_after_errors(
     mine: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

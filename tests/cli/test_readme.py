@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.M | re.S)
 COMMANDS = [line for kind, text in BLOCKS if not kind for line in text.splitlines() if line.startswith("anondb ")]
-LATER = COMMANDS.index("anondb releases anondb-demo/shop.duckdb")  # what make check runs
+LATER = next(n for n, command in enumerate(COMMANDS) if "--release autumn" in command)  # what make check runs
 
 
 def run(command: str, place: Path) -> subprocess.CompletedProcess[str]:
@@ -63,7 +63,7 @@ def check_ends(done: dict[str, subprocess.CompletedProcess[str]]) -> None:
 
 def test_commands_end_as_the_readme_says(tour: Tour) -> None:
     _, done = tour
-    assert len(done) >= 4
+    assert len(done) >= 2
     check_ends(done)
 
 

@@ -49,6 +49,7 @@ def anonymize(place: Path, *extra: str) -> tuple[int, dict[str, Any]]:
     return getattr(done.exception, "exit_code", done.exit_code), json.loads(done.stdout) if done.stdout else {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("algorithm", "delta", "rum", "groups"),
     [

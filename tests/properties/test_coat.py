@@ -73,7 +73,7 @@ def test_every_way_to_count(
             assert same(ours, theirs), (seed, transactions, k, m, options, ours, theirs)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_same_as_the_naive_reference_for_more_items(engine: Engine) -> None:
     for seed in range(60):
         rng = random.Random(seed)

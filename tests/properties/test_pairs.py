@@ -118,20 +118,20 @@ def squeezed(monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int) -> None
     monkeypatch.setattr(array_pairs, "ANCESTORS", 10**6)
 
 
-@pytest.mark.parametrize("seeds", portions(20, 1000))
+@pytest.mark.parametrize("seeds", portions(15, 200, 1000))
 def test_arrays_and_sql_and_python_agree(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check(engine, seed)
 
 
-@pytest.mark.parametrize("seeds", portions(20, 1000, first=10_000))
+@pytest.mark.parametrize("seeds", portions(15, 200, 1000, first=10_000))
 def test_in_little_memory(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         squeezed(monkeypatch, engine, seed)
         check(engine, seed)
 
 
-@pytest.mark.parametrize("seeds", portions(10, 600, first=30_000))
+@pytest.mark.parametrize("seeds", portions(8, 120, 600, first=30_000))
 def test_triples(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays find what SQL mines level by level, with the same remark whether larger sets are worth a look."""
     for seed in seeds:
@@ -154,7 +154,7 @@ def test_triples(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) 
         assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("seeds", portions(5, 300, first=20_000))
+@pytest.mark.parametrize("seeds", portions(5, 60, 300, first=20_000))
 def test_both_lead_to_the_same_decisions(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         rnd = random.Random(seed)

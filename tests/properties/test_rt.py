@@ -251,7 +251,7 @@ def check_truthful(
 
 
 @pytest.mark.parametrize("check", [check_cluster, check_recoders, check_pcta, check_apriori])
-@pytest.mark.parametrize("seeds", portions(100, 400, 4000))
+@pytest.mark.parametrize("seeds", portions(50, 300, 4000))
 def test_steps(check: object, seeds: range) -> None:
     assert callable(check)
     for seed in seeds:
@@ -261,7 +261,7 @@ def test_steps(check: object, seeds: range) -> None:
             raise AssertionError(f"case {seed}: {error}") from error
 
 
-@pytest.mark.parametrize("seeds", portions(60, 400, 4000))
+@pytest.mark.parametrize("seeds", portions(30, 300, 4000))
 def test_bounds(engine: Engine, seeds: range) -> None:
     """Every step against the references, and all releases of the same k and m against the verifier together."""
     released: dict[tuple[int, float], list[tuple[object, Itemset]]] = {}

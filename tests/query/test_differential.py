@@ -143,7 +143,7 @@ def as_lists() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @pytest.mark.parametrize(
     ("seed", "queries"),
-    [(0, 100), pytest.param(2, 600, marks=pytest.mark.slow), pytest.param(1, 10_000, marks=pytest.mark.nightly)],
+    [(0, 100), pytest.param(2, 300, marks=pytest.mark.slow), pytest.param(1, 10_000, marks=pytest.mark.nightly)],
 )
 def test_the_same_count(
     engine: Engine,

@@ -56,7 +56,7 @@ def case(draw: random.Random, rows: int) -> tuple[list[list[str]], dict[str, lis
     return transactions, blocks
 
 
-@pytest.mark.parametrize("seeds", portions(4, 15, 1000))
+@pytest.mark.parametrize("seeds", portions(2, 8, 1000))
 def test_boolean_conditions(engine: Engine, seeds: range) -> None:
     """Sound, and never wider than the answers from the rows alone."""
     answered = narrower = 0
@@ -78,7 +78,7 @@ def test_boolean_conditions(engine: Engine, seeds: range) -> None:
     assert narrower > answered / 40
 
 
-@pytest.mark.parametrize("seeds", portions(8, 38, 3000))
+@pytest.mark.parametrize("seeds", portions(4, 20, 3000))
 def test_all_originals(engine: Engine, seeds: range) -> None:
     """Every original that leads to the same rows and the same item supports."""
     checked = 0
@@ -118,7 +118,7 @@ def test_items_rows_and_groups(engine: Engine) -> None:
     assert release.answer("SELECT count(*) FROM t WHERE item = 'unknown'").bounds == (0, 0.0, 0)
 
 
-@pytest.mark.parametrize("algorithm", some(["mhghs", "lra", "partition", "coat"], "lra", "coat"))
+@pytest.mark.parametrize("algorithm", some(["mhghs", "lra", "partition", "coat"], "lra"))
 def test_real_algorithms(algorithm: str) -> None:
     """``query``, ``count_bounds``, ``item_counts`` and the accuracy of a release agree, and hold."""
     rng = random.Random(7)

@@ -131,6 +131,7 @@ def test_bounds_are_attained(bench: Engine, seeds: range) -> None:
             assert lower <= estimate <= upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", portions(8, 13, 40))
 def test_incomplete_transactions(bench: Engine, seeds: range) -> None:
     """Where something was suppressed, any items may have been in the transactions of its class, in no others."""

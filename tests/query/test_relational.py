@@ -280,7 +280,7 @@ def random_case(rng: random.Random) -> tuple[list[dict[str, Any]], list[set[str]
     return rows, sets
 
 
-@pytest.mark.parametrize("seeds", portions(4, 9, 60))
+@pytest.mark.parametrize("seeds", portions(2, 6, 60))
 def test_all_originals(engine: Engine, seeds: range) -> None:
     """Bounds are the least and greatest count of all consistent originals; the estimate is the mean of all."""
     done = suppressing = 0

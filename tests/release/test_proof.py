@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from portions import some
 from reference import constraint_satisfied, count_rare_transactions, threats
 from release.proofs import proven
 
@@ -45,7 +46,7 @@ def random_rows(seed: int) -> list[list[str]]:
     return [[x for x in "abcde'" if rng.random() < 0.45] for _ in range(rng.randint(0, 14))]
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 4])
+@pytest.mark.parametrize("m", some([1, 2, 3, 4], 1, 3))
 def test_km(m: int) -> None:
     for seed in range(10):
         rows = random_rows(seed)

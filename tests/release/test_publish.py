@@ -162,9 +162,7 @@ def test_a_schema_without_a_release(owner: Engine, tmp_path: Path) -> None:
     "where",
     some(
         ["_hand_over", "_check_sealed", "sync", "os.replace", "os.chmod", "check", "interrupt"],
-        "sync",
         "check",
-        "interrupt",
     ),
 )
 def test_a_failure_leaves_no_file_and_no_directory(
@@ -229,6 +227,7 @@ def _sleep(directory: str, ready: Any) -> None:
         time.sleep(60)
 
 
+@pytest.mark.slow
 def test_orphans_of_dead_processes_are_swept_and_others_stay(owner: Engine, tmp_path: Path) -> None:
     release, place = frozen(owner), tmp_path / "out"
     place.mkdir()

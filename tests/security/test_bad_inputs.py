@@ -385,9 +385,12 @@ def check_error(error: AnondbError, case: Case, logged: str) -> None:
 
 
 def of_threads(case: Case) -> list[Any]:
-    """With two threads, in ``make test`` every twelfth; in the night, what is refused with one and with two."""
-    quick = not case.slow and CASES.index(case) % 12 == 0
-    found = [pytest.param(case, (2,), id=case.id, marks=[] if quick else [pytest.mark.slow])]
+    """With two threads, in ``make test`` every twelfth and in ``make check`` every third; in ``make nightly`` all, and with one
+    thread, too."""
+    place = CASES.index(case)
+    marks = [pytest.mark.slow] if place % 3 == 0 else [pytest.mark.nightly]
+    quick = not case.slow and place % 12 == 0
+    found = [pytest.param(case, (2,), id=case.id, marks=[] if quick else marks)]
     if case.codes and "-" not in case.id:
         found.append(pytest.param(case, (1, 2), id=f"{case.id}-threads", marks=pytest.mark.nightly))
     return found

@@ -73,6 +73,7 @@ def test_ids(database: Database) -> None:
     assert run(database, records="more").report.transactions == 5  # a person without items
 
 
+@pytest.mark.slow
 def test_columns(database: Database) -> None:
     refused(database, "no_quasi_identifiers", quasi_identifiers=None)
     refused(database, "no_such_column", quasi_identifiers="age,nothing")
@@ -124,6 +125,7 @@ def test_sensitive(database: Database) -> None:
     assert run(database, model=klm, sensitive=["bb"], quasi_identifiers="age").verification.verified
 
 
+@pytest.mark.slow
 def test_delta(database: Database) -> None:
     for delta in (-0.1, 1.5, "much", float("nan")):
         refused(database, "bad_parameter", delta=delta)
@@ -218,6 +220,7 @@ def test_weights_and_domains(database: Database) -> None:
     assert rum(database, records="born", quasi_identifiers="day,share", domains="domains") == "3/320"  # 3/400 + 3/1600
 
 
+@pytest.mark.slow
 def test_bad_weights_and_domains(database: Database) -> None:
     refused(database, "bad_weight", weights={"age": 2})
     refused(database, "bad_weight", weights={"age": "secret"})

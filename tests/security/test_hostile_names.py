@@ -67,6 +67,7 @@ def test_labels_come_back_exactly(owner: Engine, tmp_path: Path) -> None:
             assert analyst.execute("SELECT upper_bound FROM count_bounds(?)", [[label]]).fetchall() == [(upper,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [NAMES[::4], pytest.param(NAMES, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_names_of_releases_come_back_exactly(owner: Engine, tmp_path: Path, names: list[str]) -> None:
     with owner.transaction():

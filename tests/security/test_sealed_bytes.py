@@ -67,6 +67,7 @@ def test_storage_is_uncompressed(owner: Engine, tmp_path: Path) -> None:
             assert {k[0] for k in kinds} <= {"Uncompressed", "Constant", "Empty Validity"}, table
 
 
+@pytest.mark.slow
 def test_the_same_rows_give_the_same_bytes(owner: Engine, tmp_path: Path) -> None:
     """With one key for all, the bodies of several files are the same: no stale memory fills the gaps."""
     release, _ = release_with_canaries(owner)

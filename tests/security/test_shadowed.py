@@ -109,7 +109,7 @@ def test_every_macro_is_refused(mine: tuple[duckdb.DuckDBPyConnection, Database]
     some(
         [(macro, where) for macro in MACROS for where in ("main", "temp")],
         (MACROS[0], "temp"),
-        check=[(macro, "main") for macro in MACROS[::5]],
+        check=[(MACROS[5], "main")],
         ids=lambda case: f"{case[0].partition('(')[0]}-{case[1]}",
     ),
 )
@@ -158,7 +158,7 @@ EVERY = {"min", "max", "sum", "count", "row_number", "greatest", "unnest", "||",
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("one_in", [30, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("one_in", [30, pytest.param(1, marks=pytest.mark.nightly)])
 def test_every_name_that_is_used_is_refused_or_does_not_matter(one_in: int) -> None:
     """One macro after the other is refused by its name; all that are not stay, and change nothing."""
     with duckdb.connect() as connection:
@@ -202,7 +202,7 @@ EVERYTHING = [statement for statements in ELSEWHERE for statement in statements]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("elsewhere", [EVERYTHING, *ELSEWHERE])
+@pytest.mark.parametrize("elsewhere", some([EVERYTHING, *ELSEWHERE], EVERYTHING, check=[]))
 def test_macros_that_hide_nothing_do_not_matter(
     mine: tuple[duckdb.DuckDBPyConnection, Database], tmp_path: Path, elsewhere: list[str]
 ) -> None:

@@ -168,7 +168,7 @@ def random_case(rng: random.Random, n_items: int, n: int) -> tuple[list[list[str
     return transactions, blocks, queries
 
 
-@pytest.mark.parametrize(("seed", "cases"), [(5, 10), pytest.param(6, 60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("seed", "cases"), [(5, 10), pytest.param(6, 30, marks=pytest.mark.slow)])
 def test_random_answers_equal_the_naive_ones(engine: Engine, seed: int, cases: int) -> None:
     rng = random.Random(seed)
     for number in range(cases):

@@ -148,6 +148,7 @@ def fill(database: Database, seed: int) -> None:
         database.engine.connection.executemany(f"INSERT INTO {name} VALUES (?, ?)", rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", some(KINDS, "partition"))
 def test_releases_of_every_kind(algorithm: str) -> None:
     """Every draw and size, the owner's own queries and a log: the figures are those of the kept answers."""

@@ -7,7 +7,7 @@ import random
 
 import pandas as pd
 import pytest
-from portions import portions
+from portions import portions, some
 
 import anondb
 from anondb.errors import InfeasibleError
@@ -32,8 +32,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("seeds", portions(1, 5))
-@pytest.mark.parametrize("algorithm, model, options", CASES, ids=[f"{a}-{len(o)}" for a, _, o in CASES])
+@pytest.mark.parametrize("seeds", portions(1, 2, 5))
+@pytest.mark.parametrize(
+    "algorithm, model, options", some(CASES, *CASES[1::2], ids=lambda case: f"{case[0]}-{len(case[2])}")
+)
 def test_answers_are_those_of_the_macro(algorithm: str, model: type, options: dict[str, object], seeds: range) -> None:
     """Many queries share items, so whatever one of them leaves behind is seen in the next."""
     made = 0
