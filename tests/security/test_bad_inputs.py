@@ -385,8 +385,8 @@ def check_error(error: AnondbError, case: Case, logged: str) -> None:
 
 
 def of_threads(case: Case) -> list[Any]:
-    """With two threads: in ``make test`` every twelfth, in ``make check`` every third. The others, and those with one thread,
-    are for ``make nightly``."""
+    """With two threads: in ``make test`` every twelfth, in ``make check`` every third; the others, and all with one thread,
+    in ``make nightly``."""
     place = CASES.index(case)
     marks = [pytest.mark.slow] if place % 3 == 0 else [pytest.mark.nightly]
     quick = not case.slow and place % 12 == 0
