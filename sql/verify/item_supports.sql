@@ -11,33 +11,41 @@ WITH shown AS (
     JOIN items ON transactions.item = items.item
     GROUP BY items.label
 ),
-members AS (
-    SELECT released_item, item, count(*) OVER (PARTITION BY released_item) AS size
-    FROM (SELECT DISTINCT released_item, item FROM released_items) AS named
-),
-listed AS (
+both_tables AS (
     SELECT
-        released_item, item, CAST(at_least AS HUGEINT) AS at_least, CAST(at_most AS HUGEINT) AS at_most, weight,
-        count(*) OVER (PARTITION BY released_item, item) AS copies
+        released_item, item, true AS named,
+        CAST(NULL AS HUGEINT) AS at_least, CAST(NULL AS HUGEINT) AS at_most, CAST(NULL AS DOUBLE) AS weight
+    FROM released_items
+    UNION ALL
+    SELECT
+        released_item, item, false AS named,
+        CAST(at_least AS HUGEINT) AS at_least, CAST(at_most AS HUGEINT) AS at_most, weight
     FROM item_supports
+),
+pairs AS (
+    SELECT
+        released_item, item,
+        bool_or(named) AS named,
+        count(*) FILTER (WHERE NOT named) AS copies,
+        max(at_least) AS at_least, max(at_most) AS at_most, max(weight) AS weight
+    FROM both_tables
+    GROUP BY released_item, item
 ),
 compared AS (
     SELECT
-        coalesce(listed.released_item, members.released_item) AS released_item,
-        coalesce(listed.item, members.item) AS item,
-        members.size, listed.at_least, listed.at_most, listed.weight, listed.copies,
+        pairs.released_item, pairs.item, pairs.named, pairs.copies, pairs.at_least, pairs.at_most, pairs.weight,
+        count(*) FILTER (WHERE pairs.named) OVER (PARTITION BY pairs.released_item) AS size,
         coalesce(shown.support, 0) AS support
-    FROM listed
-    FULL JOIN members ON listed.released_item = members.released_item AND listed.item = members.item
-    LEFT JOIN shown ON members.released_item = shown.released_item
+    FROM pairs
+    LEFT JOIN shown ON pairs.released_item = shown.released_item
 ),
 judged AS (
     SELECT
         released_item, item, support,
         CASE
-            WHEN copies IS NULL THEN
+            WHEN copies = 0 THEN
                 CASE WHEN size > 1 AND support >= getvariable('k') THEN 'a member of a released item has no item support' END
-            WHEN coalesce(size, 0) < 2 THEN 'an item support is of no member of its released item, or of one that stands for itself alone'
+            WHEN NOT named OR size < 2 THEN 'an item support is of no member of its released item, or of one that stands for itself alone'
             WHEN copies > 1 THEN 'an item support is repeated'
             WHEN NOT coalesce(at_least >= 0 AND at_least <= at_most AND at_most <= support, false)
                 THEN 'the bounds of an item are out of order'
@@ -56,7 +64,7 @@ totals AS (
         min(weight) AS least_weight,
         count(*) = count(weight) AND min(weight) = max(weight) AS constant
     FROM compared
-    WHERE size > 1 AND at_most IS NOT NULL AND support > 0
+    WHERE named AND size > 1 AND at_most IS NOT NULL AND support > 0
     GROUP BY released_item
 ),
 judged_together AS (
