@@ -23,6 +23,7 @@ from anondb.release.objects import ROW_ORDER, Kind, SchemaName
 
 PREFIX = "content:"
 _BLOCK = 65_536  # transactions
+_AT_ONCE = 8_000_000  # rows whose texts are in memory at once: about 500 MB
 
 
 def file_digest(path: Path) -> str:
@@ -40,35 +41,47 @@ def content_digest(engine: Engine, schema: SchemaName, kind: Kind) -> str:
 
 def _table_line(engine: Engine, schema: SchemaName, name: str, kind: Kind) -> str:
     columns = kind.tables[name]
-    row = engine.select(_table_digest(schema, name, kind), "the digest of a table")
+    rows, digests = _block_digests(engine, schema, name, kind)
     described = ", ".join(f"{column} {of_type}" for column, of_type in columns.items())
-    return f"table {name}({described}) {int(row['n'][0])} {row['digest'][0]}"
+    return f"table {name}({described}) {rows} {hashlib.sha256(''.join(digests).encode()).hexdigest()}"
 
 
-def _table_digest(schema: SchemaName, name: str, kind: Kind) -> exp.Query:
-    """``(n, digest)``: the number of rows of a table, and the digest of the digests of its blocks."""
-    columns = kind.tables[name]
-    number = exp.column(exp.to_identifier(kind.number, quoted=True))
+def _block_digests(engine: Engine, schema: SchemaName, name: str, kind: Kind) -> tuple[int, list[str]]:
+    """The number of rows of a table, and the digests of its blocks in order."""
     block: exp.Expr = exp.convert(0)
-    if kind.number in columns:
+    if kind.number in kind.tables[name]:
+        number = exp.column(exp.to_identifier(kind.number, quoted=True))
         block = exp.IntDiv(this=number, expression=exp.convert(_BLOCK))
+    counts = {"rows": exp.Star(), "numbered": block, "first": exp.Min(this=block), "last": exp.Max(this=block)}
+    columns = [(exp.Count(this=c) if n in ("rows", "numbered") else c).as_(n, quoted=True) for n, c in counts.items()]
+    size = engine.select(exp.select(*columns).from_(schema.table(name).expression()), "the size of a table")
+    rows, numbered = int(size["rows"][0]), int(size["numbered"][0])
+    ranges: list[tuple[int, int] | None] = [None]
+    if rows > _AT_ONCE and numbered == rows:
+        first, last = int(size["first"][0]), int(size["last"][0])
+        step = max((last - first + 1) * _AT_ONCE // rows, 1)
+        ranges = [(low, low + step - 1) for low in range(first, last + 1, step)]
+    query = _blocks(schema, name, kind, block)
+    digests: list[str] = []
+    for part in ranges:
+        chosen = query if part is None else query.where(block.copy().between(*part))
+        digests += engine.select(chosen, "the digest of a table")["digest"].tolist()
+    return rows, digests
+
+
+def _blocks(schema: SchemaName, name: str, kind: Kind, block: exp.Expr) -> exp.Select:
+    """``(block, digest)``: the digest of each block of a table, in order."""
+    columns = kind.tables[name]
     text = exp.Concat(expressions=[_text(exp.column(exp.to_identifier(c, quoted=True)), t) for c, t in columns.items()])
     order = exp.Order(
         expressions=[exp.Ordered(this=exp.column(exp.to_identifier(c, quoted=True))) for c in ROW_ORDER[name]]
     )
-    blocks = (
-        exp.select(
-            block.as_("block"),
-            exp.Count(this=exp.Star()).as_("n"),
-            _sha256(_joined(text, order)).as_("digest"),
-        )
+    return (
+        exp.select(block.copy().as_("block"), _sha256(_joined(text, order)).as_("digest"))
         .from_(schema.table(name).expression())
         .group_by(exp.convert(1))
+        .order_by(exp.convert(1))
     )
-    in_order = exp.Order(expressions=[exp.Ordered(this=exp.column("block"))])
-    total = exp.func("coalesce", exp.Sum(this=exp.column("n")), exp.convert(0))
-    whole = _sha256(exp.func("coalesce", _joined(exp.column("digest"), in_order), exp.Literal.string("")))
-    return exp.select(exp.cast(total, "BIGINT").as_("n"), whole.as_("digest")).from_(blocks.subquery("blocks"))
 
 
 def _joined(text: exp.Expr, order: exp.Order) -> exp.Expr:

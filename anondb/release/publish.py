@@ -97,7 +97,7 @@ def publish(
         writer.write(BUILD_NAME, build_statements(kind, manifest["release_id"]), memory_limit=limit)
         built = build / BUILD_NAME
         counts = table_counts(engine, release_schema, kind)
-        digest = _check_sealed(built, kind, manifest, counts, check)
+        digest = _check_sealed(built, kind, manifest, counts, check, limit)
         size, sha256 = _move(built, target)
     transactions = int(manifest["transactions"])
     return PublishedFile(target, manifest["release_id"], transactions, counts[kind.rows], size, sha256, digest)
@@ -182,12 +182,12 @@ def build_statements(kind: Kind, release_id: str) -> list[exp.Expr | str]:
 
 
 def _check_sealed(
-    built: Path, kind: Kind, manifest: dict[str, str], counts: dict[str, int], check: Check | None
+    built: Path, kind: Kind, manifest: dict[str, str], counts: dict[str, int], check: Check | None, memory_limit: str
 ) -> str:
     """Check that the finished file holds exactly the release, and return its content digest."""
     if file_findings(built):
         raise InternalError("The sealed file was not closed cleanly.")
-    reader = locked_engine(built)
+    reader = locked_engine(built, memory_limit=memory_limit)
     try:
         schema = SchemaName(LOCKED_CATALOG, SEALED_SCHEMA)
         catalog = sealed_catalog(reader, schema)

@@ -16,6 +16,7 @@ from portions import some
 import anondb
 from anondb.engine.queries import SQL_ROOT
 from anondb.errors import InputError
+from anondb.release import digest
 from anondb.release.definitions import definition_queries
 from anondb.release.digest import PREFIX
 from anondb.release.objects import ANATOMY, GLOBAL, ROW_ORDER, Kind
@@ -156,3 +157,13 @@ def test_the_order_of_the_stored_rows_does_not_matter(place: Path, tmp_path: Pat
             writer.execute(f"INSERT INTO {name} FROM kept; DROP TABLE kept")
     digests = [verify_file(path).content_digest for path in (place / "km.duckdb", turned)]
     assert digests[0] == digests[1] == naive_digest(turned, GLOBAL)
+
+
+def test_blocks_are_read_in_parts(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The digest is the same, however many rows are read at once."""
+    monkeypatch.setattr(digest, "_BLOCK", 2)
+    found = set()
+    for rows in (1_000, 7, 1):
+        monkeypatch.setattr(digest, "_AT_ONCE", rows)
+        found.add(verify_file(place / "km.duckdb").content_digest)
+    assert len(found) == 1
