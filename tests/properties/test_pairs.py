@@ -118,20 +118,20 @@ def squeezed(monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int) -> None
     monkeypatch.setattr(array_pairs, "ANCESTORS", 10**6)
 
 
-@pytest.mark.parametrize("seeds", portions(15, 200, 1000))
+@pytest.mark.parametrize("seeds", portions(15, 100, 1000))
 def test_arrays_and_sql_and_python_agree(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         check(engine, seed)
 
 
-@pytest.mark.parametrize("seeds", portions(15, 200, 1000, first=10_000))
+@pytest.mark.parametrize("seeds", portions(15, 100, 1000, first=10_000))
 def test_in_little_memory(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         squeezed(monkeypatch, engine, seed)
         check(engine, seed)
 
 
-@pytest.mark.parametrize("seeds", portions(8, 120, 600, first=30_000))
+@pytest.mark.parametrize("seeds", portions(8, 60, 600, first=30_000))
 def test_triples(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays find what SQL mines level by level, with the same remark whether larger sets are worth a look."""
     for seed in seeds:
