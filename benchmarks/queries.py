@@ -19,7 +19,7 @@ import duckdb
 from datasets import DATA
 
 from anondb.engine import DuckDBEngine
-from anondb.query import OpenRelease, rewrite, run
+from anondb.query import OpenRelease, parse, rewrite, run
 from anondb.release.objects import SchemaName, read_manifest
 
 ANONDB = Path(sys.executable).with_name("anondb")
@@ -69,7 +69,7 @@ def measure(sealed: Path, raw: duckdb.DuckDBPyConnection) -> int:
             lambda sql=sql: raw.execute(sql).fetchall(),  # type: ignore[misc]
             lambda sql=asked: opened.answer(sql),  # type: ignore[misc]
             lambda sql=asked: run(engine, schema, sql),  # type: ignore[misc]
-            lambda sql=asked: rewrite(sql, manifest),  # type: ignore[misc]
+            lambda sql=asked: rewrite(parse(sql), manifest),  # type: ignore[misc]
         )
         answer = opened.answer(asked)
         known = {str(row[0]): row[1] for row in truth} if answer.columns else {"": truth[0][0]}

@@ -32,19 +32,27 @@ class Binder:
 
     def accepts(self, sql: str, shape: str) -> bool:
         """Whether DuckDB binds the text as one SELECT, without running it; also true if the shape cannot be created."""
+        return self.columns(sql, shape) is not None
+
+    def columns(self, sql: str, shape: str) -> list[tuple[str, str]] | None:
+        """The names and the types of the columns of a SELECT, as DuckDB binds it without running it.
+
+        Returns:
+            None if DuckDB refuses the text; no columns if the shape cannot be created, or DuckDB fails.
+        """
         place = self._places[shape]
         if place is None:
-            return True
+            return []
         try:
             statements = place.extract_statements(sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                return False
-            place.execute(f"EXPLAIN {statements[0].query}").fetchall()
+                return None
+            bound = place.sql(statements[0].query)
+            return list(zip(bound.columns, map(str, bound.types), strict=True))
         except duckdb.InternalException:  # a bug in DuckDB, not a refusal
-            return True
+            return []
         except (duckdb.Error, UnicodeError, RuntimeError):
-            return False
-        return True
+            return None
 
 
 def _place(base: duckdb.DuckDBPyConnection, name: str, tables: Shape) -> duckdb.DuckDBPyConnection | None:

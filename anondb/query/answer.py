@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from anondb.engine import DuckDBEngine
 from anondb.query.anatomy import BucketAnswers
@@ -14,6 +14,7 @@ from anondb.query.by_item import by_item
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
+from anondb.query.parsing import parse
 from anondb.query.plan import ITEMS, ROWS, Plan
 from anondb.query.predicates import ALWAYS, both, leaves
 from anondb.query.refusals import unsupported
@@ -26,6 +27,7 @@ from anondb.release.objects import SchemaName
 
 BOUNDS = ("lower_bound", "estimate", "upper_bound")
 Row = tuple[Any, ...]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -198,11 +200,15 @@ class OpenRelease:
                 ``not_a_release`` if it no longer exists.
             EngineError: the database failed.
         """
+        return self.current(lambda opened: _answer(opened, sql))
+
+    def current(self, work: Callable[[Opened], _T]) -> _T:
+        """The result of work on the release; it is done again if the release changed meanwhile."""
         with self._opened.engine.names.steady():
             while True:
                 opened = self._opened
                 try:
-                    result = _answer(opened, sql)
+                    result = work(opened)
                 except Exception:  # a release that changed meanwhile can cause any error
                     if opened.is_current():
                         raise
@@ -218,10 +224,20 @@ def run(engine: DuckDBEngine, schema: SchemaName, sql: str) -> Answer:
 
 
 def _answer(release: Opened, sql: str) -> Answer:
-    plan = rewrite(sql, release.manifest, release.attributes)
+    tree = parse(sql)
+    plan = rewrite(tree, release.manifest, release.attributes)
     forms = release.original.accepted(sql)
     if len(forms) < 2:
-        plan = rewrite(sql, release.manifest, release.attributes, forms)
+        plan = rewrite(tree, release.manifest, release.attributes, forms)
+    return answer_plan(release, plan)
+
+
+def answer_plan(release: Opened, plan: Plan) -> Answer:
+    """Answer a compiled query.
+
+    Raises:
+        InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
+    """
     for reading in (plan, *plan.others()):
         release.unknown(reading.labels)
         release.original.check_numbers(reading.numbers, suppressed=release.suppressed)

@@ -15,7 +15,7 @@ from sqlglot import exp
 from anondb.errors import InputError
 from anondb.query.conditions import LIST, LONG, ConditionReader
 from anondb.query.lists import hull, readings
-from anondb.query.parsing import lowered, parse
+from anondb.query.parsing import lowered
 from anondb.query.plan import IDS, ITEMS, ROWS, Plan
 from anondb.query.predicates import (
     ALWAYS,
@@ -599,7 +599,7 @@ def _optional(present: Condition, column: Column) -> OptionalTerm:
 
 
 def rewrite(
-    sql: str,
+    tree: exp.Expr,
     manifest: Mapping[str, str],
     attributes: Sequence[Attribute] | None = None,
     forms: Collection[str] = (LONG, LIST),
@@ -620,7 +620,7 @@ def rewrite(
     Literals are compared with the texts of items. ids and items are never NULL.
 
     Args:
-        sql: one SELECT in DuckDB's dialect.
+        tree: one SELECT, parsed (``parsing.parse``).
         manifest: the release's manifest: ``table``, ``id_column`` and ``item_column``.
         attributes: the relational attributes; None without records.
         forms: the forms of the table for which DuckDB accepts the query.
@@ -628,7 +628,6 @@ def rewrite(
     Raises:
         InputError: ``unsupported_query`` with the construct's name, ``bad_sql``, or ``query_too_complex``.
     """
-    tree = parse(sql)
     plans: list[Plan] = []
     refused: InputError | None = None
     if not forms:

@@ -12,7 +12,7 @@ from sqlglot.dialects.duckdb import DuckDB
 
 from anondb.engine import Engine
 from anondb.errors import InputError
-from anondb.query import rewrite, run
+from anondb.query import parse, rewrite, run
 from anondb.query.predicates import AtLeast, Labels, has
 from anondb.query.rewriter import LISTED_NOTE
 
@@ -45,9 +45,11 @@ def test_labels_come_back_exactly() -> None:
     for _ in range(1000):
         words = [_word(draw) for _ in range(3)]
         one, two, three = map(_literal, words)
-        plan = rewrite(f"SELECT count(DISTINCT tid) FROM t WHERE item = {one} OR item IN ({two}, {three})", manifest)
+        plan = rewrite(
+            parse(f"SELECT count(DISTINCT tid) FROM t WHERE item = {one} OR item IN ({two}, {three})"), manifest
+        )
         assert plan.condition == AtLeast(1, Labels(frozenset(words)))
-        plan = rewrite(f"SELECT count(*) FROM t WHERE list_has_all(items, [{one}, {two}, {three}])", LIST)
+        plan = rewrite(parse(f"SELECT count(*) FROM t WHERE list_has_all(items, [{one}, {two}, {three}])"), LIST)
         assert plan.condition == AtLeast(len(set(words)), Labels(frozenset(words)))
         tree = DuckDB().parse(
             f"SELECT {plan.describe().split('of (item IN')[-1][:-1]}" if len(set(words)) > 1 else "SELECT 1"
@@ -64,7 +66,7 @@ def test_names_come_back_exactly() -> None:
         manifest = {"table": table, "id_column": tid, "item_column": item}
         sql = f"SELECT count(DISTINCT {_quoted(tid)}) AS {_quoted(table)} FROM {_quoted(table)} WHERE {_quoted(item)} = 'a'"
         try:
-            plan = rewrite(sql, manifest)
+            plan = rewrite(parse(sql), manifest)
         except InputError as error:
             assert tid.lower() == item.lower() or error.code == "bad_sql", (sql, error)
             continue
@@ -72,7 +74,7 @@ def test_names_come_back_exactly() -> None:
         other = {**manifest, "table": table + "x"}
         if table.lower() != "baskets":
             with pytest.raises(InputError):
-                rewrite(sql, other)
+                rewrite(parse(sql), other)
 
 
 def test_random_texts_are_answered_or_refused() -> None:
@@ -93,7 +95,7 @@ def test_random_texts_are_answered_or_refused() -> None:
             f"WITH {word} AS (SELECT tid FROM t) SELECT count(*) FROM t WHERE item = 'a'",
         ][number % 8]
         try:
-            plan = rewrite(sql, manifest)
+            plan = rewrite(parse(sql), manifest)
         except InputError as error:
             assert error.code in ("unsupported_query", "bad_sql", "query_too_complex")
             continue

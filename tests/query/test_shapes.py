@@ -13,7 +13,7 @@ from query.small import release, untouched
 
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
-from anondb.query import Answer, OpenRelease, rewrite, run
+from anondb.query import Answer, OpenRelease, parse, rewrite, run
 from anondb.release.objects import SEALED_SCHEMA, SchemaName, read_manifest
 from anondb.release.publish import publish
 
@@ -561,7 +561,7 @@ def test_the_release_stays_as_it_is(engine: Engine, schemas: dict[tuple[str, str
     before = read_manifest(engine, schema)
     run(engine, schema, "SELECT count(*) FROM t WHERE item = 'milk'")
     assert read_manifest(engine, schema) == before
-    assert rewrite("SELECT count(*) FROM t WHERE item = 'milk'", before).describe() == "has('milk')"
+    assert rewrite(parse("SELECT count(*) FROM t WHERE item = 'milk'"), before).describe() == "has('milk')"
 
 
 def test_an_open_release_that_changes(engine: Engine) -> None:
