@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from anondb.models.transactional import TransactionalK
     from anondb.release.reader import open_release
     from anondb.sealed import verify_file
+    from anondb.session import Result, Session
+    from anondb.session import open_session as open
 
 __version__ = "0.2.0"
 
@@ -42,10 +44,13 @@ __all__ = [
     "KlmDiversity",
     "KmAnonymity",
     "Release",
+    "Result",
+    "Session",
     "TransactionalK",
     "VerificationFailed",
     "__version__",
     "connect",
+    "open",
     "open_release",
     "verify_file",
 ]
@@ -58,6 +63,7 @@ _LAZY = {
     **dict.fromkeys(("KkmAnonymity", "KlmDiversity"), "models.relational"),
     "TransactionalK": "models.transactional",
     "ConstraintAnonymity": "models.constraints",
+    **dict.fromkeys(("Result", "Session", "open"), "session"),
     "open_release": "release.reader",
     "verify_file": "sealed",
 }
@@ -68,5 +74,5 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
-        return getattr(import_module(f"anondb.{_LAZY[name]}"), name)
+        return getattr(import_module(f"anondb.{_LAZY[name]}"), "open_session" if name == "open" else name)
     raise AttributeError(f"module 'anondb' has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """The only package that executes SQL: named queries bound and transpiled by sqlglot, run by DuckDB."""
 
-from anondb.engine.binding import Binder
+from anondb.engine.binding import Binder, Shape
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import check_collation, is_binary
 from anondb.engine.interface import Columns, Engine, Tables
@@ -13,6 +13,7 @@ __all__ = [
     "DuckDBEngine",
     "Engine",
     "NamedQuery",
+    "Shape",
     "Table",
     "Tables",
     "all_names",

@@ -72,6 +72,24 @@ def open_locked(
     raise failure
 
 
+def open_desk(*, memory_limit: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
+    """Open a database in memory that reads no file and no other database, and whose settings cannot be changed.
+
+    Raises:
+        InputError: DuckDB does not accept a limit.
+    """
+    failure: Exception
+    try:
+        connection = duckdb.connect(":memory:", config=_config(memory_limit, None, threads, None))
+        for name in ("enable_external_access", "lock_configuration"):
+            value = exp.false() if name == "enable_external_access" else exp.true()
+            connection.execute(_setting(name, value).sql(dialect="duckdb"))
+        return connection
+    except (duckdb.Error, UnicodeError, TypeError) as error:
+        failure = open_error(error)
+    raise failure
+
+
 def _config(
     memory_limit: str | None, max_seconds: float | None, threads: int | None, spill: Path | None
 ) -> dict[str, str | bool | int | float | list[str]]:

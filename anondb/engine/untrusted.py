@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import duckdb
 from sqlglot import exp
 
 from anondb.engine.duckdb_engine import DuckDBEngine
-from anondb.engine.locked import STORAGE_VERSION, attaching, open_locked
+from anondb.engine.failures import wrap
+from anondb.engine.locked import STORAGE_VERSION, attaching, open_desk, open_locked
 from anondb.engine.spill import private_directory
 
 
@@ -43,6 +45,33 @@ def locked_engine(
     return DuckDBEngine(
         connection, owned=True, on_statement=on_statement, temp_directory=spill, max_seconds=max_seconds, empty=True
     )
+
+
+def desk_engine(
+    *, memory_limit: str | None = None, max_seconds: float | None = None, threads: int | None = None
+) -> DuckDBEngine:
+    """An engine on an empty database in memory, locked: it reads no file and no other database.
+
+    ``close`` leaves the connection open, so that results can still be read; it ends with the last of them.
+
+    Args:
+        memory_limit, threads: settings of the connection.
+        max_seconds: the time limit of a statement in seconds.
+    """
+    connection = open_desk(memory_limit=memory_limit, threads=threads)
+    return DuckDBEngine(connection, max_seconds=max_seconds, empty=True)
+
+
+def materialized(engine: DuckDBEngine, query: exp.Query) -> duckdb.DuckDBPyRelation:
+    """The rows of a tree, computed once."""
+    text = query.sql(dialect="duckdb")
+    engine.say(text)
+
+    def work() -> duckdb.DuckDBPyRelation:
+        rows: Any = engine.connection.sql(text)
+        return cast("duckdb.DuckDBPyRelation", rows.materialize())
+
+    return engine.guarded(work, lambda error: wrap(error, "a query"))
 
 
 class Reference:

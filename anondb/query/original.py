@@ -7,7 +7,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from anondb.engine import Binder, Engine
+from anondb.engine import Binder, Engine, Shape
 from anondb.errors import InputError
 from anondb.query.conditions import LIST, LONG
 from anondb.query.inline_tables import label_table
@@ -33,6 +33,7 @@ class Original:
         attributes: Sequence[Attribute] | None,
     ) -> None:
         self._engine, self._manifest, self._items, self._attributes = engine, manifest, items, attributes
+        self._binder: tuple[Shape, Binder] | None = None
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
@@ -41,32 +42,47 @@ class Original:
 
     # ---------------------------------------------------------------- queries
 
-    def accepted(self, sql: str) -> frozenset[str]:
+    def accepted(self, sql: str, beside: Shape = ()) -> Mapping[str, list[tuple[str, str]]]:
         """The forms of the table for which DuckDB accepts a query: with items as texts, or as whole numbers if possible.
+
+        Args:
+            sql: the query.
+            beside: other tables that the query may read.
+
+        Returns:
+            For each form the names and the types of the columns of the query.
 
         Raises:
             InputError: ``ambiguous_item``: DuckDB accepts the query for texts but not for another possible type of the
                 items, such as dates, or vice versa.
         """
-        return frozenset(form for form in (LONG, LIST) if self._takes(sql, form))
+        if self._binder is None or self._binder[0] != beside:
+            self._binder = beside, self._bind(beside)
+        binder, columns = self._binder[1], {}
+        for form in (LONG, LIST):
+            bound = binder.columns(sql, form)
+            if bound is None and any(kind.whole for kind in self.kinds):
+                bound = binder.columns(sql, f"{form} {WHOLE}")
+            others = [binder.columns(sql, f"{form} {kind.sql}") for kind in self.kinds if not kind.whole]
+            if any((other is None) != (bound is None) for other in others):
+                raise InputError(
+                    f"The items of the release may be texts or of the type {self.kinds[0].sql}, and DuckDB accepts the query"
+                    " for only one of the two.",
+                    code="ambiguous_item",
+                    hint="Compare items by = and IN with texts.",
+                )
+            if bound is not None:
+                columns[form] = bound
+        return columns
 
-    def _takes(self, sql: str, form: str) -> bool:
-        whole = any(kind.whole for kind in self.kinds)
-        taken = self._binder.accepts(sql, form) or (whole and self._binder.accepts(sql, f"{form} {WHOLE}"))
-        if any(self._binder.accepts(sql, f"{form} {kind.sql}") != taken for kind in self.kinds if not kind.whole):
-            raise InputError(
-                f"The items of the release may be texts or of the type {self.kinds[0].sql}, and DuckDB accepts the query"
-                " for only one of the two.",
-                code="ambiguous_item",
-                hint="Compare items by = and IN with texts.",
-            )
-        return taken
+    def _bind(self, beside: Shape) -> Binder:
+        kinds = {form: (form, "VARCHAR") for form in (LONG, LIST)}
+        kinds |= {f"{form} {kind.sql}": (form, kind.sql) for form in (LONG, LIST) for kind in self.kinds}
+        return Binder({name: [*self._tables(*shape), *beside] for name, shape in kinds.items()})
 
-    @cached_property
-    def _binder(self) -> Binder:
-        shapes = {form: self._tables(form, "VARCHAR") for form in (LONG, LIST)}
-        shapes |= {f"{form} {kind.sql}": self._tables(form, kind.sql) for form in (LONG, LIST) for kind in self.kinds}
-        return Binder(shapes)
+    def tables(self) -> list[tuple[str, Mapping[str, str]]]:
+        """The names of the tables, with the names and types of their columns, for a table with a row for each item."""
+        return self._tables(LONG, "VARCHAR")
 
     def _tables(self, form: str, kind: str) -> list[tuple[str, Mapping[str, str]]]:
         table, id_column, item_column = (self._manifest[k] for k in ("table", "id_column", "item_column"))

@@ -117,6 +117,10 @@ class Reader(ConditionReader):
             raise unsupported("FILTER under GROUP BY", "Put the condition into WHERE.")
         return self._listing(tree, group, listed, kind, scope, name)
 
+    def column_of(self, tree: exp.Select, node: exp.Expr) -> Term:
+        """What a name stands for in a SELECT, of which FROM, joins and WHERE are read."""
+        return self._term(node, self._scope(tree, {}, None))
+
     def _counter(self, node: exp.Expr, scope: Scope) -> str:
         """Read whether the aggregate counts rows or ids; add the condition of a FILTER to the scope."""
         if isinstance(node, exp.Filter):
@@ -150,8 +154,9 @@ class Reader(ConditionReader):
         if not isinstance(what, exp.Column):
             raise unsupported(f"count of an expression ({name_of(what)})")
         column = self._column(what, scope)
-        if isinstance(column, OptionalTerm):
-            raise unsupported("count of a column of the right side of a LEFT JOIN")
+        if isinstance(column, OptionalTerm):  # rows with a partner, which has at most one row for each of the left side
+            scope.conditions.append(column.present)
+            return IDS if distinct else ROWS
         if isinstance(column, AttributeTerm) and not distinct:
             raise unsupported("count of a relational attribute", "Use count(*), with IS NOT NULL in WHERE.")
         if not distinct:
@@ -651,9 +656,29 @@ def rewrite(
         raise refused
     if not plans:
         raise unsupported("the item column both as a value and as a list")
-    if any(plan.counts != plans[0].counts for plan in plans):
+    if any(plan.counts != plans[0].counts and ITEMS in (plan.counts, plans[0].counts) for plan in plans):
         raise unsupported("count(*) without a condition that shows what a row is", "Use count(DISTINCT id).")
     return hull(plans)
+
+
+def shown_forms(tree: exp.Expr, manifest: Mapping[str, str], forms: Collection[str]) -> frozenset[str]:
+    """The forms of the table that a query fits by the use of its item column, if not all.
+
+    Args:
+        tree: one SELECT with a count.
+        manifest: the release's manifest.
+        forms: the forms to choose from.
+    """
+    fitting = set()
+    for form in forms:
+        try:
+            _read(tree, manifest, None, form)
+        except WrongForm:
+            continue
+        except InputError:
+            pass
+        fitting.add(form)
+    return frozenset(fitting or forms)
 
 
 def _read(tree: exp.Expr, manifest: Mapping[str, str], attributes: Sequence[Attribute] | None, form: str) -> Plan:

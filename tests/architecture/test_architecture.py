@@ -30,6 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "utility": {"data", "models", "recoding", "engine", "errors"},
     "release": {"data", "models", "recoding", "utility", "verify", "engine", "errors"},
     "query": {"release", "engine", "errors"},
+    "session": {"query", "release", "data", "engine", "errors"},
     "promises": {"data", "models", "release", "verify", "engine", "errors"},
 }
 OUTSIDE = set(

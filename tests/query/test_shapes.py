@@ -219,6 +219,7 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT count(DISTINCT a.tid) FROM l a LEFT JOIN l b ON a.tid = b.tid WHERE b.items IS NULL", BOTH),
     ("SELECT count(*) FROM baskets WHERE NOT list_contains(items, 'milk')", EXACT),
     ("SELECT count(*) FROM baskets WHERE items IS NULL OR list_has_all(items, [])", EXACT),
+    ("SELECT count(*) FROM t WHERE true", BOTH),
     # what a row is does not show
     ("SELECT count(*) FROM (SELECT tid FROM t GROUP BY tid HAVING count(*) >= 2)", BOTH),
     ("SELECT count(*) FROM (SELECT tid FROM t GROUP BY tid HAVING count(DISTINCT item) <> 2)", BOTH),
@@ -239,7 +240,7 @@ SHAPES: list[tuple[str, str]] = [
     ("SELECT count(*) FROM baskets", EXACT),
     ("SELECT count(DISTINCT tid) FROM t", BOTH),
     # refused by name
-    ("SELECT count(*) FROM t", "what a row is"),
+    ("SELECT count(*) FROM t", "suppressed"),
     ("SELECT sum(1) FROM t", "the function SUM"),
     ("SELECT avg(tid) FROM t", "the function AVG"),
     ("SELECT max(item) FROM t", "the function MAX"),

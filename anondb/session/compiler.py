@@ -1,0 +1,161 @@
+"""Convert queries to SELECTs over known rows: common table expressions, set operations, and what they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.refusals import name_of, only, unsupported
+from anondb.session.known import LIKELY, SURE, Column, Known, Sources, projected
+from anondb.session.values import Value
+
+ROWS_HINT = "A release tells counts of persons and of their items: count them, or GROUP BY the item."
+
+
+@dataclass(frozen=True)
+class Cte:
+    """A common table expression: its query, and the ones before it."""
+
+    node: exp.CTE
+    env: Env
+    of_persons: bool
+
+
+Env = Mapping[str, Cte]
+
+
+class People(Protocol):
+    """The tables of persons: the original's tables as the release answers for them."""
+
+    def is_table(self, node: exp.Table) -> bool:
+        """Whether a table has rows of persons."""
+        ...
+
+    def of_persons(self, node: exp.Expr, env: Env) -> bool:
+        """Whether the rows of a query belong to single persons, so that they cannot be shown."""
+        ...
+
+    def facts(self, node: exp.Select, env: Env, compiler: Compiler) -> Facts:
+        """The groups and counts of a SELECT over tables of persons."""
+        ...
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The groups and counts of a SELECT over tables of persons.
+
+    Attributes:
+        rows: one row for each group.
+        keys: for each grouped expression the number of its column.
+        counts: for each aggregate of the SELECT the expression that replaces it, with columns of ``rows``.
+    """
+
+    rows: Known
+    keys: Mapping[exp.Expr, int]
+    counts: Mapping[exp.Expr, exp.Expr]
+
+
+class Tables(Protocol):
+    """The desk's tables, which have rows that are known."""
+
+    def table(self, node: exp.Table) -> Known | None:
+        """The rows of a table of the analyst, or of the release; None if there is none of this name."""
+        ...
+
+
+@dataclass
+class Compiler:
+    """Converts a query; collects notes for the analyst.
+
+    Attributes:
+        people: the tables of persons.
+        tables: the other tables.
+        notes: remarks on the interpretation of the query, each once.
+    """
+
+    people: People
+    tables: Tables
+    notes: dict[str, None] = field(default_factory=dict)
+
+    # ---------------------------------------------------------------- queries
+
+    def query(self, node: exp.Expr, env: Env) -> Known:
+        """The rows of a query.
+
+        Raises:
+            InputError: ``unsupported_query``.
+        """
+        if isinstance(node, exp.Subquery):
+            only(node, "this", "alias")
+            return self.query(node.this, env)
+        from anondb.session.selects import SelectRows
+
+        env = self.ctes(node, env)
+        if isinstance(node, exp.SetOperation):
+            return self._set_operation(node, env)
+        if not isinstance(node, exp.Select):
+            raise unsupported(name_of(node))
+        if self.people.of_persons(node, env):
+            raise unsupported("the rows of single persons", ROWS_HINT)
+        return SelectRows(self, node, env).rows()
+
+    def ctes(self, node: exp.Expr, env: Env) -> Env:
+        """The common table expressions that a query sees."""
+        clause = node.args.get("with_")
+        if clause is None:
+            return env
+        only(clause, "expressions")
+        known = dict(env)
+        for cte in clause.expressions:
+            only(cte, "this", "alias", "materialized")
+            seen = self.ctes(cte.this, known)
+            known[lowered(cte.alias)] = Cte(cte, dict(known), self.people.of_persons(cte.this, seen))
+        return known
+
+    def _set_operation(self, node: exp.SetOperation, env: Env) -> Known:
+        only(node, "this", "expression", "distinct", "with_", "order", "limit", "offset")
+        sides = [self.query(side, env) for side in (node.this, node.expression)]
+        if len({len(side.columns) for side in sides}) != 1:
+            raise unsupported("a set operation of different numbers of columns")
+        repeated = isinstance(node, exp.Union) and not node.args.get("distinct")
+        if not repeated and any(side.flagged or any(c.bounded for c in side.columns) for side in sides):
+            raise unsupported(f"{node.key.upper()} that compares estimates", "Use UNION ALL.")
+        columns = tuple(
+            replace(a, bounded=(a.bounded or b.bounded), by_estimate=a.by_estimate or b.by_estimate)
+            for a, b in zip(*(side.columns for side in sides), strict=True)
+        )
+        flagged = any(side.flagged for side in sides)
+        made = node.copy()
+        for key in ("with_", "order", "limit", "offset"):
+            made.set(key, None)
+        for key, side in zip(("this", "expression"), sides, strict=True):
+            source = Sources()
+            tree = exp.select(*_aligned(side, columns, source, flagged)).from_(source.tree.args["from_"].this)
+            made.set(key, tree)
+        asked, some = (any(getattr(side, name) for side in sides) for name in ("asked", "open"))
+        together = Known(made, columns, flagged, asked, some)
+        if not any(node.args.get(key) for key in ("order", "limit", "offset")):
+            return together
+        from anondb.session.selects import SelectRows
+
+        outer = exp.Select(expressions=[exp.Star()])
+        for key in ("order", "limit", "offset"):
+            outer.set(key, node.args.get(key))
+        return SelectRows(self, outer, env, together).rows()
+
+
+def _aligned(side: Known, columns: Sequence[Column], source: Sources, flagged: bool) -> list[exp.Expr]:
+    """The columns of one side of a set operation, with bounds where the other side has them."""
+    source.tree.set("from_", exp.From(this=source.add(side, "")))
+    values = []
+    for (_, value), column in zip(source.star(), columns, strict=True):
+        values.append(Value(value.estimate, *value.bounds) if column.bounded else value)
+    listed = projected(values)
+    if flagged:
+        for name, flags in ((SURE, source.sure), (LIKELY, source.likely)):
+            listed.append((flags[0] if flags else exp.true()).as_(name))
+    return listed

@@ -1,0 +1,140 @@
+"""Reduce aggregates over the rows of persons to plain counts: FILTER, CASE, count_if, sums of conditions."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from anondb.query.refusals import name_of, only, unsupported
+from anondb.query.relations import bare
+
+CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
+"""The kinds of expressions that are conditions, beside columns."""
+
+
+def composed(call: exp.Expr, basics: list[exp.Expr]) -> exp.Expr:
+    """An aggregate as an expression of counts.
+
+    Args:
+        call: the aggregate, with its FILTER.
+        basics: the plain counts so far; new ones are appended. Count number n is the column ``#n`` of the result.
+
+    Raises:
+        InputError: ``unsupported_query``.
+    """
+    condition: exp.Expr | None = None
+    if isinstance(call, exp.Filter):
+        only(call, "this", "expression")
+        condition, call = call.expression.this, call.this
+    return _Composer(basics).aggregate(call, condition)
+
+
+class _Composer:
+    def __init__(self, basics: list[exp.Expr]) -> None:
+        self._basics = basics
+
+    def _count(self, count: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
+        """The column of a plain count."""
+        made = count.copy()
+        if condition is not None:
+            made = exp.Filter(this=made, expression=exp.Where(this=condition.copy()))
+        if made not in self._basics:
+            self._basics.append(made)
+        return exp.column(exp.to_identifier(f"#{self._basics.index(made)}", quoted=True))
+
+    def _rows(self, condition: exp.Expr | None) -> exp.Expr:
+        return self._count(exp.Count(this=exp.Star(), big_int=True), condition)
+
+    def aggregate(self, call: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
+        """An aggregate over the rows that satisfy a condition."""
+        if isinstance(call, exp.CountIf):
+            only(call, "this")
+            return self._rows(_both(condition, call.this))
+        if isinstance(call, exp.LogicalOr):
+            only(call, "this")
+            return exp.GT(this=self._rows(_both(condition, call.this)), expression=exp.Literal.number(0))
+        if isinstance(call, exp.LogicalAnd):
+            only(call, "this")
+            return exp.EQ(this=self._rows(_both(condition, _not(call.this))), expression=exp.Literal.number(0))
+        if isinstance(call, exp.Count):
+            return self._counted(call, condition)
+        if isinstance(call, exp.Sum | exp.Avg):
+            only(call, "this")
+            total = self._sum(bare(call.this), condition)
+            if total is None:
+                return self._count(call, condition)
+            if isinstance(call, exp.Sum):
+                return total
+            double = exp.cast(total, "DOUBLE")
+            return exp.Div(this=double, expression=self._rows(condition), typed=False, safe=False)
+        if isinstance(call, exp.Min | exp.Max):
+            return self._count(call, condition)
+        raise unsupported(name_of(call))
+
+    def _counted(self, call: exp.Count, condition: exp.Expr | None) -> exp.Expr:
+        """count(...), whose operand may be a CASE without ELSE."""
+        distinct = isinstance(call.this, exp.Distinct)
+        what = call.this.expressions[0] if distinct and len(call.this.expressions) == 1 else call.this
+        what = bare(what) if what is not None else what
+        if not isinstance(what, exp.Case | exp.If):
+            return self._count(call, condition)
+        values = [(c, v) for c, v in branches(what) if not isinstance(bare(v), exp.Null)]
+        if distinct:
+            columns = {v for _, v in values}
+            if len(columns) != 1 or not isinstance(bare(values[0][1]), exp.Column):
+                raise unsupported("count(DISTINCT CASE ...) of several values")
+            inner = exp.Count(this=exp.Distinct(expressions=[bare(values[0][1]).copy()]))
+            return self._count(inner, _both(condition, exp.or_(*(c for c, _ in values))))
+        return self._rows(_both(condition, exp.or_(*(c for c, _ in values))))
+
+    def _sum(self, what: exp.Expr, condition: exp.Expr | None) -> exp.Expr | None:
+        """The sum of an expression whose values are literals; None if it is a column."""
+        while isinstance(what, exp.Cast | exp.TryCast):
+            what = bare(what.this)
+        if isinstance(what, exp.Column):
+            return None
+        if isinstance(what, exp.Literal) and not what.is_string:
+            return exp.Mul(this=what.copy(), expression=self._rows(condition))
+        if isinstance(what, CONDITIONS):
+            return self._rows(_both(condition, what))
+        if not isinstance(what, exp.Case | exp.If):
+            raise unsupported(f"the sum of an expression ({name_of(what)})", "Sum a column, a literal or a condition.")
+        total: exp.Expr | None = None
+        for branch, value in branches(what):
+            number = bare(value)
+            plain = number.this if isinstance(number, exp.Neg) else number
+            if isinstance(number, exp.Null) or (isinstance(number, exp.Literal) and number.name in ("0", "0.0")):
+                continue
+            if not isinstance(plain, exp.Literal) or plain.is_string:
+                raise unsupported("the sum of CASE with other values than numbers")
+            rows = self._rows(_both(condition, branch))
+            term = rows if number.name == "1" and plain is number else exp.Mul(this=exp.paren(number), expression=rows)
+            total = term if total is None else exp.Add(this=total, expression=term)
+        return exp.Literal.number(0) if total is None else total
+
+
+def branches(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
+    """The results of CASE or IF, each with the condition under which it is the result; a missing ELSE is NULL."""
+    if isinstance(node, exp.If):
+        pairs, default = [(node.this, node.args["true"])], node.args.get("false")
+    else:
+        pairs = [
+            (b.this if node.this is None else exp.EQ(this=node.this, expression=b.this), b.args["true"])
+            for b in node.args["ifs"]
+        ]
+        default = node.args.get("default")
+    listed: list[tuple[exp.Expr, exp.Expr]] = []
+    before: list[exp.Expr] = []
+    for condition, value in pairs:
+        listed.append((exp.and_(*(p.copy() for p in before), condition.copy()), value))
+        before.append(_not(condition))
+    listed.append((exp.and_(*(p.copy() for p in before)), default if default is not None else exp.null()))
+    return listed
+
+
+def _not(condition: exp.Expr) -> exp.Expr:
+    """A condition is false or unknown."""
+    return exp.Not(this=exp.paren(exp.Is(this=exp.paren(condition), expression=exp.true())))
+
+
+def _both(one: exp.Expr | None, two: exp.Expr) -> exp.Expr:
+    return two.copy() if one is None else exp.and_(one.copy(), two.copy())

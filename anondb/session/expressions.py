@@ -1,0 +1,161 @@
+"""Convert the expressions of a query over known rows to values with bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from anondb.query.refusals import name_of, only, unsupported
+from anondb.query.relations import bare
+from anondb.session import values
+from anondb.session.values import Value
+
+Resolve = Callable[[exp.Expr], Value | None]
+"""Looks up columns, aggregates and subqueries; None for other expressions."""
+
+
+def read(node: exp.Expr, resolve: Resolve) -> Value:
+    """The value of an expression.
+
+    Raises:
+        InputError: ``unsupported_query``: an operation on an estimate for which there are no bounds.
+    """
+    known = resolve(node)
+    if known is not None:
+        return known
+    if isinstance(node, exp.Paren):
+        return read(node.this, resolve)
+    if isinstance(node, exp.Subquery | exp.Select | exp.SetOperation):
+        raise unsupported("a subquery in this place")
+    children = [(key, child) for key, child in _children(node)]
+    parts = [read(child, resolve) for _, child in children]
+    if all(part.exact for part in parts):
+        return Value(_rebuilt(node, [part.estimate for part in parts]))
+    return _inexact(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
+
+
+def _children(node: exp.Expr) -> list[tuple[str, exp.Expr]]:
+    """The operands of a node: types, names and other parts without values are left out."""
+    listed: list[tuple[str, exp.Expr]] = []
+    for key, part in node.args.items():
+        for child in part if isinstance(part, list) else [part]:
+            if isinstance(child, exp.If) and isinstance(node, exp.Case):
+                listed += [("this", child.this), ("true", child.args["true"])]
+            elif isinstance(child, exp.Expr) and not isinstance(
+                child, exp.Identifier | exp.DataType | exp.Var | exp.Star
+            ):
+                listed.append((key, child))
+    return listed
+
+
+def _rebuilt(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
+    """A node with other operands, in the order of ``_children``."""
+    made, rest = node.copy(), iter(parts)
+    for key, part in list(made.args.items()):
+        children = part if isinstance(part, list) else [part]
+        changed: list[object] = []
+        for child in children:
+            if isinstance(child, exp.If) and isinstance(node, exp.Case):
+                changed.append(exp.If(this=next(rest).copy(), true=next(rest).copy()))
+            elif isinstance(child, exp.Expr) and not isinstance(
+                child, exp.Identifier | exp.DataType | exp.Var | exp.Star
+            ):
+                operand = next(rest).copy()
+                binary = isinstance(node, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Is)
+                changed.append(exp.paren(operand) if binary and isinstance(operand, exp.Binary | exp.Case) else operand)
+            else:
+                changed.append(child)
+        made.set(key, changed if isinstance(part, list) else changed[0])
+    return made
+
+
+def _inexact(node: exp.Expr, of: dict[int, Value]) -> Value:
+    """The value of an operation with at least one operand that is not exact."""
+
+    def part(key: str) -> Value:
+        return of[id(node.args[key])]
+
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
+        return _without_bounds(node, of) or values.arithmetic(node, part("this"), part("expression"))
+    if isinstance(node, values.COMPARISONS):
+        return values.compared(node, part("this"), part("expression"))
+    if isinstance(node, exp.And | exp.Or):
+        return values.connected(type(node), [part("this"), part("expression")])
+    if isinstance(node, exp.Not):
+        return values.negation(part("this"))
+    if isinstance(node, exp.Between):
+        only(node, "this", "low", "high")
+        ends = ((exp.GTE, "low"), (exp.LTE, "high"))
+        compared = [
+            values.compared(kind(this=node.this, expression=node.args[k]), part("this"), part(k)) for kind, k in ends
+        ]
+        return values.connected(exp.And, compared)
+    if isinstance(node, exp.In) and node.expressions:
+        only(node, "this", "expressions")
+        equal = [exp.EQ(this=node.this, expression=e) for e in node.expressions]
+        return values.connected(exp.Or, [values.compared(e, part("this"), of[id(e.expression)]) for e in equal])
+    if isinstance(node, exp.Case):
+        return _case(node, of)
+    if isinstance(node, exp.If):
+        default = part("false") if node.args.get("false") is not None else Value(exp.null())
+        results = [node.args["true"], *([node.args["false"]] if node.args.get("false") is not None else [])]
+        return values.chosen([(part("this"), part("true"))], default, _numbers(results, of))
+    if without := _without_bounds(node, of):
+        return without
+    return _function(node, of)
+
+
+def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
+    """The value of a function of a number with bounds."""
+    this = of.get(id(node.args.get("this")))
+    rest = [value for key, value in of.items() if key != id(node.args.get("this"))]
+    if isinstance(node, exp.Neg) and this is not None:
+        return values.negated(node, this)
+    if this is not None and all(value.exact for value in rest):
+        if isinstance(node, values.RISING):
+            return values.rising(node, this)
+        if isinstance(node, exp.Cast | exp.TryCast) and node.to.this in exp.DataType.NUMERIC_TYPES:
+            return values.rising(exp.TryCast(this=node.this, to=node.to), this)
+        if isinstance(node, exp.Abs):
+            return values.absolute(node, this)
+        if isinstance(node, exp.Coalesce | exp.Nullif):  # a number that may be NULL has no bounds
+            estimate = _rebuilt(node, [this.estimate, *(value.estimate for value in rest)])
+            return Value(estimate, this.lower, this.upper)
+    if isinstance(node, exp.Least | exp.Greatest):
+        operands_of = [of[id(child)] for _, child in _children(node)]
+        lows, highs = zip(*(v.bounds for v in operands_of), strict=True)
+        extreme = values.least if isinstance(node, exp.Least) else values.greatest
+        return Value(_rebuilt(node, [v.estimate for v in operands_of]), extreme(*lows), extreme(*highs))
+    raise unsupported(f"{name_of(node).replace(' in this place', '')} of an estimate", "Ask for the number itself.")
+
+
+def _without_bounds(node: exp.Expr, of: dict[int, Value]) -> Value | None:
+    """An operation on a value without bounds has none."""
+    if not any(value.by_estimate for value in of.values()):
+        return None
+    return Value(_rebuilt(node, [of[id(child)].estimate for _, child in _children(node)]), by_estimate=True)
+
+
+def _case(node: exp.Case, of: dict[int, Value]) -> Value:
+    """CASE with a condition or a result that is not exact."""
+    conditions = []
+    for branch in node.args["ifs"]:
+        if node.this is None:
+            conditions.append(of[id(branch.this)])
+        else:
+            equal = exp.EQ(this=node.this, expression=branch.this)
+            conditions.append(values.compared(equal, of[id(node.this)], of[id(branch.this)]))
+    results = [branch.args["true"] for branch in node.args["ifs"]]
+    default = node.args.get("default")
+    last = Value(exp.null()) if default is None else of[id(default)]
+    cases = list(zip(conditions, (of[id(r)] for r in results), strict=True))
+    return values.chosen(cases, last, _numbers([*results, *([] if default is None else [default])], of))
+
+
+def _numbers(results: list[exp.Expr], of: dict[int, Value]) -> bool:
+    """Whether the results of CASE are numbers."""
+    return all(
+        not of[id(r)].exact or (isinstance(bare(r), exp.Literal) and not bare(r).is_string) or isinstance(r, exp.Neg)
+        for r in results
+    )

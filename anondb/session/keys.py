@@ -1,0 +1,94 @@
+"""The values of a grouped expression over the rows of persons, each with the condition that a row has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from anondb.query.refusals import name_of, unsupported
+from anondb.query.relations import bare
+from anondb.session.counts import CONDITIONS, branches
+
+if TYPE_CHECKING:
+    from anondb.session.persons import Counts
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a column of persons is.
+
+    Attributes:
+        what: ``id``, ``item``, ``attribute``, ``condition`` or ``number``.
+        kind: the SQL type of its values.
+    """
+
+    what: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values of a grouped expression.
+
+    Attributes:
+        key: the expression.
+        kind: the SQL type of the values.
+        values: the values with their conditions; None if the release lists the values of the column.
+        of_items: whether the values are items.
+    """
+
+    key: exp.Expr
+    kind: str
+    values: list[tuple[Any, exp.Expr]] | None
+    of_items: bool = False
+
+
+def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
+    """The values of a grouped expression.
+
+    Raises:
+        InputError: ``unsupported_query``: they cannot be listed.
+    """
+    if isinstance(key, exp.Case | exp.If):
+        return _of_case(key)
+    known = counts.kind(base, key) if isinstance(key, exp.Column) else None
+    if known is not None and known.what == "id":
+        raise unsupported("GROUP BY the id column around a count", "Ids cannot be listed from a release.")
+    if known is not None and known.what in ("item", "attribute"):
+        return Domain(key, known.kind, None, known.what == "item")
+    if isinstance(key, CONDITIONS) or (known is not None and known.what == "condition"):
+        return Domain(key, "BOOLEAN", [(True, key), (False, exp.Not(this=exp.paren(key)))])
+    raise unsupported(f"GROUP BY an expression ({name_of(key)})")
+
+
+def _of_case(key: exp.Expr) -> Domain:
+    """The literals that CASE results in, each with the branches of this result."""
+    conditions: dict[exp.Expr, list[exp.Expr]] = {}
+    for condition, value in branches(key):
+        literal = bare(value)
+        if not isinstance(literal, exp.Literal | exp.Null | exp.Boolean):
+            raise unsupported("GROUP BY CASE with other results than literals")
+        conditions.setdefault(literal, []).append(condition)
+    kinds = {
+        "VARCHAR" if v.is_string else "DOUBLE" if "." in v.name else "BIGINT"
+        for v in conditions
+        if isinstance(v, exp.Literal)
+    }
+    if any(isinstance(v, exp.Boolean) for v in conditions):
+        kinds.add("BOOLEAN")
+    if len(kinds) > 1:
+        raise unsupported("GROUP BY CASE with results of several types")
+    values: list[tuple[Any, exp.Expr]] = [(_python(value), exp.or_(*cases)) for value, cases in conditions.items()]
+    return Domain(key, kinds.pop() if kinds else "VARCHAR", values)
+
+
+def _python(value: exp.Expr) -> Any:
+    if isinstance(value, exp.Null):
+        return None
+    if isinstance(value, exp.Boolean):
+        return bool(value.this)
+    if value.is_string:
+        return value.name
+    return float(value.name) if "." in value.name else int(value.name)

@@ -1,0 +1,130 @@
+"""Known rows: relations whose rows, but not all of whose values, are the same for every consistent original.
+
+A relation is a SELECT on the session's own database, the *desk*. Column number i is there ``c<i>``, with bounds ``c<i>_l``
+and ``c<i>_u``. Where a condition on an estimate chose the rows, all possible ones are there, with two more columns: ``sure``
+says that the row belongs to the result for every consistent original, ``likely`` that it does by the estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.refusals import only, unsupported
+from anondb.session.values import Value
+
+SURE, LIKELY = "sure", "likely"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a relation: its name in the query, and whether it has bounds, or depends on estimates without bounds."""
+
+    name: str
+    bounded: bool = False
+    by_estimate: bool = False
+
+
+@dataclass(frozen=True)
+class Known:
+    """Known rows.
+
+    Attributes:
+        tree: the SELECT, with the columns described above.
+        columns: its columns.
+        flagged: whether it has the columns ``sure`` and ``likely``.
+        asked: whether a condition of the query is a reason for that, and not only groups that may be empty.
+        open: whether rows may be missing: items that were suppressed are not listed.
+    """
+
+    tree: exp.Query
+    columns: tuple[Column, ...]
+    flagged: bool = False
+    asked: bool = False
+    open: bool = False
+
+    def values(self, alias: str) -> list[tuple[str, Value]]:
+        """The names and values of the columns, as the source ``alias`` of a SELECT."""
+        return [(c.name, column_value(n, c, alias)) for n, c in enumerate(self.columns)]
+
+
+def column_value(number: int, column: Column, alias: str) -> Value:
+    """The value of a column of a source."""
+    here = [exp.column(f"c{number}{end}", alias) for end in ("", "_l", "_u")]
+    if column.bounded:
+        return Value(*here)
+    return Value(here[0], by_estimate=column.by_estimate)
+
+
+def projected(values: Sequence[Value]) -> list[exp.Expr]:
+    """The expressions of a SELECT for the columns of a relation."""
+    listed: list[exp.Expr] = []
+    for n, value in enumerate(values):
+        listed.append(value.estimate.copy().as_(f"c{n}"))
+        if value.lower is not None and value.upper is not None:
+            listed += [value.lower.copy().as_(f"c{n}_l"), value.upper.copy().as_(f"c{n}_u")]
+    return listed
+
+
+def described(names: Sequence[str], values: Sequence[Value]) -> tuple[Column, ...]:
+    """The columns of a relation with these values."""
+    return tuple(Column(n, v.lower is not None, v.by_estimate) for n, v in zip(names, values, strict=True))
+
+
+_numbers = count()
+
+
+def fresh(prefix: str) -> str:
+    """A new name on the desk."""
+    return f"{prefix}{next(_numbers)}"
+
+
+@dataclass
+class Sources:
+    """The FROM clause of a SELECT over known rows.
+
+    Attributes:
+        tree: the SELECT so far, without expressions.
+        by_alias: for each source its alias in the query, and its columns.
+        sure, likely: the conditions that the row of each flagged source is there.
+        asked, open: as for the sources.
+    """
+
+    tree: exp.Select = field(default_factory=exp.Select)
+    by_alias: list[tuple[str, list[tuple[str, Value]]]] = field(default_factory=list)
+    sure: list[exp.Expr] = field(default_factory=list)
+    likely: list[exp.Expr] = field(default_factory=list)
+    asked: bool = False
+    open: bool = False
+
+    def add(self, relation: Known, alias: str) -> exp.Expr:
+        """Register a relation; returns it as a source for FROM or JOIN."""
+        name = fresh("s")
+        self.by_alias.append((alias, relation.values(name)))
+        self.open = self.open or relation.open
+        if relation.flagged:
+            self.sure.append(exp.column(SURE, name))
+            self.likely.append(exp.column(LIKELY, name))
+            self.asked = self.asked or relation.asked
+        return exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier(name)))
+
+    def column(self, node: exp.Column) -> Value | None:
+        """The value of a column by its name; None if no source has it.
+
+        Raises:
+            InputError: ``unsupported_query``: several sources have it.
+        """
+        only(node, "this", "table")
+        table, name = lowered(node.table), lowered(node.name)
+        listed = [v for alias, cs in self.by_alias if not table or alias == table for n, v in cs if lowered(n) == name]
+        if len(listed) > 1:
+            raise unsupported(f"the ambiguous column {node.name!r}", "Write table.column.")
+        return listed[0] if listed else None
+
+    def star(self, table: str = "") -> list[tuple[str, Value]]:
+        """The columns of all sources, or of one."""
+        return [column for alias, cs in self.by_alias if not table or alias == lowered(table) for column in cs]

@@ -1,0 +1,64 @@
+"""Parameters of a query: their values become literals of its syntax tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.errors import InputError
+
+
+def with_parameters(tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any] | None) -> exp.Expr:
+    """The query with its parameters in place.
+
+    Args:
+        tree: the query; it is not changed.
+        parameters: a list for ``?`` and ``$1``, a mapping for ``$name``.
+
+    Raises:
+        InputError: ``bad_parameter``: a value is missing, left over, or of a type without a literal.
+    """
+    made = tree.copy()
+    places = list(made.find_all(exp.Placeholder, exp.Parameter))
+    if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence | Mapping | None):
+        raise InputError("Parameters are a list, or a mapping of names.", code="bad_parameter")
+    named = isinstance(parameters, Mapping)
+    values: Mapping[str, Any] = parameters if isinstance(parameters, Mapping) else _numbered(parameters or ())
+    used: set[str] = set()
+    for number, node in enumerate(places, 1):
+        name = str(number) if node.name in ("", "?") else node.name
+        if name not in values:
+            raise InputError(f"The parameter {name!r} has no value.", code="bad_parameter", hint="Pass parameters=...")
+        used.add(name)
+        literal = _literal(values[name])
+        if node is made:
+            return literal
+        node.replace(literal)
+    if used != set(values):
+        words = "a name" if named else "a number"
+        raise InputError(f"The query has no parameter for {words} that was passed.", code="bad_parameter")
+    return made
+
+
+def _numbered(values: Sequence[Any]) -> dict[str, Any]:
+    return {str(n): value for n, value in enumerate(values, 1)}
+
+
+def _literal(value: Any) -> exp.Expr:
+    if hasattr(value, "item") and not isinstance(value, str | bytes):  # a number of NumPy
+        value = value.item()
+    if isinstance(value, str | bool | int | None):
+        return exp.convert(value)
+    if isinstance(value, float | Decimal):
+        return exp.Literal.number(format(Decimal(str(value)), "f"))
+    if isinstance(value, datetime):
+        return exp.cast(exp.Literal.string(value.isoformat(" ")), "TIMESTAMP")
+    if isinstance(value, date):
+        return exp.cast(exp.Literal.string(value.isoformat()), "DATE")
+    if isinstance(value, list | tuple):
+        return exp.Array(expressions=[_literal(v) for v in value])
+    raise InputError("A parameter has a type that cannot be written in SQL.", code="bad_parameter")

@@ -1,0 +1,228 @@
+"""SELECTs over the tables of persons: their groups, and the counts that the release answers for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.refusals import only, too_complex, unsupported
+from anondb.session.aggregates import aggregates
+from anondb.session.compiler import Compiler, Env, Facts
+from anondb.session.counts import composed
+from anondb.session.keys import Domain, Key, domain
+from anondb.session.known import Column, Known
+from anondb.session.sources import grouped
+
+MAX_GROUPS = 1_000
+Bounds = tuple[float | None, float | None, float | None]
+Row = tuple[Any, ...]
+
+
+class Counts(Protocol):
+    """What answers counts of persons: one release, or several of disjoint persons."""
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether items were suppressed, so that lists of items are not complete."""
+        ...
+
+    def id_column(self, table: exp.Table) -> str | None:
+        """The id column of a table of persons, in lower case; None for other tables."""
+        ...
+
+    def answer(self, tree: exp.Select) -> list[Row]:
+        """The groups of a query with one count: their keys, then lower bound, estimate and upper bound."""
+        ...
+
+    def kind(self, tree: exp.Select, node: exp.Expr) -> Key | None:
+        """What a column of the FROM clause is; None if it is nothing to group by."""
+        ...
+
+    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]]) -> exp.Query:
+        """Put rows on the desk; returns a SELECT with a column for each key (of this type), and three for each count."""
+        ...
+
+
+@dataclass
+class Persons:
+    """The tables of persons of a session (``selects.People``)."""
+
+    counts: Counts
+
+    # ---------------------------------------------------------------- which queries are about persons
+
+    def is_table(self, node: exp.Table) -> bool:
+        """Whether a table has rows of persons."""
+        return self.counts.id_column(node) is not None
+
+    def of_persons(self, node: exp.Expr, env: Env) -> bool:
+        """Whether the rows of a query belong to single persons, so that they cannot be shown."""
+        if isinstance(node, exp.Subquery):
+            return self.of_persons(node.this, env)
+        if isinstance(node, exp.SetOperation):
+            return self.of_persons(node.this, env)
+        if not isinstance(node, exp.Select) or not any(self._is_source(s, env) for s in _sources(node)):
+            return False
+        ids = self._ids(node, env)
+        if node.args.get("group") is not None:
+            return any(_named(key, ids) for key in grouped(node, lambda column: _named(column, ids)))
+        if any(True for part in (*node.expressions, node.args.get("having")) for _ in aggregates(part)):
+            return False
+        selected = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
+        return node.args.get("distinct") is None or any(isinstance(e, exp.Star) or _named(e, ids) for e in selected)
+
+    def _is_source(self, node: exp.Expr, env: Env) -> bool:
+        if isinstance(node, exp.Subquery):
+            return self.of_persons(node.this, env)
+        if not isinstance(node, exp.Table):
+            return False
+        cte = env.get(lowered(node.name)) if not node.db else None
+        return cte.of_persons if cte is not None else self.is_table(node)
+
+    def _ids(self, node: exp.Expr, env: Env) -> frozenset[str]:
+        """The names of the id columns of the sources of a SELECT."""
+        return frozenset[str]().union(*(self._ids_of(source, env) for source in _sources(node)))
+
+    def _ids_of(self, node: exp.Expr, env: Env) -> frozenset[str]:
+        """The names of the id columns of a source."""
+        if isinstance(node, exp.Table):
+            cte = env.get(lowered(node.name)) if not node.db else None
+            if cte is not None:
+                return self._ids_of(exp.Subquery(this=cte.node.this, alias=cte.node.args["alias"]), cte.env)
+            column = self.counts.id_column(node)
+            return frozenset() if column is None else frozenset({column})
+        inner: exp.Expr = node.this if isinstance(node, exp.Subquery) else node
+        while isinstance(inner, exp.SetOperation | exp.Subquery):
+            inner = inner.this
+        if not isinstance(inner, exp.Select):
+            return frozenset()
+        ids, names = self._ids(inner, env), set[str]()
+        renamed = (
+            [lowered(c.name) for c in (node.args["alias"].args.get("columns") or ())] if node.args.get("alias") else []
+        )
+        for n, e in enumerate(inner.expressions):
+            if isinstance(e, exp.Star):
+                names |= ids
+            elif _named(e.this if isinstance(e, exp.Alias) else e, ids):
+                names.add(renamed[n] if n < len(renamed) else lowered(e.alias_or_name))
+        return frozenset(names)
+
+    # ---------------------------------------------------------------- groups and counts
+
+    def facts(self, node: exp.Select, env: Env, compiler: Compiler) -> Facts:
+        """The groups and counts of a SELECT over tables of persons.
+
+        Raises:
+            InputError: ``unsupported_query``, ``query_too_complex``, ``ambiguous_item``.
+        """
+        del compiler
+        base = _base(node, env)
+        keys = self._keys(node, base)
+        domains = [domain(key, base, self.counts) for key in keys]
+        replaced: dict[exp.Expr, exp.Expr] = {}
+        basics: list[exp.Expr] = []
+        for part in (*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order"))):
+            for call in aggregates(part):
+                replaced[call] = composed(call, basics)
+        rows = self._rows(base, domains, basics)
+        tree = self.counts.put([d.kind for d in domains], rows)
+        columns = [Column(f"#k{n}") for n in range(len(keys))]
+        columns += [Column(f"#{n}", bounded=True) for n in range(len(basics))]
+        some = self.counts.suppressed and any(d.values is None and d.of_items for d in domains)
+        known = Known(tree, tuple(columns), flagged=bool(keys), open=some)
+        return Facts(known, {key: n for n, key in enumerate(keys)}, replaced)
+
+    def _keys(self, node: exp.Select, base: exp.Select) -> list[exp.Expr]:
+        if node.args.get("group") is not None:
+            return list(dict.fromkeys(grouped(node, lambda column: self.counts.kind(base, column) is not None)))
+        if node.args.get("distinct") is None:
+            return []
+        only(node.args["distinct"])
+        return list(dict.fromkeys(e.this if isinstance(e, exp.Alias) else e for e in node.expressions))
+
+    def _rows(self, base: exp.Select, domains: Sequence[Domain], basics: Sequence[exp.Expr]) -> dict[Row, list[Bounds]]:
+        """The groups, each with the bounds of each count; the last ones are of the persons of the group."""
+        if not domains:
+            return {(): [self._one(base, count, ()) for count in basics]}
+        listed = [n for n, d in enumerate(domains) if d.values is None]
+        if len(listed) > 1:
+            raise unsupported(
+                "GROUP BY several columns of items or attributes", "Group by one, and name values of the others."
+            )
+        others = [[(None, exp.true())] if d.values is None else d.values for d in domains]
+        groups = list(product(*others))
+        if len(groups) > MAX_GROUPS:
+            raise too_complex(f"it has over {MAX_GROUPS} groups")
+        rows: dict[Row, list[Bounds]] = {}
+        for group in groups:
+            values, conditions = [v for v, _ in group], [c for _, c in group if not isinstance(c, exp.Boolean)]
+            some = next((c for c in basics if isinstance(c, exp.Count)), exp.Count(this=exp.Star()))
+            if not listed:
+                rows[tuple(values)] = [self._one(base, count, conditions) for count in (*basics, some)]
+                continue
+            key = domains[listed[0]].key
+            answers = [self._listed(base, key, count, conditions) for count in (*basics, some)]
+            for value in answers[-1]:
+                at = tuple(value if n == listed[0] else v for n, v in enumerate(values))
+                rows[at] = [answer.get(value, (0, 0.0, 0)) for answer in answers]
+        return {at: counts for at, counts in rows.items() if counts[-1][2] != 0}
+
+    def _one(self, base: exp.Select, count: exp.Expr, conditions: Sequence[exp.Expr]) -> Bounds:
+        """One count of one group."""
+        ((lower, estimate, upper),) = self.counts.answer(_asking(base, count, conditions))
+        return lower, estimate, upper
+
+    def _listed(
+        self, base: exp.Select, key: exp.Expr, count: exp.Expr, conditions: Sequence[exp.Expr]
+    ) -> dict[Any, Bounds]:
+        """One count for each value of a column."""
+        tree = _asking(base, count, conditions)
+        tree.set("expressions", [key.copy(), *tree.expressions])
+        tree.set("group", exp.Group(expressions=[key.copy()]))
+        return {value: (lower, estimate, upper) for value, lower, estimate, upper in self.counts.answer(tree)}
+
+
+def _sources(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The sources of a SELECT."""
+    clause = node.args.get("from_")
+    if clause is not None:
+        yield clause.this
+    for join in node.args.get("joins") or ():
+        yield join.this
+
+
+def _named(node: exp.Expr, names: frozenset[str]) -> bool:
+    return isinstance(node, exp.Column) and lowered(node.name) in names
+
+
+def _base(node: exp.Select, env: Env) -> exp.Select:
+    """FROM, joins and WHERE of a SELECT, with the common table expressions of persons that it sees."""
+    base = exp.Select()
+    for key in ("from_", "joins", "where"):
+        part = node.args.get(key)
+        if part:
+            base.set(key, [p.copy() for p in part] if isinstance(part, list) else part.copy())
+    seen = [cte.node.copy() for cte in env.values() if cte.of_persons]
+    if seen:
+        base.set("with_", exp.With(expressions=seen))
+    return base
+
+
+def _asking(base: exp.Select, count: exp.Expr, conditions: Sequence[exp.Expr]) -> exp.Select:
+    """A query with one count, whose FILTER moves into WHERE beside further conditions."""
+    tree = base.copy()
+    wanted = list(conditions)
+    if isinstance(count, exp.Filter):
+        wanted.append(count.expression.this)
+        count = count.this
+    where = tree.args.get("where")
+    parts = [*([where.this] if where is not None else []), *wanted]
+    if parts:
+        tree.set("where", exp.Where(this=exp.and_(*(p.copy() for p in parts))))
+    tree.set("expressions", [count.copy()])
+    return tree

@@ -1,0 +1,216 @@
+"""The releases that a session asks, and the desk where known rows lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.engine import DuckDBEngine, Table
+from anondb.errors import InputError
+from anondb.query import OpenRelease, rewrite
+from anondb.query.answer import answer_plan
+from anondb.query.parsing import lowered
+from anondb.query.plan import ITEMS
+from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
+from anondb.query.rewriter import RECORDS, Reader, shown_forms
+from anondb.session.keys import Key
+from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
+from anondb.session.persons import Bounds, Row
+from anondb.session.values import Value
+
+SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
+"""Objects of a sealed file whose rows may be read as they are."""
+
+
+class Desk:
+    """The session's own database in memory: the analyst's tables, and the rows that a query is computed from."""
+
+    def __init__(self, engine: DuckDBEngine) -> None:
+        self.engine = engine
+        self._columns: dict[str, tuple[str, dict[str, str]]] = {}
+        self._temporary: list[Table] = []
+
+    @property
+    def shapes(self) -> tuple[tuple[str, Mapping[str, str]], ...]:
+        """The names and columns of the analyst's tables."""
+        return tuple(self._columns.values())
+
+    def add(self, name: str, table: Table) -> None:
+        """List a table of the desk under a name."""
+        described = self.engine.relation(exp.select("*").from_(table.expression()))
+        self._columns[lowered(name)] = name, dict(zip(described.columns, map(str, described.types), strict=True))
+
+    def remove(self, name: str) -> None:
+        """Remove a table of the analyst."""
+        self._columns.pop(lowered(name), None)
+
+    def table(self, node: exp.Table) -> Known | None:
+        """The rows of a table of the analyst; None if there is none of this name."""
+        if node.db or lowered(node.name) not in self._columns:
+            return None
+        name, columns = self._columns[lowered(node.name)]
+        values = [Value(exp.column(exp.to_identifier(c, quoted=True))) for c in columns]
+        tree = exp.select(*projected(values)).from_(self.place(name).expression())
+        return Known(tree, described(list(columns), values))
+
+    @staticmethod
+    def place(name: str) -> Table:
+        """Where a table of the analyst lies."""
+        return Table("memory", "main", lowered(name))
+
+    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]]) -> exp.Query:
+        """Put rows on the desk until ``sweep``; see ``persons.Counts.put``."""
+        counts = list(rows.values())
+        width = len(counts[0]) if counts else 0
+        if not keys:
+            return exp.select(*(_literal(v).as_(n) for n, v in zip(_names(0, width), _flat(counts[0]), strict=True)))
+        columns: dict[str, tuple[str, Iterable[Any]]] = {
+            f"c{n}": (kind, [row[n] for row in rows]) for n, kind in enumerate(keys)
+        }
+        for n in range(width - 1):
+            for end, place in (("_l", 0), ("", 1), ("_u", 2)):
+                numbers = [count[n][place] for count in counts]
+                kind = "BIGINT" if end and all(isinstance(v, int) for v in numbers) else "DOUBLE"
+                columns[f"c{len(keys) + n}{end}"] = kind, numbers
+        some = [count[-1] for count in counts]
+        columns[SURE] = "BOOLEAN", [(lower or 0) >= 1 for lower, _, _ in some]
+        columns[LIKELY] = "BOOLEAN", [(estimate or 0) >= 0.5 for _, estimate, _ in some]
+        table = self.engine.put(Table("memory", "main", fresh("facts")), columns)
+        self._temporary.append(table)
+        return exp.select(*(exp.column(name) for name in columns)).from_(table.expression())
+
+    def sweep(self) -> None:
+        """Drop the rows of a query."""
+        if self._temporary:
+            self.engine.drop(*self._temporary)
+            self._temporary.clear()
+
+
+def _names(first: int, width: int) -> list[str]:
+    return [f"c{n}{end}" for n in range(first, first + width) for end in ("_l", "", "_u")]
+
+
+def _flat(counts: Sequence[Bounds]) -> list[float | None]:
+    return [value for bounds in counts for value in bounds]
+
+
+def _literal(value: float | None) -> exp.Expr:
+    if value is None:
+        return exp.cast(exp.null(), "DOUBLE")
+    return exp.cast(exp.convert(value), "BIGINT" if isinstance(value, int) else "DOUBLE")
+
+
+class Releases:
+    """The releases of a session: their counts add up, so they must be of disjoint persons (``persons.Counts``).
+
+    Args:
+        releases: the releases, of tables with equal names and columns.
+        desk: where rows are put.
+    """
+
+    def __init__(self, releases: Sequence[OpenRelease], desk: Desk) -> None:
+        self._opened = [release.current(lambda opened: opened) for release in releases]
+        self._desk = desk
+        self.manifest = self._opened[0].manifest
+        self.attributes = self._opened[0].attributes
+        self.forms: frozenset[str] = frozenset()
+        self.notes: dict[str, None] = {}
+
+    @property
+    def shapes(self) -> list[tuple[str, Mapping[str, str]]]:
+        """The names and columns of the tables of persons."""
+        return self._opened[0].original.tables()
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether items were suppressed, so that lists of items are not complete."""
+        return any(release.suppressed for release in self._opened)
+
+    def start(self) -> dict[str, None]:
+        """Begin a query; returns its notes, which grow while it is answered."""
+        self.notes = {}
+        return self.notes
+
+    def bind(self, sql: str) -> list[tuple[str, str]]:
+        """Have DuckDB bind a query to the original's tables; returns the names and types of its columns.
+
+        Raises:
+            InputError: ``bad_sql`` or ``ambiguous_item``.
+        """
+        bound = [release.original.accepted(sql, self._desk.shapes) for release in self._opened]
+        self.forms = frozenset(bound[0]).intersection(*bound)
+        if not self.forms:
+            raise InputError(
+                "DuckDB does not accept this query for the original table.",
+                code="bad_sql",
+                hint="Test it on a table with the same columns.",
+            )
+        return next(bound[0][form] for form in bound[0] if form in self.forms)
+
+    def id_column(self, table: exp.Table) -> str | None:
+        """The id column of a table of persons, in lower case; None for other tables."""
+        dotted = ".".join(lowered(part.name) for part in table.parts)
+        if dotted == lowered(self.manifest["table"]) or (dotted == RECORDS and self.attributes is not None):
+            return lowered(self.manifest["id_column"])
+        return "transaction_id" if dotted == "baskets" else None
+
+    def kind(self, tree: exp.Select, node: exp.Expr) -> Key | None:
+        """What a column of the FROM clause is; None if it is nothing to group by."""
+        for form in sorted(self.forms, reverse=True):
+            table, id_column, item_column = (self.manifest[k] for k in ("table", "id_column", "item_column"))
+            reader = Reader(table, id_column, item_column, form, self.attributes)
+            try:
+                term = reader.column_of(tree, node)
+            except (InputError, WrongForm):
+                continue
+            for kind, what, of in (
+                (IdTerm, "id", "BIGINT"),
+                (ItemTerm, "item", "VARCHAR"),
+                (TruthTerm | FlagTerm, "condition", "BOOLEAN"),
+                (NumberTerm, "number", "BIGINT"),
+            ):
+                if isinstance(term, kind):
+                    return Key(what, of)
+            if isinstance(term, AttributeTerm):
+                return Key("attribute", term.attribute.ends or "VARCHAR")
+        return None
+
+    def answer(self, tree: exp.Select) -> list[Row]:
+        """The groups of a query with one count; counts of several releases are added up."""
+        if len(self.forms) > 1:
+            self.forms = shown_forms(tree, self.manifest, self.forms)
+        total: dict[Row, tuple[Any, ...]] = {}
+        answered = []
+        for release in self._opened:
+            plan = rewrite(tree, release.manifest, release.attributes, self.forms)
+            answer = answer_plan(release, plan)
+            self.notes.update(dict.fromkeys(answer.notes))
+            answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
+        for key in dict.fromkeys(key for _, _, rows in answered for key in rows):
+            counts = []
+            for release, of_items, rows in answered:
+                absent = (0, 0.0, release.size if of_items and release.suppressed else 0)
+                counts.append(rows.get(key, absent))
+            total[key] = tuple(map(sum, zip(*counts, strict=True)))
+        return [(*key, *bounds) for key, bounds in total.items()]
+
+    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]]) -> exp.Query:
+        """Put rows on the desk."""
+        return self._desk.put(keys, rows)
+
+    def table(self, node: exp.Table) -> Known | None:
+        """The rows of a table of the analyst, or of an object of a single release."""
+        known = self._desk.table(node)
+        if known is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
+            return known
+        release = self._opened[0]
+        stored = release.schema.table(lowered(node.name))
+        if not release.engine.exists(stored):
+            return None
+        columns = release.engine.select(exp.select("*").from_(stored.expression()), "an object of the release")
+        with self._desk.engine.registered(columns) as source:
+            self._desk.engine.create(Desk.place(node.name), exp.select("*").from_(source.expression()))
+        self._desk.add(node.name, Desk.place(node.name))
+        return self._desk.table(node)

@@ -1,0 +1,93 @@
+"""The result of a query in a session."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+    import pyarrow as pa
+
+SHOWN_ROWS = 40
+"""Rows of a result that are printed; the number of the others is said."""
+
+
+class Result:
+    """The rows of a query, which stay when the session is closed.
+
+    Attributes:
+        columns: the names of the columns; a computed number ``n`` is followed by its bounds ``n_lower`` and ``n_upper``.
+        types: the DuckDB types of the columns.
+        notes: remarks on the interpretation of the query.
+    """
+
+    def __init__(self, rows: duckdb.DuckDBPyRelation, columns: Sequence[str], notes: Sequence[str]) -> None:
+        self._relation = rows
+        self.columns = list(columns)
+        self.types = [str(kind) for kind in rows.types]
+        self.notes = list(notes)
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """All rows, as Python values."""
+        return self._relation.fetchall()
+
+    def df(self) -> pd.DataFrame:
+        """The rows as a data frame of pandas."""
+        frame = self._relation.df()
+        frame.columns = self.columns
+        return frame
+
+    def arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        return self._relation.to_arrow_table().rename_columns(self.columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values; dates and other values without a form in JSON are texts."""
+        plain = (bool, int, float, str, type(None))
+        rows = [[v if isinstance(v, plain) else str(v) for v in row] for row in self.fetchall()]
+        return {"columns": self.columns, "rows": rows, "notes": self.notes}
+
+    def __len__(self) -> int:
+        return len(self.fetchall())
+
+    def __repr__(self) -> str:
+        cells = [self.columns, *([_shown(v) for v in row] for row in self.fetchall()[:SHOWN_ROWS])]
+        widths = [max(len(row[n]) for row in cells) for n in range(len(self.columns))]
+        numbers = [_is_number(kind) for kind in self.types]
+        lines = ["  ".join(_padded(c, w, r) for c, w, r in zip(row, widths, numbers, strict=True)) for row in cells]
+        lines.insert(1, "  ".join("-" * w for w in widths))
+        return "\n".join([*(line.rstrip() for line in lines), *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(c)}</th>" for c in self.columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_shown(v))}</td>" for v in row) + "</tr>"
+            for row in self.fetchall()[:SHOWN_ROWS]
+        )
+        notes = "".join(f"<p>{html.escape(text)}</p>" for text in self._remarks())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+    def _remarks(self) -> list[str]:
+        more = len(self) - SHOWN_ROWS
+        return [*([f"({more:,} more rows)"] if more > 0 else []), *(f"note: {note}" for note in self.notes)]
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _padded(cell: str, width: int, right: bool) -> str:
+    return cell.rjust(width) if right else cell.ljust(width)
+
+
+def _is_number(kind: str) -> bool:
+    return kind.endswith("INT") or kind.startswith(("INTEGER", "DOUBLE", "FLOAT", "DECIMAL"))

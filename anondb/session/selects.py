@@ -1,0 +1,323 @@
+"""Convert one SELECT to a SELECT over known rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.refusals import only, unsupported
+from anondb.query.relations import bare, whole
+from anondb.session.aggregates import Rows, aggregates
+from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
+from anondb.session.expressions import read
+from anondb.session.known import LIKELY, SURE, Known, Sources, described, fresh, projected
+from anondb.session.sources import first_column, grouped, source_rows
+from anondb.session.values import Value
+
+ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
+
+
+class SelectRows:
+    """One SELECT while it is converted."""
+
+    def __init__(self, compiler: Compiler, node: exp.Select, env: Env, source: Known | None = None) -> None:
+        parts = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "order", "limit")
+        only(node, *parts, "offset", "with_")
+        self.compiler, self.node, self.env = compiler, node, env
+        self.sources = Sources()
+        self.facts: Facts | None = None
+        self.aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+        self._reading: list[str] = []
+        if source is not None:
+            self.sources.tree.set("from_", exp.From(this=self.sources.add(source, "")))
+        elif self._on_persons():
+            self.facts = compiler.people.facts(node, env, compiler)
+            self.sources.tree.set("from_", exp.From(this=self.sources.add(self.facts.rows, "")))
+        else:
+            self._from()
+        self._rows = Rows(_all(self.sources.sure), _all(self.sources.likely), open=self.sources.open)
+        self._shown = self._rows  # after GROUP BY
+        self._asked = False
+
+    # ---------------------------------------------------------------- FROM
+
+    def _on_persons(self) -> bool:
+        """Whether the SELECT reads tables of persons."""
+        clause = self.node.args.get("from_")
+        joins = [join.this for join in self.node.args.get("joins") or ()]
+        return clause is not None and any(self._has_persons(source) for source in (clause.this, *joins))
+
+    def _has_persons(self, source: exp.Expr) -> bool:
+        if isinstance(source, exp.Subquery):
+            return self.compiler.people.of_persons(source.this, self.compiler.ctes(source.this, self.env))
+        return isinstance(source, exp.Table) and self._table_of_persons(source)
+
+    def _table_of_persons(self, source: exp.Table) -> bool:
+        cte = self.env.get(lowered(source.name)) if not source.db else None
+        return cte.of_persons if cte is not None else self.compiler.people.is_table(source)
+
+    def _from(self) -> None:
+        clause = self.node.args.get("from_")
+        if clause is None:
+            return
+        only(clause, "this")
+        self.sources.tree.set("from_", exp.From(this=self._source(clause.this)))
+        for join in self.node.args.get("joins") or ():
+            self._join(join)
+
+    def _source(self, node: exp.Expr) -> exp.Expr:
+        relation, alias = source_rows(self.compiler, node, self.env)
+        return self.sources.add(relation, lowered(alias))
+
+    def _join(self, join: exp.Join) -> None:
+        """Join known rows: the condition must not depend on estimates."""
+        only(join, "this", "side", "kind", "on", "using")
+        before, flags = len(self.sources.by_alias), len(self.sources.sure)
+        source = self._source(join.this)
+        if join.side and (len(self.sources.sure) > flags or (join.side != "LEFT" and flags)):
+            raise unsupported(f"{join.side} JOIN of rows that an estimate chose")
+        on = None
+        if join.args.get("on") is not None:
+            condition = read(join.args["on"], self.resolve)
+            if not condition.exact:
+                raise unsupported("a join on an estimate", "Write the condition into WHERE.")
+            on = condition.estimate
+        for identifier in join.args.get("using") or ():
+            on = (
+                exp.and_(on, self._using(identifier.name, before))
+                if on is not None
+                else self._using(identifier.name, before)
+            )
+        made = exp.Join(this=source, side=join.side or None, kind=join.kind or None, on=on)
+        self.sources.tree.append("joins", made)
+
+    def _using(self, name: str, before: int) -> exp.Expr:
+        sides = []
+        for part in (self.sources.by_alias[:before], self.sources.by_alias[before:]):
+            values = [v for _, columns in part for n, v in columns if lowered(n) == lowered(name)]
+            if len(values) != 1 or not values[0].exact:
+                raise unsupported(f"USING ({name})")
+            sides.append(values[0].estimate)
+        alias, columns = self.sources.by_alias[before]
+        self.sources.by_alias[before] = alias, [(n, v) for n, v in columns if lowered(n) != lowered(name)]
+        return exp.EQ(this=sides[0].copy(), expression=sides[1].copy())
+
+    # ---------------------------------------------------------------- names
+
+    def resolve(self, node: exp.Expr) -> Value | None:
+        """Look up what is not an operation: columns, aggregates, window functions, subqueries."""
+        if self.facts is not None:
+            if node in self.facts.counts:
+                return read(self.facts.counts[node], self.resolve)
+            key = self._key(node)
+            if key is not None:
+                return self.sources.by_alias[0][1][key][1]
+        if isinstance(node, exp.Column):
+            return self._column(node)
+        if isinstance(node, exp.Window):
+            value = self._shown.window(node, self.resolve)
+            if value.by_estimate:
+                self.compiler.notes[ORDER_NOTE] = None
+            return value
+        if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc)):
+            return self._rows.aggregate(node, self.resolve)
+        if isinstance(node, exp.Subquery):
+            return self._scalar(node)
+        if isinstance(node, exp.In) and node.args.get("query") is not None:
+            return self._in(node)
+        if isinstance(node, exp.Exists):
+            return self._exists(node)
+        return None
+
+    def _key(self, node: exp.Expr) -> int | None:
+        """The column of a grouped expression; columns are compared by their names."""
+        assert self.facts is not None
+        if node in self.facts.keys:
+            return self.facts.keys[node]
+        if not isinstance(node, exp.Column):
+            return None
+        for key, number in self.facts.keys.items():
+            same = isinstance(key, exp.Column) and lowered(key.name) == lowered(node.name)
+            if same and (not node.table or not key.text("table") or lowered(node.table) == lowered(key.text("table"))):
+                return number
+        return None
+
+    def _column(self, node: exp.Column) -> Value:
+        if isinstance(node.this, exp.Star):
+            raise unsupported("table.* in an expression")
+        value = self.sources.column(node)
+        if value is not None:
+            return value
+        name = lowered(node.name)
+        if not node.table and name in self.aliases and name not in self._reading:
+            self._reading.append(name)
+            try:
+                return read(self.aliases[name], self.resolve)
+            finally:
+                self._reading.pop()
+        if self.facts is not None:
+            raise unsupported(f"the column {node.name!r} outside of aggregates and GROUP BY")
+        raise unsupported(f"the column {node.name!r}", "No table of the FROM clause has it.")
+
+    def _scalar(self, node: exp.Subquery) -> Value:
+        """A subquery with a single row and column."""
+        relation = self.compiler.query(node, self.env)
+        if len(relation.columns) != 1 or relation.flagged:
+            raise unsupported("a scalar subquery of several columns, or of rows that an estimate chose")
+        name = fresh("s")
+        ((_, value),) = relation.values(name)
+
+        def one(column: exp.Expr) -> exp.Expr:
+            rows = exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier(name)))
+            return exp.Subquery(this=exp.select(column.copy()).from_(rows))
+
+        if value.lower is None or value.upper is None:
+            return replace(value, estimate=one(value.estimate))
+        return Value(one(value.estimate), one(value.lower), one(value.upper))
+
+    def _in(self, node: exp.In) -> Value:
+        only(node, "this", "query")
+        left, relation = read(node.this, self.resolve), self.compiler.query(node.args["query"], self.env)
+        if not left.exact or relation.flagged or len(relation.columns) != 1 or relation.columns[0].bounded:
+            raise unsupported("IN with a subquery of estimates")
+        return Value(exp.In(this=left.estimate.copy(), query=exp.Subquery(this=first_column(relation))))
+
+    def _exists(self, node: exp.Exists) -> Value:
+        """EXISTS over rows of persons is a count above 0."""
+        only(node, "this")
+        inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
+        if not isinstance(inner, exp.Select) or not self.compiler.people.of_persons(
+            inner, self.compiler.ctes(inner, self.env)
+        ):
+            raise unsupported("EXISTS of known rows")
+        counted = inner.copy()
+        counted.set("expressions", [exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))])
+        return self._scalar(exp.Subquery(this=counted))
+
+    # ---------------------------------------------------------------- the result
+
+    def rows(self) -> Known:
+        """The rows of the SELECT."""
+        where = self.node.args.get("where")
+        if where is not None and self.facts is None:
+            only(where, "this")
+            self._rows = self._filter(where.this, "where", self._rows)
+        self._shown = self._grouped() if self._groups() else self._rows
+        for clause in ("having", "qualify"):
+            condition = self.node.args.get(clause)
+            if condition is not None:
+                only(condition, "this")
+                place = "where" if self.facts is not None and clause == "having" else clause
+                self._shown = self._filter(condition.this, place, self._shown)
+        names, values = self._projection()
+        listed = projected(values)
+        rows, tree = self._shown, self.sources.tree
+        if rows.sure is not None and rows.likely is not None:
+            listed += [rows.sure.copy().as_(SURE), rows.likely.copy().as_(LIKELY)]
+        tree.set("expressions", listed)
+        if self.node.args.get("distinct") is not None and self.facts is None:
+            self._distinct(values)
+        self._order(values)
+        flagged = rows.sure is not None
+        asked = flagged and (self._asked or self.sources.asked)
+        return Known(tree, described(names, values), flagged, asked, rows.open)
+
+    def _groups(self) -> bool:
+        """Whether the SELECT groups known rows."""
+        if self.facts is not None:
+            return False
+        parts = [*self.node.expressions, self.node.args.get("having"), self.node.args.get("order")]
+        return self.node.args.get("group") is not None or any(any(True for _ in aggregates(p)) for p in parts)
+
+    def _grouped(self) -> Rows:
+        """Set GROUP BY; a group is there for certain if one of its rows is, and always without GROUP BY."""
+        if self.node.args.get("group") is None:
+            return Rows(None, None)
+        keys = [read(node, self.resolve) for node in grouped(self.node, lambda c: self.sources.column(c) is not None)]
+        if not all(key.exact for key in keys):
+            raise unsupported("GROUP BY an estimate")
+        self.sources.tree.set("group", exp.Group(expressions=[key.estimate.copy() for key in keys]))
+        flags = (self._rows.sure, self._rows.likely)
+        return Rows(*(None if f is None else exp.LogicalOr(this=f.copy()) for f in flags), open=self._rows.open)
+
+    def _filter(self, node: exp.Expr, clause: str, rows: Rows) -> Rows:
+        """Keep the rows for which a condition is possible; returns which of these are there for certain."""
+        value = read(node, self.resolve)
+        kept = value.upper or value.estimate
+        before = self.sources.tree.args.get(clause)
+        kept = kept.copy() if before is None else exp.and_(before.this, kept)
+        holder = {"where": exp.Where, "having": exp.Having, "qualify": exp.Qualify}[clause]
+        self.sources.tree.set(clause, holder(this=kept))
+        if value.lower is None:
+            return rows
+        self._asked = True
+        flags = ((value.lower, rows.sure), (value.estimate, rows.likely))
+        return Rows(*(_all([part for part in pair if part is not None]) for pair in flags), open=rows.open)
+
+    def _projection(self) -> tuple[list[str], list[Value]]:
+        names, values = [], []
+        for selected in self.node.expressions:
+            inner = selected.this if isinstance(selected, exp.Alias) else selected
+            star = inner.this if isinstance(inner, exp.Column) else inner
+            if isinstance(star, exp.Star):
+                only(star)
+                listed = self.sources.star(inner.table if isinstance(inner, exp.Column) else "")
+                if self.facts is not None or not listed:
+                    raise unsupported("SELECT * of persons", ROWS_HINT)
+                names += [n for n, _ in listed]
+                values += [v for _, v in listed]
+                continue
+            if isinstance(selected, exp.Alias):
+                self._reading.append(lowered(selected.alias))
+            try:
+                values.append(read(inner, self.resolve))
+            finally:
+                if isinstance(selected, exp.Alias):
+                    self._reading.pop()
+            names.append(selected.alias if isinstance(selected, exp.Alias) else inner.output_name)
+        return names, values
+
+    def _distinct(self, values: Sequence[Value]) -> None:
+        only(self.node.args["distinct"])
+        if self._shown.sure is not None or not all(v.exact for v in values):
+            raise unsupported("DISTINCT estimates")
+        self.sources.tree.set("distinct", exp.Distinct())
+
+    def _order(self, values: Sequence[Value]) -> None:
+        """ORDER BY, LIMIT and OFFSET: by the estimates; equal rows are ordered by the exact columns."""
+        order, tree = self.node.args.get("order"), self.sources.tree
+        listed, exact = [], True
+        for ordered in order.expressions if order is not None else ():
+            value = self._ordered(ordered, values)
+            exact = exact and value.exact
+            made = ordered.copy()
+            made.set("this", value.estimate.copy())
+            listed.append(made)
+        if listed:
+            ties = [exp.Ordered(this=v.estimate.copy()) for v in values if v.exact]
+            tree.set("order", exp.Order(expressions=[*listed, *ties]))
+        for key in ("limit", "offset"):
+            if self.node.args.get(key) is not None:
+                tree.set(key, self.node.args[key].copy())
+                if not exact:
+                    self.compiler.notes[ORDER_NOTE] = None
+
+    def _ordered(self, node: exp.Ordered, values: Sequence[Value]) -> Value:
+        inner = bare(node.this)
+        if isinstance(inner, exp.Literal) and not inner.is_string:
+            place = whole(inner)
+            if not 1 <= place <= len(values):
+                raise unsupported("ORDER BY a position that does not exist")
+            return values[place - 1]
+        if isinstance(inner, exp.Column) and not inner.table:
+            for n, selected in enumerate(self.node.expressions):
+                if isinstance(selected, exp.Alias) and lowered(selected.alias) == lowered(inner.name):
+                    return values[n]
+        return read(inner, self.resolve)
+
+
+def _all(conditions: Sequence[exp.Expr]) -> exp.Expr | None:
+    return exp.and_(*(c.copy() for c in conditions)) if conditions else None

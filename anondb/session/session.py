@@ -1,0 +1,256 @@
+"""The analyst's session: SQL, written for the original tables, on one or several sealed files."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.data.sources import is_file
+from anondb.engine import DuckDBEngine
+from anondb.engine.untrusted import desk_engine, materialized
+from anondb.errors import InputError
+from anondb.query import OpenRelease, parse
+from anondb.query.parsing import lowered
+from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_release
+from anondb.session.compiler import Compiler
+from anondb.session.known import Known, fresh
+from anondb.session.parameters import with_parameters
+from anondb.session.persons import Persons
+from anondb.session.releases import Desk, Releases
+from anondb.session.result import Result
+
+Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+CERTAIN = "certain"
+_SAME = ("table", "id_column", "item_column", "semantics", "model")
+
+
+def open_session(
+    files: Sources, *, memory_limit: str = "2GB", max_seconds: float | None = None, threads: int | None = None
+) -> Session:
+    """Open sealed files to ask them in SQL that is written for the original tables.
+
+    Args:
+        files: a sealed file, a list of them, or a pattern such as ``weeks/*.duckdb``. Several files must be releases of
+            disjoint persons and of tables with equal names and columns; their counts add up.
+        memory_limit: DuckDB's memory limit.
+        max_seconds: the time limit of a statement, 60 seconds by default.
+        threads: DuckDB's number of threads.
+
+    Raises:
+        InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``, or ``different_releases``.
+        EngineError: a file is locked by a process that writes it.
+    """
+    limit = ANALYST_SECONDS if max_seconds is None else max_seconds
+    with contextlib.ExitStack() as stack:
+        sealed = [
+            stack.enter_context(sealed_release(p, max_seconds=limit, threads=threads, memory_limit=memory_limit))
+            for p in _paths(files)
+        ]
+        _check_alike(sealed)
+        desk = desk_engine(memory_limit=memory_limit, max_seconds=limit, threads=threads)
+        stack.callback(desk.close)
+        return Session(sealed, desk, stack.pop_all())
+
+
+def _paths(files: Sources) -> list[str]:
+    """The paths of the files; a pattern stands for all files that match it."""
+    listed = [files] if isinstance(files, str | os.PathLike) else list(files)
+    paths: list[str] = []
+    for path in (os.fspath(file) for file in listed):
+        matching = [] if Path(path).exists() or not glob.has_magic(path) else sorted(glob.glob(path))
+        paths += matching or [path]
+    if not paths:
+        raise InputError("There is no file to open.", code="no_such_file", hint="Name a sealed file.")
+    if len({os.path.realpath(p) for p in paths}) < len(paths):
+        raise InputError("A file is listed twice.", code="different_releases", hint="Name each file once.")
+    return paths
+
+
+def _check_alike(sealed: Sequence[SealedRelease]) -> None:
+    """Refuse files whose counts cannot be added up."""
+    first = sealed[0]
+    for other in sealed[1:]:
+        if any(other.manifest[k] != first.manifest[k] for k in _SAME) or other.kind.attributes != first.kind.attributes:
+            raise InputError(
+                f"The files {first.path.name!r} and {other.path.name!r} are not releases of the same kind of table.",
+                code="different_releases",
+                hint="Open files with equal names of tables and columns and with one model.",
+            )
+    if len({s.manifest["release_id"] for s in sealed}) < len(sealed):
+        raise InputError(
+            "Two of the files hold the same release.", code="different_releases", hint="Name each release once."
+        )
+
+
+class Session:
+    """A session on sealed files, which are read-only and locked. ``open_session`` opens it; close it, or use ``with``."""
+
+    def __init__(self, sealed: Sequence[SealedRelease], desk: DuckDBEngine, resources: contextlib.ExitStack) -> None:
+        self._resources = resources
+        self._desk = Desk(desk)
+        self._releases = Releases([OpenRelease(s.engine, s.schema) for s in sealed], self._desk)
+
+    @property
+    def tables(self) -> dict[str, list[str]]:
+        """The tables that queries may name, with their columns: the original's, and the ones that were registered."""
+        tables = {name: list(columns) for name, columns in self._releases.shapes}
+        return tables | {name: list(columns) for name, columns in self._desk.shapes}
+
+    def sql(
+        self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None, bounds: str = "columns"
+    ) -> Result:
+        """Answer a query that is written for the original tables.
+
+        Args:
+            query: one SELECT in DuckDB's dialect.
+            parameters: the values of ``?`` and ``$1``, or of ``$name``.
+            bounds: ``columns``: each computed number ``n`` is followed by ``n_lower`` and ``n_upper``, between which it lies
+                for every original that the release may come from (NULL where there is no bound); ``none``: only estimates.
+
+        Returns:
+            The result. Conditions on counts are true, false or NULL where the bounds do not decide. If the result has rows
+            that a condition on a count may or may not keep, it has a last column ``certain``.
+
+        Raises:
+            InputError: ``bad_sql``, ``bad_parameter``, ``unsupported_query`` with the construct at fault,
+                ``query_too_complex`` or ``ambiguous_item``.
+        """
+        if bounds not in ("columns", "none"):
+            raise InputError("bounds is 'columns' or 'none'.", code="bad_parameter")
+        tree = with_parameters(parse(query), parameters)
+        bound = self._releases.bind(tree.sql("duckdb"))
+        try:
+            known, notes = self._compiled(tree)
+            listed, columns = _output(known, bound, bounds == "columns")
+            rows = materialized(self._desk.engine, _select(known, listed))
+        finally:
+            self._desk.sweep()
+        return Result(rows, columns, notes)
+
+    def _compiled(self, tree: exp.Expr) -> tuple[Known, list[str]]:
+        """The rows of a query, and its notes.
+
+        It is converted again if a count showed that the original has a row for each item, or a list for each id: the counts
+        before it allowed for both.
+        """
+        while True:
+            forms = self._releases.forms
+            compiler = Compiler(Persons(self._releases), self._releases, self._releases.start())
+            known = compiler.query(tree, {})
+            if self._releases.forms == forms:
+                return known, list(compiler.notes)
+
+    def register(self, name: str, data: Any) -> None:
+        """Make a table of the analyst's own available to queries.
+
+        Args:
+            name: its name; it replaces a table that was registered under it.
+            data: a data frame, an Arrow table, a relation of DuckDB, or the path of a CSV or Parquet file. It is copied.
+
+        Raises:
+            InputError: ``bad_name``: a table of the release has this name; or ``data`` cannot be read.
+        """
+        if not isinstance(name, str) or not name:
+            raise InputError("The name of a table must be a text.", code="bad_name")
+        if lowered(name) in {lowered(n) for n, _ in self._releases.shapes}:
+            raise InputError("The release has a table of this name.", code="bad_name", hint="Choose another name.")
+        if isinstance(data, os.PathLike) or (isinstance(data, str) and is_file(data)):
+            data = _read_file(os.fspath(data))
+        elif hasattr(data, "to_arrow_table"):
+            data = data.to_arrow_table()
+        place = Desk.place(name)
+        self.unregister(name)
+        with self._desk.engine.registered(data) as source:
+            self._desk.engine.create(place, exp.select("*").from_(source.expression()))
+        self._desk.add(name, place)
+
+    def unregister(self, name: str) -> None:
+        """Remove a table that was registered; nothing happens if there is none."""
+        self._desk.remove(name)
+        self._desk.engine.drop(Desk.place(name))
+
+    def close(self) -> None:
+        """Close the files. Results stay."""
+        self._resources.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{name}({', '.join(columns)})" for name, columns in self.tables.items())
+        return f"<anondb session: {tables}>"
+
+
+def _read_file(path: str) -> Any:
+    """A CSV or Parquet file as an Arrow table; DuckDB finds the types of its columns."""
+
+    def unreadable(_: Exception) -> InputError:
+        return InputError(
+            "The file cannot be read.", code="bad_file", hint="Register a CSV or Parquet file, or a data frame."
+        )
+
+    function = "read_parquet" if path.lower().endswith((".parquet", ".pq")) else "read_csv"
+    rows = exp.Table(this=exp.Anonymous(this=function, expressions=[exp.Literal.string(os.path.abspath(path))]))
+    loader = DuckDBEngine.open()
+    try:
+        return loader.guarded(loader.relation(exp.select("*").from_(rows)).to_arrow_table, unreadable)
+    finally:
+        loader.close()
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """The names of columns as DuckDB makes them unique: ``n``, ``n_1``, ``n_2``."""
+    unique: list[str] = []
+    for name in names:
+        number, candidate = 0, name
+        while lowered(candidate) in map(lowered, unique):
+            number += 1
+            candidate = f"{name}_{number}"
+        unique.append(candidate)
+    return unique
+
+
+def _output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tuple[list[exp.Expr], list[str]]:
+    """The expressions and names of the columns that the analyst sees.
+
+    Args:
+        known: the rows.
+        bound: the names and types of the query's columns; empty if DuckDB could not describe them.
+        bounds: whether bounds are shown.
+    """
+    names = _unique([name for name, _ in bound] or [column.name for column in known.columns])
+    types = [kind for _, kind in bound] or [""] * len(names)
+    listed: list[exp.Expr] = []
+    columns: list[str] = []
+    for n, (name, kind, column) in enumerate(zip(names, types, known.columns, strict=True)):
+        estimate, lower, upper = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u"))
+        columns.append(name)
+        if column.bounded and kind == "BOOLEAN":
+            decided = [exp.If(this=lower, true=exp.true()), exp.If(this=exp.Not(this=upper), true=exp.false())]
+            listed.append(exp.Case(ifs=decided))
+            continue
+        listed.append(estimate)
+        if column.bounded and bounds:
+            listed += [lower, upper]
+            columns += [f"{name}_lower", f"{name}_upper"]
+    if known.asked:
+        listed.append(exp.column("sure", "result"))
+        columns.append(CERTAIN)
+    return listed, columns
+
+
+def _select(known: Known, listed: Sequence[exp.Expr]) -> exp.Query:
+    source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("result")))
+    return exp.select(*(e.as_(fresh("o")) for e in listed)).from_(source)

@@ -1,0 +1,98 @@
+"""What a SELECT over known rows reads and groups: the sources of FROM, and the expressions of GROUP BY."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.refusals import name_of, only, unsupported
+from anondb.query.relations import bare, whole
+from anondb.session.aggregates import aggregates
+from anondb.session.compiler import Compiler, Env
+from anondb.session.known import Known, described, projected
+from anondb.session.values import Value
+
+
+def source_rows(compiler: Compiler, node: exp.Expr, env: Env) -> tuple[Known, str]:
+    """The known rows of a source in FROM, and its alias."""
+    alias = node.args.get("alias")
+    name = alias.name if alias is not None else node.name
+    relation: Known | None
+    if isinstance(node, exp.Subquery):
+        only(node, "this", "alias")
+        relation = compiler.query(node.this, env)
+    elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+        only(node, "this", "alias", "db", "catalog")
+        cte = env.get(lowered(node.name)) if not node.db else None
+        if cte is not None:
+            relation = _renamed(compiler.query(cte.node.this, cte.env), cte.node.args["alias"])
+        else:
+            relation = compiler.tables.table(node)
+    elif isinstance(node, exp.Values):
+        relation = _values(node)
+    else:
+        raise unsupported(name_of(node))
+    if relation is None:
+        raise unsupported(
+            f"the table {node.sql('duckdb')!r}", "Register your own tables first: session.register(name, data)."
+        )
+    return (relation if alias is None or isinstance(node, exp.Values) else _renamed(relation, alias)), name
+
+
+def _renamed(relation: Known, alias: exp.Expr) -> Known:
+    names = [c.name for c in alias.args.get("columns") or ()]
+    renamed = [replace(c, name=n) for c, n in zip(relation.columns, names, strict=False)]
+    return replace(relation, columns=(*renamed, *relation.columns[len(renamed) :]))
+
+
+def _values(node: exp.Values) -> Known:
+    """Rows that are written in the query."""
+    if node.find(exp.Column, exp.Query):
+        raise unsupported("VALUES of something else than literals")
+    columns = [c.name for c in node.args["alias"].args.get("columns") or ()] if node.args.get("alias") else []
+    width = len(node.expressions[0].expressions)
+    names = [*columns, *(f"col{n}" for n in range(len(columns), width))]
+    made = exp.Values(
+        expressions=[e.copy() for e in node.expressions],
+        alias=exp.TableAlias(this=exp.to_identifier("v"), columns=[exp.to_identifier(f"c{n}") for n in range(width)]),
+    )
+    listed = [Value(exp.column(f"c{n}", "v")) for n in range(width)]
+    return Known(exp.select(*projected(listed)).from_(made), described(names, listed))
+
+
+def first_column(relation: Known) -> exp.Query:
+    """The SELECT of a relation with a single exact column."""
+    return exp.select("c0").from_(
+        exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier("one")))
+    )
+
+
+def grouped(node: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[exp.Expr]:
+    """The grouped expressions of a SELECT: positions, aliases and ALL are replaced by what they stand for.
+
+    Args:
+        node: the SELECT.
+        is_column: whether a name is a column of the FROM clause, which takes precedence over an alias.
+
+    Raises:
+        InputError: ``unsupported_query``.
+    """
+    group = node.args["group"]
+    only(group, "expressions", "all")
+    selected = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
+    if group.args.get("all"):
+        return [e for e in selected if not any(True for _ in aggregates(e))]
+    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+    keys = []
+    for key in map(bare, group.expressions):
+        if isinstance(key, exp.Literal) and not key.is_string:
+            if not 1 <= whole(key) <= len(selected):
+                raise unsupported("GROUP BY a position that does not exist")
+            key = bare(selected[whole(key) - 1])
+        elif isinstance(key, exp.Column) and not key.table and lowered(key.name) in aliases and not is_column(key):
+            key = bare(aliases[lowered(key.name)])
+        keys.append(key)
+    return keys

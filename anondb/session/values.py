@@ -1,0 +1,238 @@
+"""Values with bounds, as SQL expressions: interval arithmetic over the counts of a release.
+
+An original is consistent with a release if the release may come from it. The lower and the upper expression enclose what a
+query gives for every consistent original; NULL stands for no bound. Booleans are intervals too, with false below true: the
+lower expression says that a condition is certain, the upper one that it is possible. Each operation encloses the values of
+all combinations of its operands, so bounds stay valid, and may be wider than the best possible ones where operands depend on
+each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+from sqlglot import exp
+
+from anondb.query.refusals import name_of, unsupported
+
+
+@dataclass(frozen=True)
+class Value:
+    """SQL expressions for a value.
+
+    Attributes:
+        estimate: the value itself, or its estimate.
+        lower, upper: its bounds; None where ``estimate`` is exact, or has no bounds.
+        by_estimate: whether it has no bounds because it depends on estimates, such as a rank.
+    """
+
+    estimate: exp.Expr
+    lower: exp.Expr | None = None
+    upper: exp.Expr | None = None
+    by_estimate: bool = field(default=False, kw_only=True)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value is the same for every consistent original."""
+        return self.lower is None and not self.by_estimate
+
+    @property
+    def bounds(self) -> tuple[exp.Expr, exp.Expr]:
+        """Expressions for the bounds: NULL where there are none."""
+        if self.by_estimate:
+            return exp.null(), exp.null()
+        return self.lower or self.estimate, self.upper or self.estimate
+
+
+COMPARISONS = exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE
+RISING = exp.Round | exp.Floor | exp.Ceil | exp.Sqrt | exp.Ln | exp.Exp | exp.Trunc
+"""Functions that never fall while their first argument rises."""
+
+
+def _paren(node: exp.Expr) -> exp.Expr:
+    return exp.paren(node, copy=True)
+
+
+def _copy(node: exp.Expr, *operands: exp.Expr) -> exp.Expr:
+    """A binary operator or unary function with other operands."""
+    made = node.copy()
+    for key, operand in zip(("this", "expression"), operands, strict=False):
+        made.set(key, _paren(operand))
+    return made
+
+
+def _known(*parts: exp.Expr) -> exp.Expr:
+    """That none of these is NULL."""
+    return exp.and_(*(part.copy().is_(exp.null()).not_() for part in parts))
+
+
+def least(*parts: exp.Expr) -> exp.Expr:
+    """The least of some bounds; NULL if one is NULL (DuckDB's own function leaves NULLs out)."""
+    return _extreme("LEAST", parts)
+
+
+def greatest(*parts: exp.Expr) -> exp.Expr:
+    """The greatest of some bounds; NULL if one is NULL."""
+    return _extreme("GREATEST", parts)
+
+
+def _extreme(name: str, parts: Sequence[exp.Expr]) -> exp.Expr:
+    different = list(dict.fromkeys(parts))
+    if len(different) == 1:
+        return different[0].copy()
+    call = exp.Anonymous(this=name, expressions=[p.copy() for p in different])
+    return exp.Case(ifs=[exp.If(this=_known(*different), true=call)])
+
+
+def holds(condition: exp.Expr, *, unknown: bool) -> exp.Expr:
+    """A condition with a truth value in place of NULL."""
+    return exp.Coalesce(this=condition.copy(), expressions=[exp.convert(unknown)])
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+
+def _constant(value: Value) -> float | None:
+    """The number that a value is, if it is written as one."""
+    node = value.estimate
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if value.exact and isinstance(node, exp.Literal) and not node.is_string:
+        return float(node.name)
+    return None
+
+
+def negated(node: exp.Expr, value: Value) -> Value:
+    """The negative of a number."""
+    low, high = value.bounds
+    return Value(_copy(node, value.estimate), _copy(node, high), _copy(node, low))
+
+
+def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
+    """The sum, difference, product or quotient of two numbers."""
+    (a, b), (c, d) = left.bounds, right.bounds
+    if isinstance(node, exp.Add):
+        return Value(_copy(node, left.estimate, right.estimate), _copy(node, a, c), _copy(node, b, d))
+    if isinstance(node, exp.Sub):
+        return Value(_copy(node, left.estimate, right.estimate), _copy(node, a, d), _copy(node, b, c))
+    if isinstance(node, exp.Mul):
+        estimate = _copy(node, left.estimate, right.estimate)
+        for factor, other in ((right, left), (left, right)):
+            number = _constant(factor)
+            if number is not None and number >= 0:
+                scaled = [_copy(node, end, factor.estimate) for end in other.bounds]
+                return Value(estimate, *scaled)
+        products = [_copy(node, x, y) for x in (a, b) for y in (c, d)]
+        return Value(estimate, least(*products), greatest(*products))
+    if isinstance(node, exp.Div):
+        zero = exp.Literal.number(0)
+        estimate = _copy(node, left.estimate, exp.Nullif(this=right.estimate.copy(), expression=zero))
+        number = _constant(right)
+        if number is not None and number > 0:
+            return Value(estimate, _copy(node, a, right.estimate), _copy(node, b, right.estimate))
+        away = exp.or_(exp.GT(this=_paren(c), expression=zero), exp.LT(this=_paren(d), expression=zero))
+        quotients = [_copy(node, x, exp.Nullif(this=y.copy(), expression=zero)) for x in (a, b) for y in (c, d)]
+        ends = [exp.Case(ifs=[exp.If(this=away.copy(), true=end)]) for end in (least(*quotients), greatest(*quotients))]
+        return Value(estimate, *ends)
+    raise unsupported(f"{name_of(node)} with a count")
+
+
+def rising(node: exp.Expr, value: Value) -> Value:
+    """A function that never falls while its first argument rises."""
+    one, two, three = (_with_first(node, end) for end in (value.estimate, *value.bounds))
+    return Value(one, two, three)
+
+
+def _with_first(node: exp.Expr, operand: exp.Expr) -> exp.Expr:
+    made = node.copy()
+    made.set("this", operand.copy())
+    return made
+
+
+def absolute(node: exp.Expr, value: Value) -> Value:
+    """The absolute value of a number."""
+    low, high = value.bounds
+    zero = exp.Literal.number(0)
+    return Value(
+        _with_first(node, value.estimate),
+        exp.Case(ifs=[exp.If(this=_known(low, high), true=_max(low, exp.Neg(this=_paren(high)), zero))]),
+        greatest(_with_first(node, low), _with_first(node, high)),
+    )
+
+
+def _max(*parts: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="GREATEST", expressions=[p.copy() for p in parts])
+
+
+# --- conditions -----------------------------------------------------------------------------------------------------
+
+
+def compared(node: exp.Expr, left: Value, right: Value) -> Value:
+    """The comparison of two values."""
+    if left.by_estimate or right.by_estimate:
+        return Value(_copy(node, left.estimate, right.estimate), by_estimate=True)
+    if isinstance(node, exp.NEQ):
+        return negation(compared(exp.EQ(this=node.left, expression=node.right), left, right))
+    (a, b), (c, d) = left.bounds, right.bounds
+
+    def of(kind: type[exp.Expr], one: exp.Expr, two: exp.Expr) -> exp.Expr:
+        return kind(this=_paren(one), expression=_paren(two))
+
+    if isinstance(node, exp.EQ):
+        certain: exp.Expr = exp.and_(of(exp.EQ, a, d), of(exp.EQ, b, c))
+        possible: exp.Expr = exp.and_(holds(of(exp.LTE, a, d), unknown=True), holds(of(exp.LTE, c, b), unknown=True))
+        estimate = of(exp.EQ, exp.Round(this=left.estimate.copy()), exp.Round(this=right.estimate.copy()))
+    else:
+        kind = type(node)
+        (w, x), (y, z) = ((a, b), (c, d)) if kind in (exp.GT, exp.GTE) else ((b, a), (d, c))
+        certain, possible = of(kind, w, z), of(kind, x, y)
+        estimate = of(kind, left.estimate, right.estimate)
+    return Value(holds(estimate, unknown=False), holds(certain, unknown=False), holds(possible, unknown=True))
+
+
+def negation(value: Value) -> Value:
+    """NOT."""
+    if value.by_estimate:
+        return replace(value, estimate=exp.Not(this=_paren(value.estimate)))
+    low, high = value.bounds
+    return Value(*(exp.Not(this=_paren(end)) for end in (value.estimate, high, low)))
+
+
+def connected(kind: type[exp.Expr], parts: Sequence[Value]) -> Value:
+    """AND or OR."""
+
+    def joined(ends: Sequence[exp.Expr]) -> exp.Expr:
+        return reduce(lambda x, y: kind(this=_paren(x), expression=_paren(y)), (holds(e, unknown=False) for e in ends))
+
+    estimate = joined([p.estimate for p in parts])
+    if any(p.by_estimate for p in parts):
+        return Value(estimate, by_estimate=True)
+    lows, highs = zip(*(p.bounds for p in parts), strict=True)
+    return Value(estimate, joined(lows), joined(highs))
+
+
+def chosen(cases: Sequence[tuple[Value, Value]], default: Value, numbers: bool) -> Value:
+    """CASE: the first value whose condition holds.
+
+    Args:
+        cases: conditions and values.
+        default: the value where no condition holds.
+        numbers: whether the values are numbers; others have no bounds where a condition is not certain.
+    """
+    estimate = exp.Case(
+        ifs=[exp.If(this=c.estimate.copy(), true=v.estimate.copy()) for c, v in cases], default=default.estimate.copy()
+    )
+    if not numbers or any(v.by_estimate for pair in cases for v in pair) or default.by_estimate:
+        return Value(estimate, by_estimate=True)
+    low, high = default.bounds
+    for condition, value in reversed(cases):
+        certain, possible = condition.bounds
+        ends = []
+        for rest, end, extreme in ((low, value.bounds[0], least), (high, value.bounds[1], greatest)):
+            branches = [exp.If(this=certain.copy(), true=end.copy())]
+            branches.append(exp.If(this=exp.Not(this=_paren(holds(possible, unknown=False))), true=rest.copy()))
+            ends.append(exp.Case(ifs=branches, default=extreme(end, rest)))
+        low, high = ends
+    return Value(estimate, low, high)

@@ -1,0 +1,189 @@
+"""Queries over the original tables, asked in a session on a sealed file: the truth lies between the bounds."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from session.conftest import RELEASES
+
+import anondb
+from anondb.session import Result, Session
+
+ASKED = [
+    "SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk'",
+    "SELECT count(*) FROM sales",
+    "SELECT count(*) FILTER (WHERE item = 'milk') AS milk, count(*) FILTER (WHERE item = 'bread') AS bread FROM sales",
+    "SELECT sum(CASE WHEN item IN ('milk', 'bread') THEN 1 ELSE 0 END) AS a, count(CASE WHEN item = 'milk' THEN 1 END) "
+    "FROM sales",
+    "SELECT count(DISTINCT CASE WHEN item = 'milk' THEN tid END) AS n FROM sales",
+    "SELECT count_if(item = 'milk') * 100.0 / count(DISTINCT tid) AS pct FROM sales",
+    "SELECT (SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk') - (SELECT count(DISTINCT tid) FROM sales) AS d",
+    "SELECT 'milk' AS what, count(DISTINCT tid) AS n FROM sales WHERE item = 'milk' "
+    "UNION ALL SELECT 'all', count(DISTINCT tid) FROM sales ORDER BY 1",
+    "SELECT item, count(*) AS n, count(*) FILTER (WHERE item LIKE 'b%') AS m FROM sales "
+    "WHERE item IN ('milk', 'bread') GROUP BY item",
+    "WITH b AS (SELECT tid, bool_or(item = 'milk') AS milk, bool_or(item = 'bread') AS bread FROM sales GROUP BY tid) "
+    "SELECT milk, bread, count(*) AS n FROM b GROUP BY milk, bread",
+    "SELECT CASE WHEN item IN ('milk', 'butter') THEN 'dairy' ELSE 'other' END AS grp, count(DISTINCT tid) "
+    "FROM sales GROUP BY grp",
+    "SELECT bool_or(item = 'milk') AS any, bool_and(item = 'milk') AS every FROM sales",
+    "SELECT EXISTS (SELECT 1 FROM sales WHERE item = 'milk') AS some",
+    "SELECT count(*) > 3 AND count(*) < 50 AS b FROM sales WHERE item = 'bread'",
+    "SELECT sum(n) AS total, max(n) AS most, min(n), avg(n), count(*) FROM "
+    "(SELECT item, count(*) AS n FROM sales WHERE item IN ('milk', 'bread') GROUP BY item)",
+    "SELECT count(*) AS items FROM (SELECT item FROM sales GROUP BY item HAVING count(DISTINCT tid) >= 5)",
+    "SELECT round(avg(n), 1) AS r, -sum(n) AS s, abs(min(n) - 7) AS a "
+    "FROM (SELECT item, count(*) AS n FROM sales GROUP BY item)",
+    "SELECT CASE WHEN count(*) > 10 THEN count(*) ELSE 0 END AS n FROM sales WHERE item = 'milk'",
+]
+
+
+def truths(shop: Path, sql: str, name: str = "plain") -> tuple[list[str], list[tuple[Any, ...]]]:
+    with duckdb.connect(str(shop / f"{RELEASES[name]}.duckdb"), read_only=True) as connection:
+        found = connection.execute(sql)
+        return [c[0] for c in found.description or []], found.fetchall()
+
+
+def check(result: Result, names: list[str], rows: list[tuple[Any, ...]]) -> None:
+    """Each row of the truth is there, and its numbers are between the bounds."""
+    computed = [n for n in names if f"{n}_lower" in result.columns]
+    keys = [n for n in names if n not in computed]
+    shown = [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
+    plain = [n for n in keys if not any(isinstance(r[names.index(n)], bool) for r in rows)] if len(rows) == 1 else keys
+    for row in rows:
+        truth = dict(zip(names, row, strict=True))
+        (match,) = [r for r in shown if all(r[k] == truth[k] for k in plain)]
+        for name in computed:
+            low, high = match[f"{name}_lower"], match[f"{name}_upper"]
+            assert low is None or low - 1e-9 <= truth[name], (name, match, truth)
+            assert high is None or truth[name] <= high + 1e-9, (name, match, truth)
+            assert low is None or high is None or low - 1e-9 <= match[name] <= high + 1e-9
+        for name in set(keys) - set(plain):
+            assert match[name] in (None, truth[name])
+
+
+@pytest.mark.parametrize("sql", ASKED)
+def test_the_truth_is_between_the_bounds(shop: Path, name: str, session: Session, sql: str) -> None:
+    names, rows = truths(shop, sql, name)
+    try:
+        result = session.sql(sql)
+    except anondb.InputError as error:
+        assert "suppressed" in str(error)
+        return
+    assert [c for c in result.columns if c in names] == names
+    check(result, names, rows)
+
+
+def test_columns_are_those_of_the_query_with_bounds_behind_each_number(shop: Path) -> None:
+    with anondb.open(shop / "plain.duckdb") as session:
+        result = session.sql(
+            "SELECT item, count(*), count(*), count(*) > 3 AS many FROM sales GROUP BY item ORDER BY item LIMIT 2"
+        )
+        assert result.columns == [
+            "item",
+            *("count_star()", "count_star()_lower", "count_star()_upper"),
+            *("count_star()_1", "count_star()_1_lower", "count_star()_1_upper"),
+            "many",
+        ]
+        assert session.sql("SELECT count(*) AS n FROM sales", bounds="none").columns == ["n"]
+    assert len(result) == 2 and list(result.df().columns) == result.columns == result.arrow().column_names
+
+
+def test_groups_that_a_condition_on_a_count_may_keep_are_marked(shop: Path) -> None:
+    sql = "SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item HAVING n >= 5 ORDER BY item"
+    kept = {item for item, _ in truths(shop, sql)[1]}
+    with anondb.open(shop / "plain.duckdb") as session:
+        result = session.sql(sql)
+        assert result.columns[-1] == "certain"
+        certain = {row[0] for row in result.fetchall() if row[-1]}
+        assert certain <= kept <= {row[0] for row in result.fetchall()}
+        assert "certain" not in session.sql("SELECT item, count(*) FROM sales GROUP BY item").columns
+
+
+def test_a_quotient_has_no_bounds_where_its_denominator_may_be_0(shop: Path) -> None:
+    with anondb.open(shop / "plain.duckdb") as session:
+        sql = "SELECT count(*) / count(*) FILTER (WHERE item = 'figs') AS q FROM sales WHERE item = 'milk'"
+        ((estimate, lower, upper),) = session.sql(sql).fetchall()
+    assert lower is None and upper is None and (estimate is None or math.isfinite(estimate))
+
+
+def test_parameters(shop: Path) -> None:
+    with anondb.open(shop / "plain.duckdb") as session:
+        plain = session.sql("SELECT count(*) AS n FROM sales WHERE item IN ('milk', 'bread')").fetchall()
+        for sql, values in (
+            ("SELECT count(*) AS n FROM sales WHERE item IN (?, ?)", ["milk", "bread"]),
+            ("SELECT count(*) AS n FROM sales WHERE item IN ($2, $1)", ["bread", "milk"]),
+            ("SELECT count(*) AS n FROM sales WHERE item IN ($a, $b)", {"a": "milk", "b": "bread"}),
+        ):
+            assert session.sql(sql, values).fetchall() == plain
+        for values in (["milk"], ["milk", "bread", "figs"], "milk", [{}, "milk"]):
+            with pytest.raises(anondb.InputError) as error:
+                session.sql("SELECT count(*) AS n FROM sales WHERE item IN (?, ?)", values)
+            assert error.value.code == "bad_parameter" and "bread" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT tid FROM sales", "the rows of single persons"),
+        ("SELECT * FROM sales", "the rows of single persons"),
+        ("SELECT item FROM sales WHERE item = 'milk'", "the rows of single persons"),
+        ("SELECT tid, count(*) FROM sales GROUP BY tid", "the rows of single persons"),
+        ("SELECT list(item) FROM sales", "ARRAY_AGG"),
+        ("SELECT count(*) || ' baskets' FROM sales", "of an estimate"),
+    ],
+)
+def test_refused_by_name(shop: Path, sql: str, words: str) -> None:
+    with anondb.open(shop / "plain.duckdb") as session, pytest.raises(anondb.InputError) as error:
+        session.sql(sql)
+    assert error.value.code == "unsupported_query" and words in str(error.value)
+
+
+def test_the_analyst_can_join_own_tables_with_the_results(shop: Path, tmp_path: Path) -> None:
+    prices = tmp_path / "prices.csv"
+    prices.write_text("item,price\nmilk,1.5\nbread,2\n", encoding="utf-8")
+    counts = "SELECT item, count(*) AS n FROM sales GROUP BY item"
+    sql = f"SELECT p.item, p.price * n AS value FROM prices p JOIN ({counts}) USING (item)"
+    with anondb.open(shop / "plain.duckdb") as session:
+        session.register("prices", prices)
+        result = session.sql(sql)
+        with pytest.raises(anondb.InputError) as error:
+            session.register("Sales", prices)
+        assert error.value.code == "bad_name"
+        session.unregister("prices")
+        with pytest.raises(anondb.InputError):
+            session.sql(sql)
+    with duckdb.connect(str(shop / "shop.duckdb"), read_only=True) as connection:
+        connection.execute(f"CREATE TEMP TABLE prices AS FROM '{prices}'")
+        check(result, ["item", "value"], connection.execute(sql).fetchall())
+
+
+def test_several_files_add_up(tmp_path: Path) -> None:
+    for week in (1, 2):
+        with anondb.connect(tmp_path / f"raw{week}.duckdb") as db:
+            db.sql(
+                "CREATE TABLE sales AS SELECT tid, unnest(['a', 'b', 'c'][: 1 + tid % 3]) AS item FROM range(30) r(tid)"
+            )
+            db.anonymize("sales", model=anondb.KmAnonymity(2, 2), name="w").publish(tmp_path / f"week{week}.duckdb")
+    with anondb.open(tmp_path / "week*.duckdb") as session:
+        assert session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'b'").fetchall() == [(40.0, 40, 40)]
+        assert session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY item").fetchall() == [
+            ("a", 60.0, 60, 60),
+            ("b", 40.0, 40, 40),
+            ("c", 20.0, 20, 20),
+        ]
+    for files in ([], [tmp_path / "week1.duckdb"] * 2, tmp_path / "none.duckdb"):
+        with pytest.raises(anondb.InputError):
+            anondb.open(files)
+
+
+def test_results_stay_when_the_session_is_closed_and_can_be_printed(shop: Path) -> None:
+    with anondb.open(shop / "plain.duckdb") as session:
+        result = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY item")
+        assert "sales(tid, item)" in repr(session)
+    assert "bread" in repr(result) and "n_lower" in repr(result) and "note: " in repr(result)
+    assert "<td>bread</td>" in result._repr_html_() and result.to_json()["columns"] == result.columns
