@@ -14,14 +14,15 @@ from anondb.query.by_item import by_item
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
+from anondb.query.measures import counted, has_sums, measured, with_sizes_as_sums
 from anondb.query.parsing import parse
-from anondb.query.plan import ITEMS, ROWS, Plan
+from anondb.query.plan import IDS, ITEMS, MEASURE, ROWS, Plan
 from anondb.query.predicates import ALWAYS, both, leaves
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
 from anondb.query.supported import SupportedAnswers
-from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
+from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, patterns_of, total
 from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName
 
@@ -68,7 +69,12 @@ class Answer:
 def _scalar(release: Opened, plan: Plan, supported: SupportedAnswers | None) -> Bounds:
     """Answer a query with a single number: persons, or items of persons."""
     bounds = _from_rows(release, plan)
-    return bounds if supported is None else supported.scalar(plan, bounds)
+    if supported is None:
+        return bounds
+    sized = with_sizes_as_sums(plan)
+    if sized is not None and release.bags is None:
+        return clip(bounds[0], counted(release, sized)[1], bounds[2])
+    return supported.scalar(plan, bounds)
 
 
 def _from_rows(release: Opened, plan: Plan) -> Bounds:
@@ -229,7 +235,34 @@ def _answer(release: Opened, sql: str) -> Answer:
     forms = release.original.accepted(sql)
     if len(forms) < 2:
         plan = rewrite(tree, release.manifest, release.attributes, forms)
+    if plan.counts == MEASURE:
+        raise unsupported(f"the function {plan.aggregate.upper()} in a query for a count")
     return answer_plan(release, plan)
+
+
+def _aggregate(release: Opened, plan: Plan) -> Answer:
+    """An aggregate of numbers over persons."""
+    if release.manifest.get("model") == "anatomy":
+        raise unsupported("an aggregate of numbers, from a release in buckets")
+    readings = [measured(release, reading) for reading in (plan, *plan.others())]
+    ends = [[bounds[place] for bounds in readings] for place in (0, 2)]
+    lower = None if None in ends[0] else min(end for end in ends[0] if end is not None)
+    upper = None if None in ends[1] else max(end for end in ends[1] if end is not None)
+    people = [
+        replace(reading, counts=IDS, measure=None, aggregate="", other=None) for reading in (plan, *plan.others())
+    ]
+    if not all(answer_plan(release, counted).bounds[0] for counted in people):  # the aggregate of nobody is NULL
+        lower = upper = None
+    return Answer((), ((lower, readings[0][1], upper),), plan.notes, plan.describe(), plan.name)
+
+
+def _with_sums(release: Opened, plan: Plan) -> Answer:
+    """A number of persons whose condition compares sums with numbers."""
+    if plan.counts != IDS or plan.grouped is not None or release.manifest.get("model") == "anatomy":
+        raise unsupported("a condition on a sum around another count than of persons", "Use count(DISTINCT id).")
+    lows, estimates, highs = zip(*(counted(release, reading) for reading in (plan, *plan.others())), strict=True)
+    bounds = clip(min(lows), estimates[0], max(highs))
+    return Answer((), (bounds,), plan.notes, plan.describe(), plan.name)
 
 
 def answer_plan(release: Opened, plan: Plan) -> Answer:
@@ -241,6 +274,11 @@ def answer_plan(release: Opened, plan: Plan) -> Answer:
     for reading in (plan, *plan.others()):
         release.unknown(reading.labels)
         release.original.check_numbers(reading.numbers, suppressed=release.suppressed)
+        release.original.check_orders(patterns_of(reading))
+    if plan.counts == MEASURE:
+        return _aggregate(release, plan)
+    if any(has_sums(reading.condition) for reading in (plan, *plan.others())):
+        return _with_sums(release, plan)
     anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None
     supported = SupportedAnswers(release) if "item_supports" in release.manifest else None
     if plan.counts == ITEMS:

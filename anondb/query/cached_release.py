@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import prod
 
 from sqlglot import exp
 
@@ -18,6 +20,7 @@ from anondb.query.original import Original
 from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
 from anondb.query.refusals import unsupported
 from anondb.query.relational import cell_columns
+from anondb.query.summed import Summed, WithShares, of_sums, with_sums
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
 from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest, release_kind
@@ -200,10 +203,7 @@ class Opened:
         radices = [1] * len(parts)
         for part in of.values():
             radices[part] += 1
-        product = 1
-        for radix in radices:
-            product *= radix
-        wide = product >= 1 << MAX_BITS
+        wide = prod(radices) >= 1 << MAX_BITS
         default = None
         number = len(self.sizes) if self.bags is None else sum(map(len, self.bags.values()))
         if len(of) == number and of and not wide:
@@ -224,11 +224,16 @@ class Opened:
             for signature, transactions in zip(rows["signature"].tolist(), rows["transactions"].tolist(), strict=True)
         ]
 
-    def records(self, classes: Classes, attributes: Sequence[Attribute]) -> list[Group]:
+    def records(self, classes: Classes, attributes: Sequence[Attribute], sums: Sequence[Summed] = ()) -> list[Group]:
         """Group the records by their numbers of released items of each class, their published values, and whether items may
-        be missing."""
+        be missing; with sums over their items if these are asked for, the one of the measure first."""
+        with contextlib.ExitStack() as stack:
+            shares = [stack.enter_context(self.engine.registered(dict(one.shares))) for one in sums]
+            return self._records(classes, attributes, list(zip(sums, shares, strict=True)))
+
+    def _records(self, classes: Classes, attributes: Sequence[Attribute], sums: WithShares) -> list[Group]:
         columns = [c for a in attributes for c in cell_columns(a)]
-        if not columns and not classes.parts and not self.differing:
+        if not columns and not classes.parts and not self.differing and not sums:
             return [Group((), (), not self.suppressed, self.size)]
         base = "ids" if self.differing or not columns else "records"
         shown = [column.as_(f"c{n}") for n, column in enumerate(columns)]
@@ -247,21 +252,26 @@ class Opened:
         if classes.parts:
             tree = tree.select(exp.column("signature", "held").as_("signature"))
             tree = tree.join(self._held(classes).subquery("held"), on=same("held"), join_type="left")
-        names = [exp.column(f"c{n}") for n in range(len(columns))]
+        names: list[exp.Expr] = [exp.column(f"c{n}") for n in range(len(columns))]
         names += [exp.column("complete"), *([exp.column("signature")] if classes.parts else [])]
-        grouped = exp.select(*names, exp.cast(exp.Sum(this=exp.column("weight")), "BIGINT").as_("records")).from_(
-            tree.subquery("shown")
-        )
+        keys = len(names)
+        tree, states, summed = with_sums(tree, sums, self._tables(), complete, same)
+        names += states
+        weights = exp.cast(exp.Sum(this=exp.column("weight")), "BIGINT").as_("records")
+        grouped = exp.select(*names, *summed, weights).from_(tree.subquery("shown"))
         rows = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
         none = (0,) * len(classes.parts)
         answers = []
         for row in zip(*(column.tolist() for column in rows.values()), strict=True):
-            signature = row[-2] if classes.parts else None
+            signature = row[keys - 1] if classes.parts else None
             values, cells = iter(row), []
             for attribute in attributes:
                 cells.append(tuple(next(values) for _ in range(1 if attribute.ends is None else 3)))
             counts = none if signature is None else classes.counts(signature)
-            answers.append(Group(counts, tuple(cells), bool(row[len(columns)]), int(row[-1])))
+            group = Group(counts, tuple(cells), bool(row[len(columns)]), int(row[-1]))
+            answers.append(
+                of_sums(group, row[keys : len(names)], row[len(names) : -1], measured=len(summed) > len(states))
+            )
         return answers
 
     def holdings(self, classes: Classes) -> dict[str, Counter[Holding]]:
@@ -294,6 +304,22 @@ class Opened:
         """The number of transactions of each released item."""
         rows = self.engine.query("query/supports", self._tables())
         return dict(zip(rows["released_item"].tolist(), rows["transactions"].tolist(), strict=True))
+
+    def share(self, released: str, item: str) -> float:
+        """How likely an item is among the members that a released item stands for, by the estimates."""
+        size = self.sizes[released]
+        return self._shares.get((released, item), 1.0 if size == 1 else 0.5 / (1.0 - 0.5**size))
+
+    @cached_property
+    def _shares(self) -> Mapping[tuple[str, str], float]:
+        """The shares that the item supports show."""
+        if "item_supports" not in self.manifest:
+            return {}
+        tables = {**self._tables(), "item_supports": self.schema.table("item_supports")}
+        rows = self.engine.query("query/shares", tables)
+        return {
+            (released, item): share for released, item, share in zip(*(c.tolist() for c in rows.values()), strict=True)
+        }
 
     @cached_property
     def is_laminar(self) -> bool:

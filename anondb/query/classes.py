@@ -38,15 +38,30 @@ class Block:
         return bag_part(caps, self.size, self.passing, self.bag)
 
 
+class Sums(NamedTuple):
+    """The values of the persons of a group: sums of the least, expected and greatest ones, and the extremes of these."""
+
+    least: float
+    expected: float
+    greatest: float
+    min_least: float
+    max_least: float
+    min_greatest: float
+    max_greatest: float
+
+
 @dataclass(frozen=True)
 class Group:
-    """Equivalent records: their numbers of released items of each class, published values, and completeness; and how many
-    they are."""
+    """Equivalent records: their numbers of released items of each class, published values, and completeness; how many they
+    are, and the sums over their items if these were asked for. ``states`` tells for each comparison of a sum with a number
+    whether it is false (0), true (1) or not known (2), and how likely it is."""
 
     counts: tuple[int, ...]
     cells: tuple[Cell, ...]
     complete: bool
     records: int
+    sums: Sums | None = None
+    states: tuple[tuple[int, float], ...] = ()
 
 
 class Holding(NamedTuple):

@@ -19,7 +19,9 @@ from anondb.query.predicates import (
     Constant,
     ItemTest,
     Labels,
+    OnSum,
     Pattern,
+    Weights,
     at_least,
     both,
     close,
@@ -46,6 +48,7 @@ from anondb.query.relations import (
     OptionalTerm,
     Relation,
     Scope,
+    SumTerm,
     Term,
     TextTerm,
     TruthTerm,
@@ -57,6 +60,8 @@ from anondb.query.relations import (
 from anondb.query.values import NULL_LIST, UNKNOWN_LIST, Attribute, on_value
 
 LONG, LIST = "long", "list"
+WEIGHT = "weight of an item"
+"""The name of a function of an item and of the number of a mapping in ``ConditionReader.weights``; no text parses as it."""
 
 
 def _flag(term: FlagTerm, of_none: bool, of_one: bool) -> Condition:
@@ -77,6 +82,7 @@ class ConditionReader(ABC):
         self.labels: set[str] = set()
         self.numbers: set[str] = set()
         self.counts_rows = False
+        self.weights: Mapping[int, Mapping[str, float]] = {}
         self._fresh = count(1)
         self._same: dict[int, int] = {}
 
@@ -134,7 +140,7 @@ class ConditionReader(ABC):
         if isinstance(node, exp.Is):
             return self._is(node, scope)
         if isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ | exp.NullSafeNEQ):
-            same = self._equal(node.left, node.right, scope, isinstance(node, exp.NEQ))
+            same = self._on_sum(node, scope) or self._equal(node.left, node.right, scope, isinstance(node, exp.NEQ))
             return negate(same) if isinstance(node, exp.NEQ | exp.NullSafeNEQ) else same
         if isinstance(node, exp.GT | exp.GTE | exp.LT | exp.LTE):
             return self._compare(node, scope)
@@ -148,7 +154,9 @@ class ConditionReader(ABC):
                 return term.condition
             raise unsupported("a column used as a condition")
         if isinstance(node, exp.Between):
-            raise unsupported("BETWEEN on items or ids", "Items have no order here; list them with IN.")
+            only(node, "this", "low", "high")
+            ends = ((exp.GTE, node.args["low"]), (exp.LTE, node.args["high"]))
+            return both(*(self._compare(kind(this=node.this, expression=end), scope) for kind, end in ends))
         if isinstance(node, exp.Xor | exp.BitwiseXor):
             raise unsupported("XOR")
         if isinstance(node, exp.Select | exp.Subquery):
@@ -303,6 +311,8 @@ class ConditionReader(ABC):
 
     def _compare(self, node: exp.Expr, scope: Scope) -> Condition:
         kind: type[exp.Expr] = type(node)
+        if (of_sum := self._on_sum(node, scope)) is not None:
+            return of_sum
         left, right = self._term(node.args["this"], scope), self._term(node.args["expression"], scope)
         flipped: dict[type[exp.Expr], type[exp.Expr]] = {
             exp.GT: exp.LT,
@@ -323,7 +333,34 @@ class ConditionReader(ABC):
         symbols: dict[type[exp.Expr], str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
         if isinstance(left, ItemTerm) and isinstance(right, ItemTerm):
             raise unsupported("a comparison of the items of two copies")
-        raise unsupported(f"{symbols[kind]} on items or ids", "Items have no order here; list them with IN.")
+        if isinstance(left, TextTerm) and isinstance(right, ItemTerm | ItemsTerm):
+            left, right, kind = right, left, flipped[kind]
+        if isinstance(left, ItemTerm) and isinstance(right, TextTerm):
+            return on_item(left.row, Pattern(symbols[kind], right.label))
+        if isinstance(left, ItemsTerm) and isinstance(right, TextTerm | IntegerTerm):
+            raise self._no_value([right])
+        raise unsupported(f"{symbols[kind]} on ids, or of items with something else than a text")
+
+    def _on_sum(self, node: exp.Expr, scope: Scope) -> Condition | None:
+        """Read a comparison of a sum with a number, as the condition that ``=``, ``>`` and so on state; None for others."""
+        sides = [bare(node.args["this"]), bare(node.args["expression"])]
+        for place, side in enumerate(sides):
+            plain = side.this if isinstance(side, exp.Neg) else side
+            other = sides[1 - place]
+            if not isinstance(plain, exp.Literal) or plain.is_string or not isinstance(other, exp.Column | exp.Sum):
+                continue
+            term = self._term(other, scope)
+            if not isinstance(term, SumTerm):
+                return None
+            number = float(plain.name) * (-1 if plain is not side else 1)
+            at_least_it, above = (OnSum(term.weights, number, open) for open in (False, True))
+            if isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ | exp.NullSafeNEQ):
+                return both(at_least_it, negate(above))
+            falls = isinstance(node, exp.LT | exp.LTE) == (place == 1)
+            if isinstance(node, exp.GTE | exp.LTE):
+                return negate(above) if falls else at_least_it
+            return negate(at_least_it) if falls else above
+        return None
 
     def _matched(self, node: exp.Expr, scope: Scope) -> Condition | None:
         """Read LIKE or another pattern; None for other conditions."""
@@ -488,6 +525,13 @@ class ConditionReader(ABC):
             _, seen = self._row_of(scope)
             self.counts_rows = True
             return NumberTerm(item_all(seen, self._test(node.this, scope)))
+        if isinstance(node, exp.Sum) and isinstance(bare(node.this), exp.Anonymous):
+            only(node, "this")
+            row, weights = self._weighted(bare(node.this), scope)
+            seen_row, seen = self._row_of(scope)
+            if row != seen_row:
+                raise unsupported("a sum over the rows of a join")
+            return SumTerm(Weights(item_all(seen, extra), weights))
         if not isinstance(node, exp.Count):
             raise unsupported(name_of(node))
         only(node, "this", "big_int")
@@ -504,6 +548,15 @@ class ConditionReader(ABC):
         _, seen = self._row_of(scope)
         self.counts_rows = True
         return NumberTerm(item_all(seen, extra))
+
+    def _weighted(self, node: exp.Expr, scope: Scope) -> tuple[int, tuple[tuple[str, float], ...]]:
+        """Read a number that depends on the item (``weight_of``): the row of the item, and the number of each item."""
+        if not isinstance(node, exp.Anonymous) or node.name != WEIGHT:
+            raise unsupported(name_of(node))
+        item = self._term(node.expressions[0], replace(scope, group=None))
+        if not isinstance(item, ItemTerm):
+            raise WrongForm
+        return item.row, tuple(sorted(self.weights[whole(node.expressions[1])].items()))
 
     def _distinct_items(self, node: exp.Distinct, scope: Scope, group: Group) -> ItemTest:
         """Read the operand of count(DISTINCT item): the test that the items of the group already pass."""

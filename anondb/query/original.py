@@ -12,6 +12,7 @@ from anondb.errors import InputError
 from anondb.query.conditions import LIST, LONG
 from anondb.query.inline_tables import label_table
 from anondb.query.labels import WHOLE, Kind, kinds_of
+from anondb.query.predicates import ORDERS, Pattern
 from anondb.query.values import Attribute
 
 
@@ -108,6 +109,19 @@ class Original:
                 "An item is written as a number, and the items of the original are not all known to be whole numbers.",
                 code="ambiguous_item",
                 hint="Write items as texts.",
+            )
+
+    def check_orders(self, patterns: frozenset[Pattern]) -> None:
+        """Refuse comparisons by order if the items may be numbers, dates or the like, which have another order than texts.
+
+        Raises:
+            InputError: ``ambiguous_item``.
+        """
+        if self.kinds and any(pattern.kind in ORDERS for pattern in patterns):
+            raise InputError(
+                f"The items of the release may be texts or of the type {self.kinds[0].sql}, which have different orders.",
+                code="ambiguous_item",
+                hint="List the items with IN.",
             )
 
     def check_labels(self, missing: frozenset[str]) -> None:

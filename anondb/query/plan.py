@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from anondb.query.predicates import ANY_ITEM, Condition, ItemTest, describe, describe_test
+from anondb.query.predicates import ANY_ITEM, Condition, ItemTest, Weights, describe, describe_test
 from anondb.query.values import Attribute
 
-IDS, ROWS, ITEMS = "ids", "rows", "items"
+IDS, ROWS, ITEMS, MEASURE = "ids", "rows", "items", "measure"
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,8 @@ class Plan:
 
     Attributes:
         counts: ``ids``: the persons for whom ``condition`` holds; ``rows``: their items that pass ``test``, summed;
-            ``items``: for every item that passes ``test``, the persons who have it and for whom ``condition`` holds.
+            ``items``: for every item that passes ``test``, the persons who have it and for whom ``condition`` holds;
+            ``measure``: no count but an aggregate of ``measure`` over the persons for whom ``condition`` holds.
         condition: on one person's set of items.
         test: the test of the counted or listed items; None if ids are counted.
         name: the name of the count (the alias, or ``count``).
@@ -27,6 +28,8 @@ class Plan:
         numbers: the items that the query writes as numbers instead of texts.
         notes: remarks for the analyst on the interpretation.
         grouped: the relational attribute in GROUP BY, if any.
+        measure: the numbers of persons to aggregate: sums over their items, or a relational attribute; None for 1 each.
+        aggregate: ``sum``, ``avg``, ``min`` or ``max``.
         other: another reading of the query, if the query fits several forms of the original table (a row for each item, or a
             list for each id; NULL for some lists) and the readings differ; it may have a further one.
     """
@@ -41,6 +44,8 @@ class Plan:
     numbers: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     grouped: Attribute | None = None
+    measure: Weights | Attribute | None = None
+    aggregate: str = ""
     other: Plan | None = None
 
     def others(self) -> Iterator[Plan]:

@@ -5,8 +5,8 @@ test of an item is a set of labels, the complement of one, or a pattern. While a
 have leaves ``OnItem(row, test)``, conditions on the item of one row of its FROM clause; ``close`` converts "such rows exist"
 into leaves ``AtLeast``.
 
-Leaves ``OnValue`` are conditions on a relational value of the person; the constructors, ``close`` and ``leaves`` treat all
-unknown nodes as leaves.
+Leaves ``OnSum`` are conditions on a sum over the person's items, leaves ``OnValue`` on a relational value of the person; the
+constructors, ``close`` and ``leaves`` treat all unknown nodes as leaves.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Labels:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The item matches a pattern of DuckDB: like, ilike, glob, starts_with, ends_with, contains."""
+    """The item matches a pattern of DuckDB (like, ilike, glob, starts_with, ends_with, contains), or is before or after a
+    text in the order of code points (<, <=, >, >=)."""
 
     kind: str
     text: str
@@ -152,7 +153,12 @@ _FUNCTIONS: Mapping[str, Callable[[exp.Expr, exp.Expr], exp.Expr]] = {
     "starts_with": lambda item, text: exp.StartsWith(this=item, expression=text),
     "ends_with": lambda item, text: exp.EndsWith(this=item, expression=text),
     "contains": lambda item, text: exp.Contains(this=item, expression=text),
+    "<": lambda item, text: exp.LT(this=item, expression=text),
+    "<=": lambda item, text: exp.LTE(this=item, expression=text),
+    ">": lambda item, text: exp.GT(this=item, expression=text),
+    ">=": lambda item, text: exp.GTE(this=item, expression=text),
 }
+ORDERS = frozenset({"<", "<=", ">", ">="})
 PATTERN_KINDS = frozenset(_FUNCTIONS)
 
 
@@ -177,6 +183,28 @@ class AtLeast:
 
     count: int
     test: ItemTest
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The sum of the weights of a person's items.
+
+    Attributes:
+        test: the items that count.
+        by_label: the weight of each item; None if each has the weight 1. Other items weigh nothing.
+    """
+
+    test: ItemTest
+    by_label: tuple[tuple[str, float], ...] | None = None
+
+
+@dataclass(frozen=True)
+class OnSum:
+    """The sum of the weights of a person's items is above a number, or equal to it unless ``open``."""
+
+    weights: Weights
+    least: float
+    open: bool
 
 
 @dataclass(frozen=True)
@@ -208,7 +236,7 @@ class Or:
     parts: tuple[Condition, ...]
 
 
-Condition = Constant | AtLeast | OnItem | OnValue | Not | And | Or
+Condition = Constant | AtLeast | OnSum | OnItem | OnValue | Not | And | Or
 ALWAYS, NEVER = Constant(True), Constant(False)
 
 
@@ -338,6 +366,17 @@ def renamed(condition: Condition, rows: Mapping[int, int]) -> Condition:
     return condition
 
 
+def replaced(condition: Condition, leaf_of: Callable[[Condition], Condition]) -> Condition:
+    """The condition with other leaves."""
+    if isinstance(condition, Not):
+        return negate(replaced(condition.part, leaf_of))
+    if isinstance(condition, And):
+        return both(*(replaced(part, leaf_of) for part in condition.parts))
+    if isinstance(condition, Or):
+        return either(*(replaced(part, leaf_of) for part in condition.parts))
+    return leaf_of(condition)
+
+
 def settled(condition: Condition) -> Condition:
     """The condition as a complete one (in WHERE and the like): leaves that are unknown because of a NULL become false.
 
@@ -427,6 +466,8 @@ def describe(condition: Condition) -> str:
         return f"has at least {condition.count} of ({what})"
     if isinstance(condition, OnItem):
         return describe_test(condition.test)
+    if isinstance(condition, OnSum):
+        return f"sum of numbers of items {'>' if condition.open else '>='} {condition.least:g}"
     if isinstance(condition, OnValue):
         return condition.describe()
     if isinstance(condition, Not):

@@ -12,6 +12,7 @@ from anondb.query.predicates import (
     ANY_ITEM,
     Condition,
     ItemTest,
+    Weights,
 )
 from anondb.query.refusals import only, unsupported
 from anondb.query.values import Attribute
@@ -52,6 +53,13 @@ class NumberTerm:
     """The number of a person's items that pass a test; at least 1 if the group has a row for each."""
 
     test: ItemTest
+
+
+@dataclass(frozen=True)
+class SumTerm:
+    """The sum of the weights of a person's items."""
+
+    weights: Weights
 
 
 @dataclass(frozen=True)
@@ -103,7 +111,7 @@ class AttributeTerm:
     attribute: Attribute
 
 
-Column = IdTerm | ItemTerm | ItemsTerm | NumberTerm | FlagTerm | TruthTerm | OptionalTerm | AttributeTerm
+Column = IdTerm | ItemTerm | ItemsTerm | NumberTerm | SumTerm | FlagTerm | TruthTerm | OptionalTerm | AttributeTerm
 Term = Column | TextTerm | IntegerTerm | ListTerm
 
 

@@ -16,7 +16,7 @@ from anondb.errors import InputError
 from anondb.query.conditions import LIST, LONG, ConditionReader
 from anondb.query.lists import hull, readings
 from anondb.query.parsing import lowered
-from anondb.query.plan import IDS, ITEMS, ROWS, Plan
+from anondb.query.plan import IDS, ITEMS, MEASURE, ROWS, Plan
 from anondb.query.predicates import (
     ALWAYS,
     ANY_ITEM,
@@ -25,6 +25,7 @@ from anondb.query.predicates import (
     NOT_EMPTY,
     Condition,
     ItemTest,
+    Weights,
     at_least,
     both,
     close,
@@ -50,6 +51,7 @@ from anondb.query.relations import (
     OptionalTerm,
     Relation,
     Scope,
+    SumTerm,
     Term,
     TruthTerm,
     WrongForm,
@@ -98,7 +100,7 @@ class Reader(ConditionReader):
             inner = bare(selected.this if isinstance(selected, exp.Alias) else selected)
             if isinstance(inner, exp.Column) and not isinstance(inner.this, exp.Star):
                 listed.append((alias or inner.name, self._column(inner, scope)))
-            elif counter is not None and isinstance(inner, exp.Count | exp.Filter | exp.CountIf):
+            elif counter is not None and isinstance(inner, exp.AggFunc | exp.Filter):
                 raise unsupported("several counts in one SELECT", "Ask for them one by one.")
             else:
                 counter, name = inner, alias or "count"
@@ -112,7 +114,11 @@ class Reader(ConditionReader):
             if tree.args.get("order") is not None:
                 raise unsupported("ORDER BY", "A single number has no order.")
             condition, rows, _ = self._finish(scope)
+            if kind == MEASURE:
+                return self._measured(counter, condition, rows, scope, name)
             return self._scalar(kind, condition, rows, scope, name)
+        if kind == MEASURE:
+            raise unsupported("GROUP BY item or an attribute around an aggregate of numbers")
         if isinstance(counter, exp.Filter | exp.CountIf):
             raise unsupported("FILTER under GROUP BY", "Put the condition into WHERE.")
         return self._listing(tree, group, listed, kind, scope, name)
@@ -127,12 +133,14 @@ class Reader(ConditionReader):
             only(node, "this", "expression")
             scope.conditions.append(self._condition(node.expression.this, scope))
             node = node.this
-            if not isinstance(node, exp.Count):
+            if not isinstance(node, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max):
                 raise unsupported(name_of(node))
         if isinstance(node, exp.CountIf):
             only(node, "this")
             scope.conditions.append(self._condition(node.this, scope))
             return ROWS
+        if isinstance(node, exp.Sum | exp.Avg | exp.Min | exp.Max):
+            return MEASURE
         if not isinstance(node, exp.Count):
             raise unsupported(name_of(node))
         only(node, "this", "big_int", "expressions")
@@ -166,6 +174,48 @@ class Reader(ConditionReader):
         if not isinstance(column, IdTerm):
             raise unsupported("count(DISTINCT ...) of another column than the id", "Only persons can be counted.")
         return IDS
+
+    def _measured(self, node: exp.Expr, condition: Condition, rows: frozenset[int], scope: Scope, name: str) -> Plan:
+        """Read an aggregate of numbers: of the items of rows, or of a column with one number for each person."""
+        call = node.this if isinstance(node, exp.Filter) else node
+        only(call, "this")
+        inner = bare(call.this)
+        if isinstance(inner, exp.Anonymous):
+            row, weights = self._weighted(inner, scope)
+            person, test = self._of_row(row, condition, rows, scope)
+            if not isinstance(call, exp.Sum):
+                raise unsupported(f"{name_of(call)} of a number of each item")
+            notes: tuple[str, ...] = (MERGED_NOTE,)
+            return Plan(MEASURE, person, name=name, notes=notes, measure=Weights(test, weights), aggregate="sum")
+        column = self._column(inner, scope) if isinstance(inner, exp.Column) else None
+        measure: Weights | Attribute | None
+        if isinstance(column, FlagTerm) and column.condition == ALWAYS:  # the number of rows where a row is a list
+            measure = None
+        elif isinstance(column, AttributeTerm):
+            measure = column.attribute
+        elif isinstance(column, NumberTerm | SumTerm):
+            measure = Weights(column.test) if isinstance(column, NumberTerm) else column.weights
+        else:
+            raise unsupported(f"{name_of(call)} of something else than a number of persons or items")
+        if rows:
+            condition, several = self._counted(condition, rows, scope)
+            if several is not None:
+                raise unsupported(f"{name_of(call)} over several rows of a person")
+        elif not scope.exact:
+            raise unsupported(f"{name_of(call)} of rows that may repeat")
+        return Plan(MEASURE, close(condition, rows), name=name, measure=measure, aggregate=call.key)
+
+    def _of_row(self, row: int, condition: Condition, rows: frozenset[int], scope: Scope) -> tuple[Condition, ItemTest]:
+        """The condition on persons and the test of the item of one row, if every other row is fixed to a single item."""
+        tests, person, mixed = split(condition)
+        if mixed or not scope.exact:
+            raise unsupported("a sum of rows with OR between an item and other conditions, or that may repeat")
+        for other in sorted(rows - {row}):
+            labels = finite(tests.get(other, ANY_ITEM))
+            if labels is None or len(labels) != 1:
+                raise unsupported("a sum over the rows of a self-join")
+            person = both(person, at_least(1, tests[other]))
+        return person, tests.get(row, ANY_ITEM) if condition != NEVER else NO_ITEM
 
     def _scalar(self, kind: str, condition: Condition, rows: frozenset[int], scope: Scope, name: str) -> Plan:
         if kind == IDS or not rows:
@@ -426,7 +476,7 @@ class Reader(ConditionReader):
             else:
                 raise unsupported(f"{name_of(inner)} in the SELECT of a subquery")
             if not isinstance(
-                column, IdTerm | ItemTerm | ItemsTerm | NumberTerm | FlagTerm | TruthTerm | AttributeTerm
+                column, IdTerm | ItemTerm | ItemsTerm | NumberTerm | SumTerm | FlagTerm | TruthTerm | AttributeTerm
             ):
                 raise unsupported("a column of the right side of a LEFT JOIN in SELECT")
             if isinstance(column, IdTerm) and not self._is_of_scope(column, scope):
@@ -608,6 +658,7 @@ def rewrite(
     manifest: Mapping[str, str],
     attributes: Sequence[Attribute] | None = None,
     forms: Collection[str] = (LONG, LIST),
+    weights: Mapping[int, Mapping[str, float]] | None = None,
 ) -> Plan:
     """Read a COUNT query written for the original table of a release.
 
@@ -629,6 +680,7 @@ def rewrite(
         manifest: the release's manifest: ``table``, ``id_column`` and ``item_column``.
         attributes: the relational attributes; None without records.
         forms: the forms of the table for which DuckDB accepts the query.
+        weights: numbers of items that the tree refers to (``conditions.WEIGHT``).
 
     Raises:
         InputError: ``unsupported_query`` with the construct's name, ``bad_sql``, or ``query_too_complex``.
@@ -643,7 +695,7 @@ def rewrite(
         )
     for form in (f for f in (LONG, LIST) if f in forms):
         try:
-            plans += readings(_read(tree, manifest, attributes, form), relational=attributes is not None)
+            plans += readings(_read(tree, manifest, attributes, form, weights or {}), relational=attributes is not None)
         except WrongForm:
             continue
         except InputError as error:
@@ -661,18 +713,21 @@ def rewrite(
     return hull(plans)
 
 
-def shown_forms(tree: exp.Expr, manifest: Mapping[str, str], forms: Collection[str]) -> frozenset[str]:
+def shown_forms(
+    tree: exp.Expr, manifest: Mapping[str, str], forms: Collection[str], weights: Mapping[int, Mapping[str, float]]
+) -> frozenset[str]:
     """The forms of the table that a query fits by the use of its item column, if not all.
 
     Args:
         tree: one SELECT with a count.
         manifest: the release's manifest.
         forms: the forms to choose from.
+        weights: as for ``rewrite``.
     """
     fitting = set()
     for form in forms:
         try:
-            _read(tree, manifest, None, form)
+            _read(tree, manifest, None, form, weights)
         except WrongForm:
             continue
         except InputError:
@@ -681,9 +736,16 @@ def shown_forms(tree: exp.Expr, manifest: Mapping[str, str], forms: Collection[s
     return frozenset(fitting or forms)
 
 
-def _read(tree: exp.Expr, manifest: Mapping[str, str], attributes: Sequence[Attribute] | None, form: str) -> Plan:
+def _read(
+    tree: exp.Expr,
+    manifest: Mapping[str, str],
+    attributes: Sequence[Attribute] | None,
+    form: str,
+    weights: Mapping[int, Mapping[str, float]],
+) -> Plan:
     """Read the query for one form of the table."""
     reader = Reader(manifest["table"], manifest["id_column"], manifest["item_column"], form, attributes)
+    reader.weights = weights
     plan = reader.plan(tree)
     notes = plan.notes
     if reader.counts_rows and MERGED_NOTE not in notes:

@@ -9,7 +9,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Passing
 from anondb.query.evaluate import Outcome, Part, Question, suppressed_part
 from anondb.query.plan import Plan
-from anondb.query.predicates import AtLeast, leaves, mentioned
+from anondb.query.predicates import AtLeast, ItemTest, OnSum, Pattern, Weights, leaves, mentioned, patterns
 
 Bounds = tuple[int, float, int]
 """Lower bound, estimate, upper bound."""
@@ -31,8 +31,20 @@ def total(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
 
 def labels_of(plan: Plan) -> frozenset[str]:
     """The items that a query names."""
-    tests = [leaf.test for leaf in leaves(plan.condition) if isinstance(leaf, AtLeast)]
-    return frozenset().union(*(mentioned(t) for t in tests), mentioned(plan.test) if plan.test else frozenset())
+    return frozenset().union(*map(mentioned, _tests(plan)))
+
+
+def patterns_of(plan: Plan) -> frozenset[Pattern]:
+    """The patterns that a query compares items with."""
+    return frozenset(pattern for test in _tests(plan) for pattern in patterns(test))
+
+
+def _tests(plan: Plan) -> list[ItemTest]:
+    of = list(leaves(plan.condition))
+    tests = [leaf.test for leaf in of if isinstance(leaf, AtLeast)]
+    tests += [leaf.weights.test for leaf in of if isinstance(leaf, OnSum)]
+    tests += [plan.measure.test] if isinstance(plan.measure, Weights) else []
+    return [*tests, *([plan.test] if plan.test else [])]
 
 
 def outside_of(release: Opened, question: Question, passing: Passing, labels: frozenset[str]) -> list[Part]:

@@ -12,19 +12,7 @@ from anondb.session import values
 from anondb.session.expressions import Resolve, read
 from anondb.session.values import Value
 
-RANKS = (
-    exp.RowNumber,
-    exp.Rank,
-    exp.DenseRank,
-    exp.PercentRank,
-    exp.CumeDist,
-    exp.Ntile,
-    exp.Lag,
-    exp.Lead,
-    exp.FirstValue,
-    exp.LastValue,
-    exp.NthValue,
-)
+RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile)
 
 
 def aggregates(node: exp.Expr | None) -> Iterator[exp.Expr]:
@@ -46,11 +34,13 @@ def aggregates(node: exp.Expr | None) -> Iterator[exp.Expr]:
 class Rows:
     """The rows that aggregates see: conditions that a row is there, certainly and by the estimates; None if all are.
 
-    With ``open``, further rows may exist that are not listed.
+    With ``open``, further rows may exist that are not listed; with ``groups`` they are divided by GROUP BY.
     """
 
-    def __init__(self, sure: exp.Expr | None, likely: exp.Expr | None, *, open: bool = False) -> None:
-        self.sure, self.likely, self.open = sure, likely, open
+    def __init__(
+        self, sure: exp.Expr | None, likely: exp.Expr | None, *, open: bool = False, groups: bool = False
+    ) -> None:
+        self.sure, self.likely, self.open, self.groups = sure, likely, open, groups
 
     def aggregate(self, node: exp.Expr, resolve: Resolve) -> Value:
         """The value of an aggregate over the rows of a group.
@@ -69,7 +59,7 @@ class Rows:
         this = node.this.expressions[0] if distinct else node.this
         value = None if this is None or isinstance(this, exp.Star) else read(bare(this), resolve)
         if self.open:
-            return self._of_some(node, Rows(self.sure, self.likely).aggregate(called, resolve))
+            return self._of_some(node, Rows(self.sure, self.likely, groups=self.groups).aggregate(called, resolve))
         if isinstance(node, exp.Count):
             return self._count(node, value, wanted, distinct)
         if value is None or distinct:
@@ -108,7 +98,7 @@ class Rows:
                     if self.sure is None
                     else exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())], default=extreme(end, zero))
                 )
-                ends.append(self._complete(exp.Sum(this=absent), end, wanted))
+                ends.append(self._unless_empty(self._complete(exp.Sum(this=absent), end, wanted), wanted))
             return Value(estimate, *ends)
         if not isinstance(node, exp.Min | exp.Max | exp.Avg | exp.Median | exp.Quantile):
             raise unsupported(f"{name_of(node)} of estimates")
@@ -128,6 +118,13 @@ class Rows:
             exp.Case(ifs=[exp.If(this=every.copy(), true=e)], default=x) for e, x in zip(ends, extremes, strict=True)
         ]
         return Value(estimate, *ends)
+
+    def _unless_empty(self, end: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
+        """A bound; none where no row is there for certain, so that the aggregate may be NULL."""
+        if self.sure is None or (self.groups and wanted is None):  # a group that exists has a row
+            return end
+        some = _filtered(exp.LogicalOr(this=self.sure.copy()), wanted)
+        return exp.Case(ifs=[exp.If(this=some, true=end)])
 
     @staticmethod
     def _of_some(node: exp.Expr, value: Value) -> Value:
@@ -173,17 +170,31 @@ class Rows:
             return made
 
         arguments = [read(e, resolve) for e in function.iter_expressions() if not isinstance(e, exp.Star)]
-        plain = isinstance(function, RANKS) or not isinstance(
-            function, exp.Sum | exp.Count | exp.Avg | exp.Min | exp.Max
-        )
-        exact = self.sure is None and not self.open and all(v.exact for v in (*keys, *arguments))
-        if exact or plain or not all(k.exact for k in keys):
-            call = function.copy()
-            if arguments and not isinstance(function.this, exp.Star):
-                call.set("this", arguments[0].estimate.copy())
-            return Value(over(_filtered(call, None)), by_estimate=not exact)
-        whole = self.aggregate(node.this, resolve)
-        return Value(*(_each_over(e, over) for e in (whole.estimate, *whole.bounds)))
+        aggregate = isinstance(function, exp.Sum | exp.Count | exp.Avg | exp.Min | exp.Max)
+        placed = self.sure is None and not self.open and all(k.exact for k in keys)  # rows and their order are certain
+        if isinstance(function, RANKS) or (not aggregate and not placed):
+            made = over(_with_arguments(function, [a.estimate for a in arguments]))
+            if placed:
+                return Value(made)
+            return Value(made, by_estimate=True) if isinstance(function, RANKS) else Value(made, exp.null(), exp.null())
+        if not aggregate or (placed and all(a.exact for a in arguments)):
+            ends = zip(*((a.estimate, *a.bounds) for a in arguments), strict=True)
+            whole = [over(_with_arguments(function, list(end))) for end in ends] or [over(function.copy())]
+            return Value(whole[0]) if all(a.exact for a in arguments) else Value(*whole)
+        if not all(k.exact for k in keys):
+            made = over(_with_arguments(function, [a.estimate for a in arguments]))
+            return Value(made, exp.null(), exp.null())
+        total = self.aggregate(node.this, resolve)
+        return Value(*(_each_over(e, over) for e in (total.estimate, *total.bounds)))
+
+
+def _with_arguments(function: exp.Expr, arguments: list[exp.Expr]) -> exp.Expr:
+    """A window function of other arguments."""
+    made, rest = function.copy(), iter(arguments)
+    for key, part in function.args.items():
+        if isinstance(part, exp.Expr) and not isinstance(part, exp.Star):
+            made.set(key, next(rest).copy())
+    return made
 
 
 def _each_over(node: exp.Expr, over: object) -> exp.Expr:

@@ -22,6 +22,11 @@ def composed(call: exp.Expr, basics: list[exp.Expr]) -> exp.Expr:
         InputError: ``unsupported_query``.
     """
     condition: exp.Expr | None = None
+    if not isinstance(call, exp.AggFunc | exp.Filter):  # an average of a joined table's numbers is a quotient
+        made = call.copy()
+        for key in ("this", "expression"):
+            made.set(key, composed(call.args[key], basics))
+        return made
     if isinstance(call, exp.Filter):
         only(call, "this", "expression")
         condition, call = call.expression.this, call.this
@@ -44,6 +49,11 @@ class _Composer:
     def _rows(self, condition: exp.Expr | None) -> exp.Expr:
         return self._count(exp.Count(this=exp.Star(), big_int=True), condition)
 
+    def _unless_empty(self, value: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
+        """A value that is NULL if there are no rows."""
+        some = exp.GT(this=self._rows(condition), expression=exp.Literal.number(0))
+        return exp.Case(ifs=[exp.If(this=some, true=value)])
+
     def aggregate(self, call: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
         """An aggregate over the rows that satisfy a condition."""
         if isinstance(call, exp.CountIf):
@@ -51,10 +61,12 @@ class _Composer:
             return self._rows(_both(condition, call.this))
         if isinstance(call, exp.LogicalOr):
             only(call, "this")
-            return exp.GT(this=self._rows(_both(condition, call.this)), expression=exp.Literal.number(0))
+            found = exp.GT(this=self._rows(_both(condition, call.this)), expression=exp.Literal.number(0))
+            return self._unless_empty(found, condition)
         if isinstance(call, exp.LogicalAnd):
             only(call, "this")
-            return exp.EQ(this=self._rows(_both(condition, _not(call.this))), expression=exp.Literal.number(0))
+            none = exp.EQ(this=self._rows(_both(condition, _not(call.this))), expression=exp.Literal.number(0))
+            return self._unless_empty(none, condition)
         if isinstance(call, exp.Count):
             return self._counted(call, condition)
         if isinstance(call, exp.Sum | exp.Avg):
@@ -63,7 +75,7 @@ class _Composer:
             if total is None:
                 return self._count(call, condition)
             if isinstance(call, exp.Sum):
-                return total
+                return self._unless_empty(total, condition)
             double = exp.cast(total, "DOUBLE")
             return exp.Div(this=double, expression=self._rows(condition), typed=False, safe=False)
         if isinstance(call, exp.Min | exp.Max):
@@ -90,7 +102,7 @@ class _Composer:
         """The sum of an expression whose values are literals; None if it is a column."""
         while isinstance(what, exp.Cast | exp.TryCast):
             what = bare(what.this)
-        if isinstance(what, exp.Column):
+        if isinstance(what, exp.Column | exp.Anonymous):
             return None
         if isinstance(what, exp.Literal) and not what.is_string:
             return exp.Mul(this=what.copy(), expression=self._rows(condition))

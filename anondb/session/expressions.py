@@ -28,6 +28,8 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
         return read(node.this, resolve)
     if isinstance(node, exp.Subquery | exp.Select | exp.SetOperation):
         raise unsupported("a subquery in this place")
+    if isinstance(node, exp.Escape):
+        raise unsupported("ESCAPE")
     children = [(key, child) for key, child in _children(node)]
     parts = [read(child, resolve) for _, child in children]
     if all(part.exact for part in parts):
@@ -119,8 +121,11 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
             return values.rising(exp.TryCast(this=node.this, to=node.to), this)
         if isinstance(node, exp.Abs):
             return values.absolute(node, this)
-        if isinstance(node, exp.Coalesce | exp.Nullif):  # a number that may be NULL has no bounds
+        if isinstance(node, exp.Coalesce | exp.Nullif):
             estimate = _rebuilt(node, [this.estimate, *(value.estimate for value in rest)])
+            ends = [[v.bounds[n] for v in (this, *rest)] for n in (0, 1)]
+            if isinstance(node, exp.Coalesce):  # the number may be NULL in some originals, and another one in its place
+                return Value(estimate, values.least(*ends[0]), values.greatest(*ends[1]))
             return Value(estimate, this.lower, this.upper)
     if isinstance(node, exp.Least | exp.Greatest):
         operands_of = [of[id(child)] for _, child in _children(node)]

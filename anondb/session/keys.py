@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from anondb.session.persons import Counts
 
 
+VALUE = "value of an item"
+"""The name of a function of an item and of the number of a list of values (``Counts.group``); no text parses as it."""
+
+
 @dataclass(frozen=True)
 class Key:
     """What a column of persons is.
@@ -53,14 +57,29 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
     """
     if isinstance(key, exp.Case | exp.If):
         return _of_case(key)
+    if isinstance(key, exp.Anonymous) and key.name == VALUE:
+        return _of_table(key, counts)
     known = counts.kind(base, key) if isinstance(key, exp.Column) else None
     if known is not None and known.what == "id":
         raise unsupported("GROUP BY the id column around a count", "Ids cannot be listed from a release.")
     if known is not None and known.what in ("item", "attribute"):
         return Domain(key, known.kind, None, known.what == "item")
     if isinstance(key, CONDITIONS) or (known is not None and known.what == "condition"):
-        return Domain(key, "BOOLEAN", [(True, key), (False, exp.Not(this=exp.paren(key)))])
+        true, false = (exp.Is(this=exp.paren(key), expression=truth()) for truth in (exp.true, exp.false))
+        unknown = exp.and_(exp.Not(this=exp.paren(true)), exp.Not(this=exp.paren(false)))
+        return Domain(key, "BOOLEAN", [(True, true), (False, false), (None, unknown)])
     raise unsupported(f"GROUP BY an expression ({name_of(key)})")
+
+
+def _of_table(key: exp.Anonymous, counts: Counts) -> Domain:
+    """The values of a column of a joined table, each with its items."""
+    item, number = key.expressions
+    listed = counts.grouped(int(number.name))
+    values: list[tuple[Any, exp.Expr]] = [
+        (value, exp.In(this=item.copy(), expressions=[exp.Literal.string(label) for label in sorted(labels)]))
+        for value, labels, _ in listed
+    ]
+    return Domain(key, listed[0][2] if listed else "VARCHAR", values)
 
 
 def _of_case(key: exp.Expr) -> Domain:

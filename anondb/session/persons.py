@@ -14,6 +14,7 @@ from anondb.query.refusals import only, too_complex, unsupported
 from anondb.session.aggregates import aggregates
 from anondb.session.compiler import Compiler, Env, Facts
 from anondb.session.counts import composed
+from anondb.session.dimensions import Converter, Dimensions
 from anondb.session.keys import Domain, Key, domain
 from anondb.session.known import Column, Known
 from anondb.session.sources import grouped
@@ -43,8 +44,27 @@ class Counts(Protocol):
         """What a column of the FROM clause is; None if it is nothing to group by."""
         ...
 
-    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]]) -> exp.Query:
-        """Put rows on the desk; returns a SELECT with a column for each key (of this type), and three for each count."""
+    def weigh(self, weights: dict[str, float]) -> int:
+        """Keep a number for each item; returns the number of the mapping."""
+        ...
+
+    def group(self, values: list[tuple[Any, frozenset[str], str]]) -> int:
+        """Keep values with the items that have them, and the SQL type; returns the number of the list."""
+        ...
+
+    def grouped(self, number: int) -> list[tuple[Any, frozenset[str], str]]:
+        """The values that were kept."""
+        ...
+
+    def rows(self, tree: exp.Query) -> list[Row]:
+        """Run a query on the desk."""
+        ...
+
+    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
+        """Put rows on the desk; returns a SELECT with a column for each key (of this type), and three for each count.
+
+        With keys, each row has one count more than ``width``, which tells whether the row is there at all.
+        """
         ...
 
 
@@ -120,22 +140,98 @@ class Persons:
         Raises:
             InputError: ``unsupported_query``, ``query_too_complex``, ``ambiguous_item``.
         """
-        del compiler
-        base = _base(node, env)
+        base, converter = self._base(node, env, compiler)
         keys = self._keys(node, base)
-        domains = [domain(key, base, self.counts) for key in keys]
+        domains = [domain(converter.expression(key), base, self.counts) for key in keys]
         replaced: dict[exp.Expr, exp.Expr] = {}
         basics: list[exp.Expr] = []
         for part in (*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order"))):
             for call in aggregates(part):
-                replaced[call] = composed(call, basics)
+                replaced[call] = composed(converter.expression(call), basics)
         rows = self._rows(base, domains, basics)
-        tree = self.counts.put([d.kind for d in domains], rows)
+        tree = self.counts.put([d.kind for d in domains], rows, len(basics))
         columns = [Column(f"#k{n}") for n in range(len(keys))]
         columns += [Column(f"#{n}", bounded=True) for n in range(len(basics))]
         some = self.counts.suppressed and any(d.values is None and d.of_items for d in domains)
         known = Known(tree, tuple(columns), flagged=bool(keys), open=some)
         return Facts(known, {key: n for n, key in enumerate(keys)}, replaced)
+
+    # ---------------------------------------------------------------- tables with known rows
+
+    def _base(self, node: exp.Select, env: Env, compiler: Compiler) -> tuple[exp.Select, Converter]:
+        """FROM, joins and WHERE of a SELECT of persons alone, with the common table expressions that it sees."""
+        base, converter = self._reduced(node, env, compiler)
+        seen = []
+        for cte in env.values():
+            if cte.of_persons:
+                made = cte.node.copy()
+                made.set("this", self._prepared(cte.node.this, compiler.ctes(cte.node.this, cte.env), compiler))
+                seen.append(made)
+        if seen:
+            base.set("with_", exp.With(expressions=seen))
+        return base, converter
+
+    def _reduced(self, node: exp.Select, env: Env, compiler: Compiler) -> tuple[exp.Select, Converter]:
+        """FROM, joins and WHERE without known tables, also in the subqueries of persons there."""
+        made = exp.Select()
+        for key in ("from_", "joins", "where"):
+            part = node.args.get(key)
+            if part:
+                made.set(key, [p.copy() for p in part] if isinstance(part, list) else part.copy())
+        for inner in _subqueries(made):
+            prepared = self._prepared(inner, compiler.ctes(inner, env), compiler)
+            if prepared is not inner:
+                inner.replace(prepared)
+            elif isinstance(inner.find_ancestor(exp.In, exp.Subquery, exp.From, exp.Join, exp.Exists), exp.Subquery):
+                self._listed_values(inner, env, compiler)
+        return Dimensions(compiler, self.counts, self._is_source).without(made, env, self._is_column)
+
+    def _prepared(self, node: exp.Expr, env: Env, compiler: Compiler) -> exp.Expr:
+        """A query of persons without known tables; a subquery of known rows as the list of its values."""
+        if isinstance(node, exp.SetOperation | exp.Subquery):
+            whole = node.copy()
+            for key in ("this", "expression"):
+                side = node.args.get(key)
+                if side is not None:
+                    whole.set(key, self._prepared(side, compiler.ctes(side, env), compiler))
+            return whole
+        if not isinstance(node, exp.Select) or not self.of_persons(node, env):
+            return node
+        base, converter = self._reduced(node, env, compiler)
+        made = node.copy()
+        for key in ("from_", "joins", "where"):
+            made.set(key, base.args.get(key))
+        made.set("expressions", [converter.expression(e) for e in node.expressions])
+        if node.args.get("having") is not None:
+            made.set("having", exp.Having(this=converter.condition(node.args["having"].this)))
+        return made
+
+    def _listed_values(self, node: exp.Expr, env: Env, compiler: Compiler) -> None:
+        """Replace ``IN (subquery of known rows)`` by a list of its values."""
+        subquery = node.parent
+        place = subquery.parent if isinstance(subquery, exp.Subquery) else None
+        if not isinstance(place, exp.In) or place.args.get("query") is not subquery or self.of_persons(node, env):
+            return
+        known = compiler.query(node, env)
+        if len(known.columns) != 1 or known.flagged or known.columns[0].bounded or known.columns[0].by_estimate:
+            raise unsupported("IN with a subquery of estimates")
+        source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
+        values = [v for (v,) in self.counts.rows(exp.select(exp.cast(exp.column("c0"), "VARCHAR")).from_(source))]
+        if None in values and place.find_ancestor(exp.Not) is not None:
+            raise unsupported("NOT IN with a subquery that has NULLs", "Leave them out with IS NOT NULL.")
+        listed = sorted({v for v in values if v is not None})
+        place.set("query", None)
+        place.set("expressions", [exp.Literal.string(v) for v in listed])
+        if not listed:
+            place.replace(exp.false())
+
+    def _is_column(self, base: exp.Select, column: exp.Column) -> bool:
+        """Whether a name is a column of the persons of a FROM clause."""
+        bare_from = base.copy()
+        bare_from.set("where", None)
+        return self.counts.kind(bare_from, column) is not None
+
+    # ---------------------------------------------------------------- groups
 
     def _keys(self, node: exp.Select, base: exp.Select) -> list[exp.Expr]:
         if node.args.get("group") is not None:
@@ -200,17 +296,17 @@ def _named(node: exp.Expr, names: frozenset[str]) -> bool:
     return isinstance(node, exp.Column) and lowered(node.name) in names
 
 
-def _base(node: exp.Select, env: Env) -> exp.Select:
-    """FROM, joins and WHERE of a SELECT, with the common table expressions of persons that it sees."""
-    base = exp.Select()
-    for key in ("from_", "joins", "where"):
-        part = node.args.get(key)
-        if part:
-            base.set(key, [p.copy() for p in part] if isinstance(part, list) else part.copy())
-    seen = [cte.node.copy() for cte in env.values() if cte.of_persons]
-    if seen:
-        base.set("with_", exp.With(expressions=seen))
-    return base
+def _subqueries(node: exp.Select) -> list[exp.Expr]:
+    """The outermost queries inside FROM, joins and WHERE."""
+    listed: list[exp.Expr] = []
+    todo = list(node.iter_expressions())
+    while todo:
+        part = todo.pop()
+        if isinstance(part, exp.Select | exp.SetOperation):
+            listed.append(part)
+        else:
+            todo += part.iter_expressions()
+    return listed
 
 
 def _asking(base: exp.Select, count: exp.Expr, conditions: Sequence[exp.Expr]) -> exp.Select:

@@ -8,11 +8,13 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Table
+from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
 from anondb.query import OpenRelease, rewrite
 from anondb.query.answer import answer_plan
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS
+from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
 from anondb.query.rewriter import RECORDS, Reader, shown_forms
 from anondb.session.keys import Key
@@ -60,16 +62,15 @@ class Desk:
         """Where a table of the analyst lies."""
         return Table("memory", "main", lowered(name))
 
-    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]]) -> exp.Query:
+    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk until ``sweep``; see ``persons.Counts.put``."""
         counts = list(rows.values())
-        width = len(counts[0]) if counts else 0
         if not keys:
             return exp.select(*(_literal(v).as_(n) for n, v in zip(_names(0, width), _flat(counts[0]), strict=True)))
         columns: dict[str, tuple[str, Iterable[Any]]] = {
             f"c{n}": (kind, [row[n] for row in rows]) for n, kind in enumerate(keys)
         }
-        for n in range(width - 1):
+        for n in range(width):
             for end, place in (("_l", 0), ("", 1), ("_u", 2)):
                 numbers = [count[n][place] for count in counts]
                 kind = "BIGINT" if end and all(isinstance(v, int) for v in numbers) else "DOUBLE"
@@ -86,6 +87,19 @@ class Desk:
         if self._temporary:
             self.engine.drop(*self._temporary)
             self._temporary.clear()
+
+
+def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
+    """A count or an aggregate of disjoint persons from those of each part.
+
+    Raises:
+        InputError: ``unsupported_query`` for an average.
+    """
+    if aggregate == "avg":
+        raise unsupported("an average over several files", "Divide a sum by a count.")
+    how: Any = {"min": min, "max": max}.get(aggregate, sum)
+    lower, estimate, upper = (None if None in ends else how(ends) for ends in zip(*parts, strict=True))
+    return lower, estimate, upper
 
 
 def _names(first: int, width: int) -> list[str]:
@@ -117,6 +131,8 @@ class Releases:
         self.attributes = self._opened[0].attributes
         self.forms: frozenset[str] = frozenset()
         self.notes: dict[str, None] = {}
+        self.weights: dict[int, Mapping[str, float]] = {}
+        self._groups: list[list[tuple[Any, frozenset[str], str]]] = []
 
     @property
     def shapes(self) -> list[tuple[str, Mapping[str, str]]]:
@@ -131,6 +147,7 @@ class Releases:
     def start(self) -> dict[str, None]:
         """Begin a query; returns its notes, which grow while it is answered."""
         self.notes = {}
+        self.weights = {}
         return self.notes
 
     def bind(self, sql: str) -> list[tuple[str, str]]:
@@ -161,6 +178,7 @@ class Releases:
         for form in sorted(self.forms, reverse=True):
             table, id_column, item_column = (self.manifest[k] for k in ("table", "id_column", "item_column"))
             reader = Reader(table, id_column, item_column, form, self.attributes)
+            reader.weights = self.weights
             try:
                 term = reader.column_of(tree, node)
             except (InputError, WrongForm):
@@ -180,25 +198,45 @@ class Releases:
     def answer(self, tree: exp.Select) -> list[Row]:
         """The groups of a query with one count; counts of several releases are added up."""
         if len(self.forms) > 1:
-            self.forms = shown_forms(tree, self.manifest, self.forms)
-        total: dict[Row, tuple[Any, ...]] = {}
+            self.forms = shown_forms(tree, self.manifest, self.forms, self.weights)
         answered = []
         for release in self._opened:
-            plan = rewrite(tree, release.manifest, release.attributes, self.forms)
+            plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
             answer = answer_plan(release, plan)
             self.notes.update(dict.fromkeys(answer.notes))
             answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
+        if len(answered) == 1:
+            return list(answer.rows)
+        total: list[Row] = []
         for key in dict.fromkeys(key for _, _, rows in answered for key in rows):
             counts = []
             for release, of_items, rows in answered:
                 absent = (0, 0.0, release.size if of_items and release.suppressed else 0)
                 counts.append(rows.get(key, absent))
-            total[key] = tuple(map(sum, zip(*counts, strict=True)))
-        return [(*key, *bounds) for key, bounds in total.items()]
+            total.append((*key, *_together(plan.aggregate, counts)))
+        return total
 
-    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]]) -> exp.Query:
+    def weigh(self, weights: dict[str, float]) -> int:
+        """Keep a number for each item; returns the number of the mapping."""
+        self.weights[len(self.weights)] = weights
+        return len(self.weights) - 1
+
+    def group(self, values: list[tuple[Any, frozenset[str], str]]) -> int:
+        """Keep values with the items that have them, and the SQL type; returns the number of the list."""
+        self._groups.append(values)
+        return len(self._groups) - 1
+
+    def grouped(self, number: int) -> list[tuple[Any, frozenset[str], str]]:
+        """The values that were kept."""
+        return self._groups[number]
+
+    def rows(self, tree: exp.Query) -> list[Row]:
+        """Run a query on the desk."""
+        return materialized(self._desk.engine, tree).fetchall()
+
+    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk."""
-        return self._desk.put(keys, rows)
+        return self._desk.put(keys, rows, width)
 
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst, or of an object of a single release."""

@@ -38,7 +38,8 @@ class SelectRows:
             self.sources.tree.set("from_", exp.From(this=self.sources.add(self.facts.rows, "")))
         else:
             self._from()
-        self._rows = Rows(_all(self.sources.sure), _all(self.sources.likely), open=self.sources.open)
+        groups = self.facts is None and node.args.get("group") is not None
+        self._rows = Rows(_all(self.sources.sure), _all(self.sources.likely), open=self.sources.open, groups=groups)
         self._shown = self._rows  # after GROUP BY
         self._asked = False
 
@@ -255,7 +256,9 @@ class SelectRows:
             return rows
         self._asked = True
         flags = ((value.lower, rows.sure), (value.estimate, rows.likely))
-        return Rows(*(_all([part for part in pair if part is not None]) for pair in flags), open=rows.open)
+        return Rows(
+            *(_all([part for part in pair if part is not None]) for pair in flags), open=rows.open, groups=rows.groups
+        )
 
     def _projection(self) -> tuple[list[str], list[Value]]:
         names, values = [], []

@@ -2,9 +2,9 @@
 
 An original is consistent with a release if the release may come from it. The lower and the upper expression enclose what a
 query gives for every consistent original; NULL stands for no bound. Booleans are intervals too, with false below true: the
-lower expression says that a condition is certain, the upper one that it is possible. Each operation encloses the values of
-all combinations of its operands, so bounds stay valid, and may be wider than the best possible ones where operands depend on
-each other.
+lower expression says that a condition is certainly true, the upper one that it is not certainly false; NULL lies between.
+Each operation encloses the values of all combinations of its operands, so bounds stay valid, and may be wider than the best
+possible ones where operands depend on each other.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ class Value:
         estimate: the value itself, or its estimate.
         lower, upper: its bounds; None where ``estimate`` is exact, or has no bounds.
         by_estimate: whether it has no bounds because it depends on estimates, such as a rank.
+        truth: whether it is a boolean with bounds.
     """
 
     estimate: exp.Expr
     lower: exp.Expr | None = None
     upper: exp.Expr | None = None
     by_estimate: bool = field(default=False, kw_only=True)
+    truth: bool = field(default=False, kw_only=True)
 
     @property
     def exact(self) -> bool:
@@ -189,7 +191,8 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
         (w, x), (y, z) = ((a, b), (c, d)) if kind in (exp.GT, exp.GTE) else ((b, a), (d, c))
         certain, possible = of(kind, w, z), of(kind, x, y)
         estimate = of(kind, left.estimate, right.estimate)
-    return Value(holds(estimate, unknown=False), holds(certain, unknown=False), holds(possible, unknown=True))
+    ends = holds(estimate, unknown=False), holds(certain, unknown=False), holds(possible, unknown=True)
+    return Value(*ends, truth=True)
 
 
 def negation(value: Value) -> Value:
@@ -197,7 +200,7 @@ def negation(value: Value) -> Value:
     if value.by_estimate:
         return replace(value, estimate=exp.Not(this=_paren(value.estimate)))
     low, high = value.bounds
-    return Value(*(exp.Not(this=_paren(end)) for end in (value.estimate, high, low)))
+    return Value(*(exp.Not(this=_paren(end)) for end in (value.estimate, high, low)), truth=True)
 
 
 def connected(kind: type[exp.Expr], parts: Sequence[Value]) -> Value:
@@ -210,7 +213,7 @@ def connected(kind: type[exp.Expr], parts: Sequence[Value]) -> Value:
     if any(p.by_estimate for p in parts):
         return Value(estimate, by_estimate=True)
     lows, highs = zip(*(p.bounds for p in parts), strict=True)
-    return Value(estimate, joined(lows), joined(highs))
+    return Value(estimate, joined(lows), joined(highs), truth=True)
 
 
 def chosen(cases: Sequence[tuple[Value, Value]], default: Value, numbers: bool) -> Value:
@@ -219,20 +222,33 @@ def chosen(cases: Sequence[tuple[Value, Value]], default: Value, numbers: bool) 
     Args:
         cases: conditions and values.
         default: the value where no condition holds.
-        numbers: whether the values are numbers; others have no bounds where a condition is not certain.
+        numbers: whether the values are numbers; others but booleans have no bounds where a condition is not certain.
     """
     estimate = exp.Case(
         ifs=[exp.If(this=c.estimate.copy(), true=v.estimate.copy()) for c, v in cases], default=default.estimate.copy()
     )
-    if not numbers or any(v.by_estimate for pair in cases for v in pair) or default.by_estimate:
+    results = [*(v for _, v in cases), default]
+    truth = any(v.truth for v in results) and all(v.truth or _is_boolean(v) for v in results)
+    if not (numbers or truth) or any(v.by_estimate for v in (*results, *(c for c, _ in cases))):
         return Value(estimate, by_estimate=True)
-    low, high = default.bounds
+    low, high = _ends(default, truth)
     for condition, value in reversed(cases):
         certain, possible = condition.bounds
         ends = []
-        for rest, end, extreme in ((low, value.bounds[0], least), (high, value.bounds[1], greatest)):
+        for rest, end, extreme in ((low, _ends(value, truth)[0], least), (high, _ends(value, truth)[1], greatest)):
             branches = [exp.If(this=certain.copy(), true=end.copy())]
             branches.append(exp.If(this=exp.Not(this=_paren(holds(possible, unknown=False))), true=rest.copy()))
             ends.append(exp.Case(ifs=branches, default=extreme(end, rest)))
         low, high = ends
-    return Value(estimate, low, high)
+    return Value(estimate, low, high, truth=truth)
+
+
+def _is_boolean(value: Value) -> bool:
+    return isinstance(value.estimate, exp.Boolean | exp.Null)
+
+
+def _ends(value: Value, truth: bool) -> tuple[exp.Expr, exp.Expr]:
+    """The bounds of a value; NULL is neither certainly true nor certainly false."""
+    if truth and isinstance(value.estimate, exp.Null):
+        return exp.false(), exp.true()
+    return value.bounds

@@ -1,0 +1,336 @@
+"""Sums over the items of a person (sizes, values of baskets), relational numbers, and aggregates of these over persons.
+
+**Consistent originals.** A released item stands for any non-empty set of its members, so it adds at least the least weight
+of a member (the sum of all negative ones if there are any), and at most the sum of all positive ones. Suppressed items may
+add their weights to incomplete transactions. A person of whom it is not certain that they meet the condition may be left
+out. The bounds enclose the aggregate for all choices; those of an average take for the persons of a group who may be left
+out the least and the greatest value in the group, so they are valid and not always the best possible.
+
+**The estimate** takes the item supports where the release has them: a member is in a released item as often as the middle of
+its published bounds says. Without them all non-empty sets of members are equally likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from math import fsum, inf, isinf, prod
+
+import numpy as np
+
+from anondb.query.cached_release import Opened
+from anondb.query.classes import Sums
+from anondb.query.evaluate import Evaluator, Outcome, Part, Question
+from anondb.query.plan import IDS, Plan
+from anondb.query.predicates import NEVER, AtLeast, Condition, Constant, OnSum, Weights, finite, leaves, replaced
+from anondb.query.refusals import too_complex, unsupported
+from anondb.query.relational import Cell, covered, values_part
+from anondb.query.summed import Summed
+from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
+from anondb.query.values import LISTS, ROW, Attribute, OnValue
+
+MARGIN = 1e-6  # shares that add up to hardly more than 1 leave one member at a time
+STEPS = 40  # of the bisection
+MAX_COMPARED = 3  # comparisons of sums in a condition, each with two cases
+
+Number = float | None
+Aggregated = tuple[Number, Number, Number]
+"""Lower bound, estimate and upper bound; None where there is none."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Persons who meet a condition alike.
+
+    Attributes:
+        outcome: whether each of them does.
+        persons: how many they are.
+        sums: their values.
+    """
+
+    outcome: Outcome
+    persons: int
+    sums: Sums
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a released item adds to a sum."""
+
+    least: float
+    mean: float
+    variance: float
+    greatest: float
+
+
+def shares(release: Opened, weights: Weights) -> dict[str, Share]:
+    """What each released item with a member of weight other than 0 adds to a sum.
+
+    Raises:
+        InputError: ``unsupported_query`` for bags, whose items repeat.
+    """
+    if release.bags is not None:
+        raise unsupported("a sum over the items of a bag", "Use count(DISTINCT id).")
+    passing = release.passing([weights.test])
+    weight = dict(weights.by_label) if weights.by_label is not None else None
+    members: dict[str, list[tuple[str, float]]] = {label: [] for label in release.sizes}
+    for item, labels in release.images.items():
+        counted = passing.of(item)[0] * (1.0 if weight is None else weight.get(item, 0.0))
+        for label in labels:
+            members[label].append((item, counted))
+    return {
+        label: _share(listed, [release.share(label, item) for item, _ in listed])
+        for label, listed in members.items()
+        if any(w for _, w in listed)
+    }
+
+
+def _share(members: Sequence[tuple[str, float]], likely: Sequence[float]) -> Share:
+    numbers = [w for _, w in members]
+    low = fsum(w for w in numbers if w < 0) if min(numbers) < 0 else min(numbers)
+    high = fsum(w for w in numbers if w > 0) if max(numbers) > 0 else max(numbers)
+    mean = fsum(w * p for w, p in zip(numbers, likely, strict=True))
+    squares = fsum((w * p) ** 2 for w, p in zip(numbers, likely, strict=True))
+    second = fsum(w * w * p for w, p in zip(numbers, likely, strict=True)) + _covered(likely) * (mean**2 - squares)
+    mean = min(max(mean, low), high)
+    return Share(low, mean, max(second - mean**2, 0.0), high)
+
+
+def _covered(likely: Sequence[float]) -> float:
+    """The probability r of at least one member, where each is there on its own with probability r times its share.
+
+    Given that there is at least one, the shares are as in ``likely``, and two members are there with r times the product of
+    their shares.
+    """
+    if fsum(likely) <= 1 + MARGIN:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if 1 - prod(1 - p * middle for p in likely) > middle else (low, middle)
+    return high
+
+
+def hidden(release: Opened, weights: Weights) -> tuple[float, float]:
+    """What suppressed items may add at least and at most to the sum of an incomplete transaction."""
+    if not release.suppressed:
+        return 0.0, 0.0
+    labels = finite(weights.test)
+    if weights.by_label is None:
+        if labels is None:
+            return 0.0, inf
+        listed = dict.fromkeys(labels, 1.0)
+    else:
+        passing = release.passing([weights.test])
+        listed = {label: w for label, w in weights.by_label if passing.of(label)[0]}
+    unseen = [w for label, w in listed.items() if release.differing or label not in release.images]
+    return fsum(w for w in unseen if w < 0), fsum(w for w in unseen if w > 0)
+
+
+def of_cell(attribute: Attribute, cell: Cell, persons: int) -> tuple[Sums, bool] | None:
+    """The values of persons with a published number, and whether it may be NULL; None if it is NULL.
+
+    Raises:
+        InputError: ``unsupported_query``: the attribute is not a number.
+    """
+    if attribute.ends is None or attribute.dated:
+        raise unsupported(f"a sum or mean of the attribute {attribute.name!r}, which is not a number")
+    among = covered(attribute, cell)
+    if among.low is None or among.high is None:
+        return None
+    low, high = float(among.low), float(among.high)
+    middle = (low + high) / 2
+    return Sums(persons * low, persons * middle, persons * high, low, low, high, high), among.null
+
+
+# --- aggregates over persons ----------------------------------------------------------------------------------------
+
+
+def aggregated(function: str, groups: Iterable[Group]) -> Aggregated:
+    """An aggregate over all persons who meet a condition.
+
+    Args:
+        function: ``sum``, ``avg``, ``min`` or ``max``.
+        groups: the persons.
+
+    Returns:
+        Lower bound, estimate and upper bound of the aggregate, which is NULL in the originals where nobody meets the
+        condition.
+    """
+    possible = [g for g in groups if g.outcome.greatest and g.persons]
+    certain = [g for g in possible if g.outcome.least]
+    if not possible:
+        return None, None, None
+    if certain or function == "sum":
+        lower, upper = _BOUNDS[function](certain, [g for g in possible if not g.outcome.least])
+    else:  # at least one of these persons, if there is a value at all
+        lower, upper = min(g.sums.min_least for g in possible), max(g.sums.max_greatest for g in possible)
+    estimate = _estimate(function, possible)
+    if estimate is not None:
+        estimate = min(max(estimate, lower), upper)
+    return None if isinf(lower) else lower, estimate, None if isinf(upper) else upper
+
+
+def _estimate(function: str, groups: Sequence[Group]) -> Number:
+    if function == "sum":
+        return fsum(g.outcome.expected * g.sums.expected for g in groups)
+    if function == "avg":
+        persons = fsum(g.outcome.expected * g.persons for g in groups)
+        return fsum(g.outcome.expected * g.sums.expected for g in groups) / persons if persons else None
+    means = [g.sums.expected / g.persons for g in groups if g.outcome.expected * g.persons >= 0.5]
+    if not means:
+        return None
+    return max(means) if function == "max" else min(means)
+
+
+def _sum(certain: Sequence[Group], others: Sequence[Group]) -> tuple[float, float]:
+    low = fsum(g.sums.least for g in certain) + fsum(g.persons * min(g.sums.min_least, 0.0) for g in others)
+    high = fsum(g.sums.greatest for g in certain)
+    for g in others:
+        high += g.sums.greatest if g.sums.min_greatest >= 0 else g.persons * max(g.sums.max_greatest, 0.0)
+    return low, high
+
+
+def _avg(certain: Sequence[Group], others: Sequence[Group]) -> tuple[float, float]:
+    """Persons who may be left out are counted as long as they move the average."""
+    ends = []
+    for name, sign in (("least", 1), ("greatest", -1)):
+        total, number = fsum(getattr(g.sums, name) for g in certain), sum(g.persons for g in certain)
+        extreme = "min_least" if sign > 0 else "max_greatest"
+        for value, more in sorted((sign * getattr(g.sums, extreme), g.persons) for g in others):
+            if number == 0 or value * number < sign * total:
+                total, number = total + sign * value * more, number + more
+        ends.append(total / number)
+    return ends[0], ends[1]
+
+
+def _min(certain: Sequence[Group], others: Sequence[Group]) -> tuple[float, float]:
+    return min(g.sums.min_least for g in (*certain, *others)), min(g.sums.min_greatest for g in certain)
+
+
+def _max(certain: Sequence[Group], others: Sequence[Group]) -> tuple[float, float]:
+    return max(g.sums.max_least for g in certain), max(g.sums.max_greatest for g in (*certain, *others))
+
+
+_BOUNDS = {"sum": _sum, "avg": _avg, "min": _min, "max": _max}
+
+
+# --- reading them from the release ----------------------------------------------------------------------------------
+
+
+def measured(release: Opened, plan: Plan) -> Aggregated:
+    """The aggregate of a plan over persons: of the sums of their items, or of a relational number.
+
+    Raises:
+        InputError: ``unsupported_query`` or ``query_too_complex``.
+    """
+    return aggregated(plan.aggregate, _groups(release, plan))
+
+
+def counted(release: Opened, plan: Plan) -> Bounds:
+    """The number of persons of a plan whose condition compares sums with numbers.
+
+    Raises:
+        InputError: ``unsupported_query`` or ``query_too_complex``.
+    """
+    return total([(g.outcome, g.persons) for g in _groups(release, plan)])
+
+
+def has_sums(condition: Condition) -> bool:
+    """Whether a condition compares sums with numbers."""
+    return any(isinstance(leaf, OnSum) for leaf in leaves(condition))
+
+
+def with_sizes_as_sums(plan: Plan) -> Plan | None:
+    """The plan with "at least n items of any kind" as conditions on a sum, for an estimate; None if there are none.
+
+    A walk over the items of a transaction has equally likely sets of members; a sum has the item supports.
+    """
+    if plan.counts != IDS:
+        return None
+
+    def as_sum(leaf: Condition) -> Condition:
+        if isinstance(leaf, AtLeast) and leaf.count > 1 and finite(leaf.test) is None:
+            return OnSum(Weights(leaf.test), leaf.count - 0.5, open=True)
+        return leaf
+
+    condition = replaced(plan.condition, as_sum)
+    return replace(plan, condition=condition, other=None) if has_sums(condition) else None
+
+
+def _groups(release: Opened, plan: Plan) -> list[Group]:
+    """The persons of a plan, grouped by what the release shows."""
+    if plan.condition == NEVER:
+        return []
+    compared = [leaf for leaf in dict.fromkeys(leaves(plan.condition)) if isinstance(leaf, OnSum)]
+    if len(compared) > MAX_COMPARED:
+        raise too_complex(f"it compares more than {MAX_COMPARED} sums with numbers")
+    question = Question.of(plan.condition)
+    names = {test.attribute for test in question.tests if isinstance(test, OnValue)}
+    number = plan.measure if isinstance(plan.measure, Attribute) else None
+    attributes = [a for a in release.attributes or () if a.name in names or a == number]
+    passing = release.passing(question.tests)
+    outside = outside_of(release, question, passing, labels_of(plan))
+    classes = release.classes(question, release.blocks(passing))
+    sums = [_summed(release, plan.measure)] if isinstance(plan.measure, Weights) else []
+    sums += [replace(_summed(release, leaf.weights), least=leaf.least, open=leaf.open) for leaf in compared]
+    evaluators = _Evaluators(question, compared)
+    tested = [(n, a) for n, a in enumerate(attributes) if a.name in names]
+    free = [a for a in (ROW, LISTS) if a.name in names]
+
+    @cache
+    def parts(counts: tuple[int, ...], cells: tuple[Cell, ...], complete: bool) -> tuple[Part, ...]:
+        of_values = [values_part(question, a, covered(a, cells[n]), None) for n, a in tested]
+        of_values += [values_part(question, a, covered(a, ("",)), None) for a in free]
+        listed = [*of_values, *chosen(classes, counts), *(() if complete else outside)]
+        return tuple(sorted(listed, key=lambda part: not part.fixed))
+
+    groups = []
+    for g in release.records(classes, attributes, sums):
+        met, values = evaluators.outcome(parts(g.counts, g.cells, g.complete), g.states), g.sums
+        if number is not None:
+            value = of_cell(number, g.cells[attributes.index(number)], g.records)
+            if value is None:
+                continue
+            values, null = value
+            met = replace(met, least=0) if null else met
+        groups.append(Group(met, g.records, values or Sums(*(g.records,) * 3, 1, 1, 1, 1)))
+    return groups
+
+
+class _Evaluators:
+    """Evaluates a condition on persons for each truth of its comparisons of sums with numbers.
+
+    Which items a person has decides both the sums and the rest of the condition; taking all combinations widens the bounds.
+    """
+
+    def __init__(self, question: Question, compared: Sequence[OnSum]) -> None:
+        self._by_truth: dict[tuple[bool, ...], Evaluator] = {}
+        for truths in product((False, True), repeat=len(compared)):
+            known = dict(zip(compared, map(Constant, truths), strict=True))
+            condition = replaced(question.condition, lambda leaf, known=known: known.get(leaf, leaf))  # type: ignore[misc]
+            self._by_truth[truths] = Evaluator(replace(question, condition=condition))
+        self.outcome = cache(self._outcome)
+
+    def _outcome(self, parts: tuple[Part, ...], states: tuple[tuple[int, float], ...]) -> Outcome:
+        outcomes = []
+        for truths, evaluator in self._by_truth.items():
+            if all(state == 2 or state == truth for truth, (state, _) in zip(truths, states, strict=True)):
+                likely = prod(p if truth else 1 - p for truth, (_, p) in zip(truths, states, strict=True))
+                outcomes.append((evaluator.outcome(parts), likely))
+        return Outcome(
+            min(o.least for o, _ in outcomes),
+            fsum(o.expected * likely for o, likely in outcomes),
+            max(o.greatest for o, _ in outcomes),
+        )
+
+
+def _summed(release: Opened, weights: Weights) -> Summed:
+    """What the released items of a transaction add to a sum, and what suppressed ones may."""
+    listed = shares(release, weights)
+    names = ("least", "mean", "variance", "greatest")
+    columns = {name: np.array([getattr(share, name) for share in listed.values()], dtype=float) for name in names}
+    labels = np.array(list(listed), dtype=object)
+    return Summed({"released_item": labels, **columns}, *hidden(release, weights))

@@ -1,0 +1,129 @@
+"""Sums over the items of a transaction as SQL: the least, expected and greatest value, or how it compares with a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy.typing as npt
+from sqlglot import exp
+
+from anondb.engine import Table, load
+from anondb.query.classes import Group, Sums
+
+LOGISTIC = 1.702  # the logistic function of so many standard deviations is within .01 of the normal distribution
+
+
+@dataclass(frozen=True)
+class Summed:
+    """A sum over the items of each transaction.
+
+    Attributes:
+        shares: the columns ``released_item``, ``least``, ``mean``, ``variance`` and ``greatest``: what each of them adds.
+        low, high: what suppressed items may add to an incomplete transaction.
+        least, open: the number that the sum is compared with, and whether it has to be above it; None for a measure.
+    """
+
+    shares: Mapping[str, npt.NDArray[Any]]
+    low: float
+    high: float
+    least: float | None = None
+    open: bool = False
+
+    def columns(self, complete: exp.Expr, place: int) -> list[exp.Expr]:
+        """The columns of sum number ``place``: its least, expected and greatest value, or its state and likelihood."""
+        ends = {}
+        for name, more in (("least", self.low), ("mean", 0.0), ("variance", 0.0), ("greatest", self.high)):
+            zero = exp.Literal.number(0)
+            total: exp.Expr = exp.Coalesce(this=exp.column(name, f"sums_{place}"), expressions=[zero])
+            if more:
+                added = exp.Case(ifs=[exp.If(this=complete.copy(), true=zero.copy())], default=_double(more))
+                total = exp.Add(this=total, expression=added)
+            ends[name] = exp.cast(total, "DOUBLE")
+        if self.least is None:
+            return [ends[name].as_(f"{name}_{place}") for name in ("least", "mean", "greatest")]
+        above: type[exp.Expr] = exp.GT if self.open else exp.GTE
+        limit = _double(self.least)
+        certain, possible = (above(this=ends[name], expression=limit) for name in ("least", "greatest"))
+        one, two = exp.Literal.number(1), exp.Literal.number(2)
+        no, yes = exp.If(this=exp.Not(this=possible), true=exp.Literal.number(0)), exp.If(this=certain, true=one)
+        distance = exp.Div(
+            this=exp.paren(exp.Sub(this=ends["mean"], expression=limit)),
+            expression=exp.Sqrt(this=exp.Add(this=ends["variance"], expression=_double(1e-9))),
+        )
+        rising = exp.Exp(this=exp.Mul(this=_double(-LOGISTIC), expression=exp.paren(distance)))
+        likely = exp.Div(this=_double(1.0), expression=exp.paren(exp.Add(this=_double(1.0), expression=rising)))
+        return [
+            exp.Case(ifs=[yes, no], default=two).as_(f"state_{place}"),
+            exp.Case(ifs=[yes.copy(), no.copy()], default=likely).as_(f"likely_{place}"),
+        ]
+
+    def grouped(self, place: int) -> list[exp.Expr]:
+        """The columns by which records are grouped."""
+        return [] if self.least is None else [exp.column(f"state_{place}")]
+
+    def aggregates(self, place: int) -> list[exp.Expr]:
+        """The aggregates of a group: those of ``Sums``, or how many records are likely above the number."""
+
+        def weighed(name: str) -> exp.Expr:
+            return exp.Sum(this=exp.Mul(this=exp.column(name), expression=exp.column("weight")))
+
+        if self.least is not None:
+            return [weighed(f"likely_{place}").as_(f"likely_{place}")]
+        extremes = [kind(this=exp.column(f"{n}_{place}")) for n in ("least", "greatest") for kind in (exp.Min, exp.Max)]
+        listed = [*(weighed(f"{n}_{place}") for n in ("least", "mean", "greatest")), *extremes]
+        return [one.as_(f"of_{place}_{n}") for n, one in enumerate(listed)]
+
+
+WithShares = Sequence[tuple[Summed, Table]]
+"""Sums, and tables with what each released item adds."""
+
+
+def with_sums(
+    tree: exp.Select,
+    sums: WithShares,
+    tables: Mapping[str, Table | exp.Query],
+    complete: exp.Expr,
+    same: Callable[[str], exp.Expr],
+) -> tuple[exp.Select, list[exp.Expr], list[exp.Expr]]:
+    """Join sums to a query of transactions.
+
+    Args:
+        tree: the query.
+        sums: the sums.
+        tables: the transactions of the release.
+        complete: whether no item of a transaction was suppressed.
+        same: the condition that a source of this name has the same transaction.
+
+    Returns:
+        The query, the columns to group by, and the aggregates of a group.
+    """
+    grouped: list[exp.Expr] = []
+    aggregates: list[exp.Expr] = []
+    for n, (one, shares) in enumerate(sums):
+        source = exp.Subquery(this=load("query/sums").bind({**tables, "weights": shares}, {}))
+        tree = tree.select(*one.columns(complete, n))
+        tree = tree.join(exp.alias_(source, f"sums_{n}", table=True), on=same(f"sums_{n}"), join_type="left")
+        grouped += one.grouped(n)
+        aggregates += one.aggregates(n)
+    return tree, grouped, aggregates
+
+
+def of_sums(group: Group, states: Sequence[int], numbers: Sequence[float], *, measured: bool) -> Group:
+    """A group with its sums.
+
+    Args:
+        group: the group.
+        states: the values of the columns that ``with_sums`` groups by.
+        numbers: the values of its aggregates.
+        measured: whether the first sum is a measure.
+    """
+    likely = numbers[len(Sums._fields) :] if measured else numbers
+    sums = Sums(*map(float, numbers[: len(Sums._fields)])) if measured else None
+    shares = (float(number) / group.records for number in likely)
+    return replace(group, sums=sums, states=tuple(zip(map(int, states), shares, strict=True)))
+
+
+def _double(number: float) -> exp.Expr:
+    return exp.cast(exp.Literal.string(str(float(number))), "DOUBLE")
