@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -154,13 +155,39 @@ def test_triples(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) 
         assert found[0] == found[1]
 
 
+@pytest.mark.parametrize(
+    ("nodes", "family", "exhausted"),
+    [
+        (["a", "y"], [NO_FAMILY, NO_FAMILY], True),
+        (
+            ["a", "y", "z"],
+            [NO_FAMILY, NO_FAMILY, NO_FAMILY],
+            False,
+        ),  # a chain extends a, so that a round is spent on it
+        (["y", "z", "d"], [NO_FAMILY, NO_FAMILY, NO_FAMILY], True),  # no pair of y and z
+        (["a", "b", "d"], [NO_FAMILY, 1, 2], False),  # as do nodes of two families
+        (["a", "b", "d"], [1, 1, 2], True),  # but a pair of two families is none
+    ],
+)
+def test_what_ends_the_rounds(engine: Engine, nodes: list[str], family: list[int], exhausted: bool) -> None:
+    """Both look at the frequent pairs alone: a further round is run if two of them begin with one node."""
+    taxonomy = taxonomy_of({"r": ["a", "b", "y", "d"], "y": ["z"]}, "r")
+    numbers = np.array([taxonomy.node_of[node] for node in nodes])
+    with engine.transaction():
+        data = coded(engine, [["a", "b", "z", "d"]] * 2)
+        for counter in (ArrayPairs, SqlPairs):
+            miner = ThreatMiner(engine, data, taxonomy, 2, counter)
+            assert miner.mine(numbers, np.array(family), 3).exhausted is exhausted
+            miner.close()
+
+
 @pytest.mark.parametrize("seeds", portions(5, 60, 300, first=20_000))
 def test_both_lead_to_the_same_decisions(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         rnd = random.Random(seed)
         tree = random_tree(rnd, 14)
         transactions, taxonomy = random_transactions(rnd, ref.leaves(*tree)), taxonomy_of(*tree)
-        model = KmAnonymity(rnd.choice([2, 2, 3, 4]), rnd.choice([2, 2, 3]))
+        model = KmAnonymity(rnd.choice([2, 2, 3, 4]), rnd.choice([2, 2, 3, 4, math.inf]))
         monkeypatch.setattr(schedule, "AT_ONCE", rnd.choice([0, 10, 10**6]))
         monkeypatch.setattr(schedule, "FEW", rnd.choice([0, 0.5, 10**6]))
         found = []

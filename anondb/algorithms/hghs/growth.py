@@ -20,7 +20,8 @@ class Growth:
     Attributes:
         rows: for each size, an (n, size) array of nodes, ascending in each row.
         supports: for each size, the n supports.
-        exhausted: whether no antichain of m nodes is frequent.
+        exhausted: whether no antichain of m nodes can be frequent: no transaction holds two frequent (m-1)-antichains that
+            differ only in their last elements (nested ones and nodes of two families included).
     """
 
     def __init__(self, engine: Engine, k: int) -> None:

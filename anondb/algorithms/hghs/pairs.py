@@ -34,7 +34,8 @@ class Triples:
     Attributes:
         rows: an (n, 3) array of nodes, ascending in each row.
         supports: the n supports.
-        exhausted: whether no transaction holds three nodes of which the first is frequent with both others.
+        exhausted: whether no transaction holds three nodes of which the first is frequent with both others, be these
+            nested or of two families: as ``Growth`` decides it.
     """
 
     rows: Rows

@@ -28,7 +28,7 @@ class MiningSchedule:
 
     Attributes:
         threats: the threats mined so far.
-        exhausted: whether no antichain of m nodes was frequent among the mined nodes; a larger m then adds no threat.
+        exhausted: whether it is known that no antichain of m mined nodes is frequent; a larger m then adds no threat.
     """
 
     def __init__(

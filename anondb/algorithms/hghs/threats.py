@@ -36,7 +36,7 @@ class Threats:
     Attributes:
         rows: for each size s, an (n, s) array of nodes, ascending in each row.
         supports: for each size, the n supports.
-        exhausted: whether no antichain of m nodes is frequent; a larger m then adds no threat.
+        exhausted: whether it is known that no antichain of m nodes is frequent; a larger m then adds no threat.
     """
 
     rows: dict[int, Rows]
