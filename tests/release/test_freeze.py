@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import random
 from collections import Counter
 from typing import Any
@@ -330,6 +331,40 @@ def test_numbers_over_several_chunks(owner: Engine, monkeypatch: pytest.MonkeyPa
         assert abs(np.corrcoef(found["tid"], found["transaction_id"])[0, 1]) < 0.2
         orders.append(found["transaction_id"].tolist())
     assert orders[2] == orders[3] and orders[0] != orders[1] != orders[2]
+
+
+def test_numbers_of_tids_far_apart(owner: Engine) -> None:
+    """Only what lies near a tid is drawn: a release that somebody changed may hold any number, and NULL."""
+    tids = [-(2**31), -(2**20) - 1, -(2**20), -1, 0, 2**20 - 1, 2**20, 2**31 - 1]
+    with owner.transaction():
+        ids = owner.put("ids", {"tid": ("INTEGER", np.array([*tids, None], dtype=object))})
+        found = owner.select(exp.select("tid", "transaction_id").from_(number_of(owner, ids, None)))
+    assert sorted(found["tid"].tolist()) == tids
+    assert sorted(found["transaction_id"].tolist()) == list(range(1, len(tids) + 1))
+
+
+def test_the_stream_of_each_chunk(owner: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order is that of the bytes at the place of each tid in the stream of its chunk."""
+    monkeypatch.setattr(numbering, "CHUNK", 10)
+    key, tids = b"k" * 32, [-25, -11, -10, -3, -1, 0, 4, 9, 10, 57]
+
+    def drawn(tid: int) -> int:
+        stream = hashlib.shake_256(key + (tid // 10).to_bytes(8, "little", signed=True)).digest(80)
+        return int.from_bytes(stream[tid % 10 * 8 :][:8], "little")
+
+    with owner.transaction():
+        ids = owner.put("ids", {"tid": ("INTEGER", tids)})
+        ordered = exp.select("tid").from_(number_of(owner, ids, key)).order_by("transaction_id")
+        assert owner.select(ordered)["tid"].tolist() == sorted(tids, key=drawn)
+
+
+def test_numbers_of_many(owner: Engine) -> None:
+    """More than one row group of DuckDB, in which it inserts differently."""
+    n = 300_000
+    with owner.transaction():
+        ids = owner.put("ids", {"tid": ("INTEGER", np.arange(1, n + 1))})
+        numbers = exp.select("transaction_id").from_(number_of(owner, ids, None)).order_by("transaction_id")
+        assert np.array_equal(owner.select(numbers)["transaction_id"], np.arange(1, n + 1))
 
 
 def test_numbers_of_no_transactions(owner: Engine) -> None:
