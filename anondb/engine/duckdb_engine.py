@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from anondb.engine.failures import bad_unicode, open_error, transaction_open, wrap
 from anondb.engine.interface import Columns, Tables
-from anondb.engine.memory import array_bytes
+from anondb.engine.memory import array_bytes, bytes_of
 from anondb.engine.queries import Value, load
 from anondb.engine.shadowed import NameCheck
 from anondb.engine.spill import private_directory
@@ -135,11 +135,14 @@ class DuckDBEngine:
             shutil.rmtree(self._temp_directory, ignore_errors=True)
 
     @property
+    def memory_limit(self) -> int | None:
+        """The memory limit in bytes: 80 % of the memory of the machine or container, if nothing else was set."""
+        return bytes_of(str(self.scalar("statements/memory_limit")))
+
+    @property
     def array_bytes(self) -> int:
-        """How many bytes of arrays an algorithm may hold: a part of the memory limit."""
-        setting = exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("memory_limit")])
-        found = self.select(exp.select(setting.as_("memory_limit")), "reading the memory limit")
-        return array_bytes(str(found["memory_limit"][0]))
+        """How many bytes of arrays an algorithm may hold beside DuckDB's memory: a part of the memory limit."""
+        return array_bytes(self.memory_limit)
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:

@@ -29,6 +29,11 @@ class Engine(Protocol):
     """
 
     @property
+    def memory_limit(self) -> int | None:
+        """The bytes of memory that this process should not exceed by more than a quarter; None if there is no limit."""
+        ...
+
+    @property
     def array_bytes(self) -> int:
         """How many bytes of arrays an algorithm may hold in this process; 0 where occurrences must stay in the database."""
         ...

@@ -1,4 +1,4 @@
-"""How much memory arrays may take beside DuckDB's own."""
+"""The memory limit in bytes, and how much of it arrays may take beside DuckDB's own memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ SHARE = 8  # of the memory limit, this part is left to arrays
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 
 
-def array_bytes(limit: str) -> int:
-    """The bytes for arrays under a memory limit, in DuckDB's words for it, such as ``2.7 GiB``; 0 if they are not known."""
+def bytes_of(limit: str) -> int | None:
+    """The bytes of a memory limit in DuckDB's words for it, such as ``2.7 GiB``; None if there is none."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGTP]?)(?:iB|B|bytes)", limit)
-    return 0 if match is None else min(MOST_BYTES, int(float(match[1]) * _UNITS[match[2]]) // SHARE)
+    return None if match is None else int(float(match[1]) * _UNITS[match[2]])
+
+
+def array_bytes(limit: int | None) -> int:
+    """The bytes for arrays under a memory limit; 0 if it is not known."""
+    return 0 if limit is None else min(MOST_BYTES, limit // SHARE)

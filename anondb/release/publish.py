@@ -93,7 +93,7 @@ def publish(
     with build_directory(target.parent) as build, clean_writer(build) as writer:
         manifest = read_manifest(engine, release_schema)
         _hand_over(engine, release_schema, kind, build, key)
-        limit = engine.scalar("release/memory_limit")
+        limit = None if (most := engine.memory_limit) is None else f"{most} B"
         writer.write(BUILD_NAME, build_statements(kind, manifest["release_id"]), memory_limit=limit)
         built = build / BUILD_NAME
         counts = table_counts(engine, release_schema, kind)
@@ -182,7 +182,12 @@ def build_statements(kind: Kind, release_id: str) -> list[exp.Expr | str]:
 
 
 def _check_sealed(
-    built: Path, kind: Kind, manifest: dict[str, str], counts: dict[str, int], check: Check | None, memory_limit: str
+    built: Path,
+    kind: Kind,
+    manifest: dict[str, str],
+    counts: dict[str, int],
+    check: Check | None,
+    memory_limit: str | None,
 ) -> str:
     """Check that the finished file holds exactly the release, and return its content digest."""
     if file_findings(built):

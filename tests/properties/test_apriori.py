@@ -13,8 +13,9 @@ import reference as ref
 from portions import portions
 from properties.trees import coded, random_transactions, random_tree, released, taxonomy_of
 
-import anondb.algorithms.memory as memory
+import anondb.algorithms.in_memory as in_memory
 from anondb.algorithms.apriori.apriori import apriori
+from anondb.algorithms.apriori.postings import OCCURRENCE_BYTES
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InfeasibleError, InputError
 from anondb.models.km import KmAnonymity
@@ -112,8 +113,23 @@ def test_unknown_item(engine: Engine) -> None:
 
 
 def test_budget(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "MAX_OCCURRENCES", 1)
+    monkeypatch.setattr(in_memory, "MAX_OCCURRENCES", 1)
     case = Case(0)
     case.children, case.root, case.transactions = {"r": ["a", "b"]}, "r", [["a", "b"]]
     with pytest.raises(BudgetExceeded, match="all 2 occurrences"):
         run(engine, case)
+
+
+def test_the_memory_limit(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the algorithm holds fits in the limit that the user set, or it is refused before it is read."""
+    case = Case(0)
+    case.children, case.root, case.transactions = {"r": ["a", "b"]}, "r", [["a", "b"], ["a", "b"]]
+    case.model = KmAnonymity(2, 2)
+    monkeypatch.setattr(type(engine), "memory_limit", 8 * OCCURRENCE_BYTES)
+    run(engine, case)
+    monkeypatch.setattr(type(engine), "memory_limit", 8 * OCCURRENCE_BYTES - 1)
+    with pytest.raises(BudgetExceeded, match="all 4 occurrences in memory") as caught:
+        run(engine, case)
+    assert "half of --memory-limit" in str(caught.value) and "Raise --memory-limit" in str(caught.value.hint)
+    monkeypatch.setattr(type(engine), "memory_limit", None)
+    run(engine, case)

@@ -26,7 +26,7 @@ from anondb.algorithms.hghs.sql_pairs import SqlPairs
 from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.engine import Engine
-from anondb.engine.memory import MOST_BYTES, array_bytes
+from anondb.engine.memory import MOST_BYTES, array_bytes, bytes_of
 from anondb.errors import BudgetExceeded
 from anondb.models.km import KmAnonymity
 
@@ -205,10 +205,10 @@ def test_the_choice(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays where they fit the memory that the engine allows, SQL elsewhere."""
     taxonomy = taxonomy_of({"r": ["a", "b"]}, "r")
     with engine.transaction():
-        extended = Extended(engine, coded(engine, [["a", "b"], ["a"]]), taxonomy)
-        assert isinstance(pair_counter(extended, 1), ArrayPairs)
+        data = coded(engine, [["a", "b"], ["a"]])
+        assert isinstance(pair_counter(Extended(engine, data, taxonomy), 1), ArrayPairs)
         monkeypatch.setattr(type(engine), "array_bytes", 0)
-        assert isinstance(pair_counter(extended, 1), SqlPairs)
+        assert isinstance(pair_counter(Extended(engine, data, taxonomy), 1), SqlPairs)
 
 
 @pytest.mark.parametrize("counter", [ArrayPairs, SqlPairs])
@@ -246,4 +246,4 @@ def test_too_many_occurrences_are_refused_before_a_join(engine: Engine, monkeypa
     [("1.0 KiB", 128), ("2 GB", 1 << 28), ("80 bytes", 10), ("7.5 TiB", MOST_BYTES), ("unlimited", 0), ("", 0)],
 )
 def test_the_share_of_arrays(limit: str, expected: int) -> None:
-    assert array_bytes(limit) == expected
+    assert array_bytes(bytes_of(limit)) == expected

@@ -25,6 +25,7 @@ from anondb.recoding import Decision, LocalRecoding
 
 Ints = npt.NDArray[np.int64]
 
+OCCURRENCE_BYTES = 120  # at the peak: the vectors of the Gray order are lists of Python
 PARTS = 2  # the fewest chunks of a local recoding: supports, and with them accuracy, fall with every further chunk
 
 
@@ -133,7 +134,7 @@ def lra(
         InfeasibleError: some, but fewer than k, transactions are not empty.
         BudgetExceeded: more occurrences than fit in memory.
     """
-    postings, tids = load_postings(engine, dataset, taxonomy)
+    postings, tids = load_postings(engine, dataset, taxonomy, OCCURRENCE_BYTES)
     owners, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
     decisions: list[Decision] = []
     chunks = list(recode_chunks(postings, dataset.n_transactions - postings.n, model, parts))

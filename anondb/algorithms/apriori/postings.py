@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.memory import check_occurrences
+from anondb.algorithms.in_memory import check_occurrences
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -16,7 +16,7 @@ Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 
 _MANY = 64  # transactions are marked if they are at least one in this many
-OCCURRENCE_BYTES = 40  # and as much again for the nodes that are looked up
+OCCURRENCE_BYTES = 56  # at the peak: the arrays of Postings, and the images of all leaves while cuts are compared
 
 
 @dataclass
@@ -105,14 +105,18 @@ class Postings:
         return Postings(self.taxonomy, self.leaf[at], start)
 
 
-def load_postings(engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> tuple[Postings, Ints]:
+def load_postings(
+    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, bytes_each: int = OCCURRENCE_BYTES
+) -> tuple[Postings, Ints]:
     """Load the non-empty transactions of a dataset, and the tid of each.
+
+    ``bytes_each`` is the memory that the algorithm needs for each occurrence.
 
     Raises:
         InputError: items that are not leaves of the taxonomy.
         BudgetExceeded: more occurrences than fit in memory.
     """
-    check_occurrences(dataset.n_occurrences, OCCURRENCE_BYTES, "Use mhghs, which keeps them in DuckDB.")
+    check_occurrences(engine, dataset.n_occurrences, bytes_each, "use mhghs, which keeps them in DuckDB")
     nodes = taxonomy.leaf_nodes(dataset)
     leaves = engine.put("leaves", {"item": ("INTEGER", np.arange(len(nodes))), "node": ("INTEGER", nodes)})
     tables = {"transactions": dataset.transactions, "leaves": leaves}

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from anondb.algorithms.coat.blocks import Blocks, Slots
 from anondb.algorithms.coat.implicit import Mined, check_sets
-from anondb.algorithms.memory import check_occurrences
+from anondb.algorithms.in_memory import check_occurrences
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded
@@ -20,7 +20,7 @@ CHUNK_ROWS = 20_000_000  # occurrences of their first items
 CHUNK_READ = 4_000_000  # occurrences that are read at once
 MAX_COUNTED = 4_000_000_000  # itemsets in transactions that are counted one by one
 MAX_RARE = 150_000_000  # rare itemsets in memory: about 4 GB
-OCCURRENCE_BYTES = 16
+OCCURRENCE_BYTES = 16  # at the peak, without what is read and sorted in chunks
 
 
 def occurrences(engine: Engine, dataset: Dataset, of_item: Slots) -> tuple[Slots, Slots]:
@@ -30,7 +30,7 @@ def occurrences(engine: Engine, dataset: Dataset, of_item: Slots) -> tuple[Slots
         BudgetExceeded: more of them than fit in memory.
     """
     total = dataset.n_occurrences
-    check_occurrences(total, OCCURRENCE_BYTES, "Use an algorithm with a taxonomy.")
+    check_occurrences(engine, total, OCCURRENCE_BYTES, "use an algorithm with a taxonomy")
     tid, item = np.empty(total, dtype=np.int32), np.empty(total, dtype=np.int32)
     step = max(CHUNK_READ * dataset.n_transactions // max(total, 1), 1)
     at = 0

@@ -35,7 +35,7 @@ class ArrayPairs:
 
     def __init__(self, extended: Extended, k: int) -> None:
         self._taxonomy, self._k = extended.taxonomy, k
-        most = extended.engine.array_bytes
+        most = extended.array_bytes
         self._cells = most // 2 // CELL
         self._occurrences = Occurrences(extended, most // 4)
         self._above = _ancestors(extended)
@@ -47,7 +47,7 @@ class ArrayPairs:
     @staticmethod
     def fits(extended: Extended, k: int) -> bool:
         """Whether the engine allows for the arrays, and at most ``MOST_PASSES`` passes count all pairs of frequent nodes."""
-        taxonomy, most = extended.taxonomy, extended.engine.array_bytes
+        taxonomy, most = extended.taxonomy, extended.array_bytes
         inner = taxonomy.size - taxonomy.n_leaves
         nodes = inner + int((extended.dataset.supports >= k).sum())
         ancestors = CELL * taxonomy.size * int(taxonomy.depth.max())

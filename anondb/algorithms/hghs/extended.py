@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,11 @@ class Extended:
         self.engine, self.dataset, self.taxonomy = engine, dataset, taxonomy
         self.leaves = taxonomy.leaf_nodes(dataset)
         self._made: Table | None = None
+
+    @cached_property
+    def array_bytes(self) -> int:
+        """How many bytes of arrays may be held: as the engine says when it is first asked."""
+        return self.engine.array_bytes
 
     @property
     def table(self) -> Table:

@@ -1,0 +1,37 @@
+"""Refuses data that an algorithm could not hold in memory."""
+
+from __future__ import annotations
+
+from anondb.engine import Engine
+from anondb.errors import BudgetExceeded
+
+MAX_OCCURRENCES = 2**31 - 1  # they are numbered by 32-bit integers
+SHARE = (
+    2  # of the memory limit, this part is left to occurrences: DuckDB keeps much of the memory in which it read them
+)
+
+
+def check_occurrences(engine: Engine, occurrences: int, bytes_each: int, instead: str) -> None:
+    """Refuse more occurrences than can be numbered, or than fit in half of the memory limit at so many bytes each.
+
+    Args:
+        engine: has the memory limit.
+        occurrences: their number.
+        bytes_each: what the algorithm holds for each of them at its peak.
+        instead: what to do if the limit cannot be raised.
+
+    Raises:
+        BudgetExceeded: with their number, and the memory that they need.
+    """
+    if occurrences > MAX_OCCURRENCES:
+        raise BudgetExceeded(
+            f"The algorithm numbers all {occurrences:,} occurrences; the limit is {MAX_OCCURRENCES:,}.",
+            hint=f"{instead[0].upper()}{instead[1:]}.",
+        )
+    limit, needed = engine.memory_limit, occurrences * bytes_each
+    if limit is not None and needed * SHARE > limit:
+        raise BudgetExceeded(
+            f"The algorithm holds all {occurrences:,} occurrences in memory, in about {needed / 2**20:,.0f} MiB, which may"
+            f" be half of --memory-limit at most, {limit / SHARE / 2**20:,.0f} MiB.",
+            hint=f"Raise --memory-limit, or {instead}.",
+        )
