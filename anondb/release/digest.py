@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from anondb.engine import Engine
+from anondb.engine import Engine, Table
 from anondb.engine.queries import source_digest
 from anondb.release.definitions import definition_queries
 from anondb.release.objects import ROW_ORDER, Kind, SchemaName
@@ -52,21 +52,34 @@ def _block_digests(engine: Engine, schema: SchemaName, name: str, kind: Kind) ->
     if kind.number in kind.tables[name]:
         number = exp.column(exp.to_identifier(kind.number, quoted=True))
         block = exp.IntDiv(this=number, expression=exp.convert(_BLOCK))
-    counts = {"rows": exp.Star(), "numbered": block, "first": exp.Min(this=block), "last": exp.Max(this=block)}
-    columns = [(exp.Count(this=c) if n in ("rows", "numbered") else c).as_(n, quoted=True) for n, c in counts.items()]
-    size = engine.select(exp.select(*columns).from_(schema.table(name).expression()), "the size of a table")
-    rows, numbered = int(size["rows"][0]), int(size["numbered"][0])
-    ranges: list[tuple[int, int] | None] = [None]
-    if rows > _AT_ONCE and numbered == rows:
-        first, last = int(size["first"][0]), int(size["last"][0])
-        step = max((last - first + 1) * _AT_ONCE // rows, 1)
-        ranges = [(low, low + step - 1) for low in range(first, last + 1, step)]
+    rows, ranges = _ranges(engine, schema.table(name), block)
     query = _blocks(schema, name, kind, block)
     digests: list[str] = []
     for part in ranges:
         chosen = query if part is None else query.where(block.copy().between(*part))
         digests += engine.select(chosen, "the digest of a table")["digest"].tolist()
     return rows, digests
+
+
+def _ranges(engine: Engine, table: Table, block: exp.Expr) -> tuple[int, list[tuple[int, int] | None]]:
+    """The number of rows of a table, and ranges of blocks that hold about ``_AT_ONCE`` of them each; None for all.
+
+    Rows without a block (a file that somebody changed may have them) are in no range, so that nothing is divided.
+    """
+    figures = {
+        "rows": exp.Count(this=exp.Star()),
+        "numbered": exp.Count(this=block.copy()),
+        "first": exp.Min(this=block.copy()),
+        "last": exp.Max(this=block.copy()),
+    }
+    columns = [figure.as_(name, quoted=True) for name, figure in figures.items()]
+    size = engine.select(exp.select(*columns).from_(table.expression()), "the size of a table")
+    rows, numbered = int(size["rows"][0]), int(size["numbered"][0])
+    if rows <= _AT_ONCE or numbered < rows:
+        return rows, [None]
+    first, last = int(size["first"][0]), int(size["last"][0])
+    step = max((last - first + 1) * _AT_ONCE // rows, 1)
+    return rows, [(low, low + step - 1) for low in range(first, last + 1, step)]
 
 
 def _blocks(schema: SchemaName, name: str, kind: Kind, block: exp.Expr) -> exp.Select:
