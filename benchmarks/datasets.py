@@ -1,4 +1,7 @@
-"""Where the real data sets are looked for; docs/data.md says where they come from. ``tests/realdata.py`` has the same rule."""
+"""Where the real data sets are looked for, and the taxonomy of made ones.
+
+docs/data.md says where the real ones come from. ``tests/realdata.py`` has the same rule.
+"""
 
 from __future__ import annotations
 
@@ -18,3 +21,15 @@ def folder() -> Path:
 
 
 DATA = folder()
+
+
+def write_taxonomy(path: Path, leaves: int, fan_out: int) -> None:
+    """A balanced taxonomy of the items i000, i001, ...: paths from leaf to root, ``fan_out`` nodes below each."""
+    lines = []
+    for leaf in range(leaves):
+        nodes, width = [f"i{leaf:03d}"], fan_out
+        while width < leaves:
+            nodes.append(f"n{width}_{leaf // width}")
+            width *= fan_out
+        lines.append(";".join([*nodes, "*"]))
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")

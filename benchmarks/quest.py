@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from datasets import write_taxonomy
 from main_job import run_command
 
 ITEMS, PATTERNS, FAN_OUT = 935, 2000, 5
@@ -51,18 +52,6 @@ def write_data(path: Path, n: int, seed: int = 1) -> None:
             file.write("".join(lines))
 
 
-def write_taxonomy(path: Path) -> None:
-    """Paths from leaf to root, five nodes below each."""
-    lines = []
-    for leaf in range(ITEMS):
-        nodes, width = [f"i{leaf:03d}"], FAN_OUT
-        while width < ITEMS:
-            nodes.append(f"n{width}_{leaf // width}")
-            width *= FAN_OUT
-        lines.append(";".join([*nodes, "*"]))
-    path.write_text("\n".join(lines) + "\n", encoding="ascii")
-
-
 def main() -> int:
     """Print the figures of one run; returns whether it missed a limit."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
@@ -70,7 +59,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         source, tree = Path(place) / "quest.dat", Path(place) / "quest.tree"
         write_data(source, n)
-        write_taxonomy(tree)
+        write_taxonomy(tree, ITEMS, FAN_OUT)
         words = ("--taxonomy", str(tree), "--k", "5", "--m", "2", "--queries", "1", "--memory-limit", limit)
         report, cpu, wall, peak = run_command(source, *words)
     print(f"{n:,} transactions, --memory-limit {limit}: CPU {cpu:.1f} s, wall {wall:.1f} s, peak {peak:,} MiB")

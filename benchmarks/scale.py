@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from comparing import compare, shown, table, there
+from datasets import write_taxonomy
 
 SIZES = (100_000, 200_000, 500_000, 1_000_000)
 LEAVES, FAN_OUT, MEAN_LENGTH, SKEW = 1000, 10, 7, 0.9
@@ -34,18 +35,6 @@ def write_data(path: Path, n: int) -> None:
             at += length
 
 
-def write_taxonomy(path: Path) -> None:
-    """Paths from leaf to root, ten leaves below a node."""
-    lines = []
-    for leaf in range(LEAVES):
-        nodes, width = [f"i{leaf:03d}"], FAN_OUT
-        while width < LEAVES:
-            nodes.append(f"n{width}_{leaf // width}")
-            width *= FAN_OUT
-        lines.append(";".join([*nodes, "*"]))
-    path.write_text("\n".join(lines) + "\n", encoding="ascii")
-
-
 def main() -> int:
     """Print the curve; returns how many limits were missed."""
     largest = int(sys.argv[1]) if len(sys.argv) > 1 else SIZES[-1]
@@ -53,7 +42,7 @@ def main() -> int:
     first: dict[str, float] = {}
     missed, rows = 0, []
     with tempfile.TemporaryDirectory() as place:
-        write_taxonomy(Path(place) / "items.tree")
+        write_taxonomy(Path(place) / "items.tree", LEAVES, FAN_OUT)
         for n in (size for size in SIZES if size <= largest):
             source = Path(place) / f"n{n}.dat"
             write_data(source, n)
