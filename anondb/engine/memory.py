@@ -1,4 +1,4 @@
-"""The memory limit in bytes, and how much of it arrays may take beside DuckDB's own memory."""
+"""The memory limit in bytes and in DuckDB's words, and how much of it arrays may take beside DuckDB's own memory."""
 
 from __future__ import annotations
 
@@ -13,6 +13,15 @@ def bytes_of(limit: str) -> int | None:
     """The bytes of a memory limit in DuckDB's words for it, such as ``2.7 GiB``; None if there is none."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGTP]?)(?:iB|B|bytes)", limit)
     return None if match is None else int(float(match[1]) * _UNITS[match[2]])
+
+
+def same_limit(limit: str) -> str | None:
+    """A limit that DuckDB shows in the same words; None if it has no limit.
+
+    DuckDB cuts digits off: a limit that was set to its own words would be a little lower each time.
+    """
+    match = re.fullmatch(r"(\d+\.\d) ([KMGTP]iB)", limit)
+    return None if match is None else f"{match[1]}5 {match[2]}"
 
 
 def array_bytes(limit: int | None) -> int:

@@ -23,7 +23,8 @@ from anondb.release.objects import ROW_ORDER, Kind, SchemaName
 
 PREFIX = "content:"
 _BLOCK = 65_536  # transactions
-_AT_ONCE = 8_000_000  # rows whose texts are in memory at once: about 500 MB
+_AT_ONCE = 8_000_000  # rows whose texts are in memory at once ...
+_ROW_BYTES = 256  # ... or fewer, if the memory limit has no room for so many bytes each
 
 
 def file_digest(path: Path) -> str:
@@ -62,7 +63,7 @@ def _block_digests(engine: Engine, schema: SchemaName, name: str, kind: Kind) ->
 
 
 def _ranges(engine: Engine, table: Table, block: exp.Expr) -> tuple[int, list[tuple[int, int] | None]]:
-    """The number of rows of a table, and ranges of blocks that hold about ``_AT_ONCE`` of them each; None for all.
+    """The number of rows of a table, and ranges of blocks that hold as many as are digested at once; None for all.
 
     Rows without a block (a file that somebody changed may have them) are in no range, so that nothing is divided.
     """
@@ -75,10 +76,12 @@ def _ranges(engine: Engine, table: Table, block: exp.Expr) -> tuple[int, list[tu
     columns = [figure.as_(name, quoted=True) for name, figure in figures.items()]
     size = engine.select(exp.select(*columns).from_(table.expression()), "the size of a table")
     rows, numbered = int(size["rows"][0]), int(size["numbered"][0])
-    if rows <= _AT_ONCE or numbered < rows:
+    limit = engine.memory_limit
+    at_once = _AT_ONCE if limit is None else min(_AT_ONCE, limit // _ROW_BYTES)
+    if rows <= at_once or numbered < rows:
         return rows, [None]
     first, last = int(size["first"][0]), int(size["last"][0])
-    step = max((last - first + 1) * _AT_ONCE // rows, 1)
+    step = max((last - first + 1) * at_once // rows, 1)
     return rows, [(low, low + step - 1) for low in range(first, last + 1, step)]
 
 

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Engine
 from anondb.engine.clean import clean_writer
+from anondb.engine.lending import lending_memory
 from anondb.engine.locked import LOCKED_CATALOG
 from anondb.engine.untrusted import locked_engine
 from anondb.errors import AnondbError, InputError, InternalError
@@ -54,7 +55,7 @@ class PublishedFile:
 
 
 def publish(
-    engine: Engine,
+    engine: DuckDBEngine,
     release_schema: SchemaName,
     path: str | os.PathLike[str],
     *,
@@ -93,11 +94,11 @@ def publish(
     with build_directory(target.parent) as build, clean_writer(build) as writer:
         manifest = read_manifest(engine, release_schema)
         _hand_over(engine, release_schema, kind, build, key)
-        limit = None if (most := engine.memory_limit) is None else f"{most} B"
-        writer.write(BUILD_NAME, build_statements(kind, manifest["release_id"]), memory_limit=limit)
-        built = build / BUILD_NAME
         counts = table_counts(engine, release_schema, kind)
-        digest = _check_sealed(built, kind, manifest, counts, check, limit)
+        built = build / BUILD_NAME
+        with lending_memory(engine) as limit:
+            writer.write(BUILD_NAME, build_statements(kind, manifest["release_id"]), memory_limit=limit)
+            digest = _check_sealed(built, kind, manifest, counts, check, limit)
         size, sha256 = _move(built, target)
     transactions = int(manifest["transactions"])
     return PublishedFile(target, manifest["release_id"], transactions, counts[kind.rows], size, sha256, digest)

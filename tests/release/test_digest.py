@@ -14,6 +14,7 @@ import pytest
 from portions import some
 
 import anondb
+from anondb.engine import DuckDBEngine
 from anondb.engine.queries import SQL_ROOT
 from anondb.errors import InputError
 from anondb.release import digest
@@ -167,3 +168,15 @@ def test_blocks_are_read_in_parts(place: Path, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(digest, "_AT_ONCE", rows)
         found.add(verify_file(place / "km.duckdb").content_digest)
     assert len(found) == 1
+
+
+def test_fewer_rows_are_read_in_little_memory(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = verify_file(place / "km.duckdb").content_digest
+    monkeypatch.setattr(digest, "_BLOCK", 2)
+    whole = verify_file(place / "km.duckdb").content_digest
+    ranges = []
+    found = digest._ranges
+    monkeypatch.setattr(digest, "_ranges", lambda *a: ranges.append(found(*a)[1]) or found(*a))
+    monkeypatch.setattr(DuckDBEngine, "memory_limit", 2 * digest._ROW_BYTES)
+    assert verify_file(place / "km.duckdb").content_digest == whole != before
+    assert max(map(len, ranges)) > 2

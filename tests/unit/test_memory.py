@@ -1,0 +1,67 @@
+"""Halves of a memory limit for two databases."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+from sqlglot import exp
+
+from anondb.engine import DuckDBEngine, lending
+from anondb.engine.lending import lending_memory
+from anondb.engine.memory import bytes_of, same_limit
+
+LIMIT = exp.select(exp.Anonymous(this="current_setting", expressions=[exp.Literal.string("memory_limit")]).as_("words"))
+
+
+def limit_of(engine: DuckDBEngine) -> str:
+    return str(engine.select(LIMIT)["words"][0])
+
+
+@pytest.mark.parametrize("given", ["1GB", "3GB", "100MB", "2GiB", None])
+def test_the_limit_is_the_same_afterwards(given: str | None) -> None:
+    """However often: DuckDB shows one digit behind the point, and cuts the others off."""
+    engine = DuckDBEngine.open(memory_limit=given)
+    before = limit_of(engine)
+    whole = bytes_of(before)
+    assert whole is not None and engine.memory_limit == whole
+    for _ in range(3):
+        with lending_memory(engine) as half:
+            assert half == f"{whole // 2} B"
+            assert abs((engine.memory_limit or 0) - whole / 2) < whole / 50
+        assert limit_of(engine) == before
+    with pytest.raises(ZeroDivisionError), lending_memory(engine):
+        raise ZeroDivisionError
+    assert limit_of(engine) == before
+    engine.close()
+
+
+def test_a_limit_that_is_too_low_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be moved to the disk stays where it is; the transaction goes on."""
+    monkeypatch.setattr(lending, "bytes_of", lambda words: 2)
+    engine = DuckDBEngine.open(memory_limit="1GB")
+    before = limit_of(engine)
+    with engine.transaction():
+        some = engine.put("some", {"n": ("INTEGER", [1, 2, 3])})
+        with lending_memory(engine) as half:
+            assert half == "1 B" and limit_of(engine) == before
+        assert engine.select(exp.select("n").from_(some.expression()))["n"].tolist() == [1, 2, 3]
+    engine.close()
+
+
+def test_a_connection_that_was_passed_in_keeps_its_settings() -> None:
+    said: list[str] = []
+    connection = duckdb.connect(config={"memory_limit": "1GB"})
+    engine = DuckDBEngine(connection, on_statement=said.append)
+    with lending_memory(engine) as half:
+        assert half == f"{bytes_of(limit_of(engine)) // 2} B"  # type: ignore[operator]
+    assert not [text for text in said if text.startswith("SET")]
+    engine.close()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [("2.7 GiB", "2.75 GiB"), ("381.4 MiB", "381.45 MiB"), ("unlimited", None), ("80 bytes", None)],
+)
+def test_words_for_the_same_limit(shown: str, expected: str | None) -> None:
+    assert same_limit(shown) == expected
