@@ -222,6 +222,22 @@ def test_too_many_rare_pairs(engine: Engine, counter: type[PairCounter], monkeyp
         extended.close()
 
 
+def test_a_long_join_is_refused_before_it_runs(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three transactions of two items are a join of twelve rows; nothing is asked of the pairs."""
+    taxonomy, nodes = taxonomy_of({"r": ["a", "b"]}, "r"), np.array([1, 2])
+    with engine.transaction():
+        counter = SqlPairs(Extended(engine, coded(engine, [["a", "b"]] * 3), taxonomy), 2)
+        monkeypatch.setattr(budget, "MAX_PAIR_ROWS", 12)
+        assert not len(counter.among(nodes).supports)
+        monkeypatch.setattr(budget, "MAX_PAIR_ROWS", 11)
+        run = engine.query
+        asked: list[str] = []
+        monkeypatch.setattr(engine, "query", lambda name, *a, **v: (asked.append(name), run(name, *a, **v))[1])
+        with pytest.raises(BudgetExceeded, match="a join of about 12 rows"):
+            counter.among(nodes)
+        assert asked == ["itemsets/partners"]
+
+
 def test_too_many_occurrences_are_refused_before_a_join(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The number is that of the first join of SQL, which is not run: a pair in each of two families, twice each."""
     monkeypatch.setattr(budget, "MAX_KEPT", 3)

@@ -11,6 +11,7 @@ Ints = npt.NDArray[np.int64]
 
 CHUNK_ROWS = 20_000_000
 MAX_ROWS = 4_000_000_000
+MAX_PAIR_ROWS = 40_000_000_000  # half an hour
 MAX_KEPT = 100_000_000
 ROW_BYTES = 20
 MAX_THREATS = 30_000_000
@@ -22,6 +23,15 @@ def check_join(total: int, size: int) -> None:
         raise BudgetExceeded(
             f"Itemsets of size {size} would need a join of about {total:,} rows; the limit is {MAX_ROWS:,}.",
             hint="Lower m, or raise k.",
+        )
+
+
+def check_pairs(total: int) -> None:
+    """Refuse a join for pairs of more than ``MAX_PAIR_ROWS`` rows."""
+    if total > MAX_PAIR_ROWS:
+        raise BudgetExceeded(
+            f"Pairs of nodes would need a join of about {total:,} rows; the limit is {MAX_PAIR_ROWS:,}.",
+            hint="Raise --memory-limit, so that they are counted in arrays, or raise k.",
         )
 
 

@@ -55,12 +55,16 @@ class SqlPairs:
         """``Growth`` counts them by its first join."""
 
     def _rare(self, query: str, tables: dict[str, Table]) -> Pairs:
-        """Run a query for pairs, in ranges of the first node if there may be more than CHUNK_ROWS different pairs."""
+        """Run a query for pairs, in ranges of the first node if there may be more than CHUNK_ROWS different pairs.
+
+        Raises:
+            BudgetExceeded: the join would take too long, or there are too many rare pairs.
+        """
         engine, size = self._extended.engine, self._extended.taxonomy.size
-        ranges = [(0, size)]
-        if budget.several(size**2):
-            mass = engine.query("itemsets/partners", {"others": tables["fresh"], **tables})
-            ranges = budget.chunks(mass["node"], mass["mass"])
+        mass = engine.query("itemsets/partners", {"others": tables["fresh"], **tables})
+        if query != "itemsets/pairs_within":  # which joins by family, too
+            budget.check_pairs(int(mass["mass"].sum()))
+        ranges = budget.chunks(mass["node"], mass["mass"]) if budget.several(size**2) else [(0, size)]
         batches = []
         for low, high in ranges:
             f = engine.query(query, tables, k=self._k, first_from=low, first_to=high)
