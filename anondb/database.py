@@ -150,6 +150,7 @@ class Release:
             allow_overlap=allow_overlap,
             proof=None if proof is None else _path(proof),
             include_constraints=include_constraints,
+            verified=None if self.report is None else self.report.verified_rows,
         )
 
     def attack(self, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
@@ -285,7 +286,7 @@ class Database:
             if not allow_overlap:
                 stored.check_source_not_published(self.engine, transactions)
         with self._noting_committed_release():
-            report = pipeline.anonymize(self.engine, policy)
+            report = pipeline.anonymize(self.engine, policy, sums=publish is not None)
             release = Release(self, report.release, report)
             if publish is not None:
                 begun = time.perf_counter()

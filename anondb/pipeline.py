@@ -33,6 +33,7 @@ from anondb.recoding import Recoding
 from anondb.release.coded import CodedRelease
 from anondb.release.freeze import FrozenRelease, freeze
 from anondb.release.objects import SchemaName, find_schema, release_schema
+from anondb.release.row_sums import RowSums, row_sums
 from anondb.utility import Accuracy, Loss, Workload, generalized_items
 from anondb.verify import Verification
 
@@ -86,6 +87,7 @@ class Report:
     relational: dict[str, Any] | None = None
     constraints: ConstraintReport | None = None
     intersections: tuple[Intersection, ...] = ()
+    verified_rows: RowSums | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``anonymize --json`` (docs/contract.md#command-line)."""
@@ -123,7 +125,8 @@ def anonymize(
     *,
     view: ledger.View | None = None,
     task: Task | None = None,
-    publish: Callable[[Dataset], PublishedFile] | None = None,
+    publish: Callable[[Dataset, RowSums | None], PublishedFile] | None = None,
+    sums: bool = False,
 ) -> Report:
     """Load, anonymize, freeze, measure the loss, verify the frozen rows, measure accuracy, write the ledger.
 
@@ -135,6 +138,7 @@ def anonymize(
         view: the anonymized view of this release, recorded in the ledger.
         task: the result of ``load`` for this policy, made in the caller's transaction, which then covers all steps.
         publish: seals the release as the last step of the transaction: if it fails, no release is made.
+        sums: whether the report has ``verified_rows``, with which a sealed file can be compared.
 
     Raises:
         InputError: bad data, taxonomy or names; a release of that name exists.
@@ -152,14 +156,16 @@ def anonymize(
             name = policy.name if policy.name is not None else task.dataset.table
             schema = release_schema(catalog, name)
             _check_name_is_free(engine, schema, policy.replace)
-        report, recoding, queries = _release(engine, clock, policy, task, name, schema)
+        report, recoding, queries = _release(
+            engine, clock, policy, task, name, schema, sums=sums or publish is not None
+        )
         if not engine.one_shot or view is not None:
             _record(engine, catalog, policy, task, report, recoding, statements, view, called(queries))
         _record_needs(engine, catalog, report.frozen.release_id, task)
         file = None
         if publish is not None:
             with clock.step(engine, "publish", "publishing"):
-                file = publish(task.dataset)
+                file = publish(task.dataset, report.verified_rows)
     report = replace(report, seconds=clock.report())
     return report if file is None else published(report, file)
 
@@ -218,7 +224,7 @@ def load(engine: Engine, policy: Policy) -> Task:
 
 
 def _release(
-    engine: DuckDBEngine, clock: Clock, policy: Policy, task: Task, name: str, schema: SchemaName
+    engine: DuckDBEngine, clock: Clock, policy: Policy, task: Task, name: str, schema: SchemaName, *, sums: bool
 ) -> tuple[Report, Recoding, Workload]:
     """Make, verify and measure the release; also return its recoding and the workload. The report lacks the times."""
     dataset = task.dataset
@@ -230,17 +236,17 @@ def _release(
         old = find_schema(engine, schema) if policy.replace and not engine.one_shot else None
         if old is not None:
             keep_rows(engine, schema.catalog, old)
-        named = replace(dataset, table=asked)
         rule = support_rule(model) if policy.item_supports else None
+        named = replace(dataset, table=asked)
         frozen = freeze(engine, named, recoding, model, release_schema=schema, replace=policy.replace, supports=rule)
         loss = loss_of(recoding, engine, policy, task, frozen)
     with clock.step(engine, "verify", "verifying the frozen rows"):
         rows = CodedRelease(engine, schema)
         verification = _verified(engine, task, frozen, model, rows)
+        verified_rows = row_sums(engine, schema, frozen.kind) if sums else None
         constraints = check_constraints(engine, policy, task, recoding, schema)
     with clock.step(engine, "accuracy", "measuring accuracy"):
-        pool = partial(generalized_items, recoding.items, frozen.cover)
-        queries = queries_of(engine, dataset, policy.workload, pool)
+        queries = queries_of(engine, dataset, policy.workload, partial(generalized_items, recoding.items, frozen.cover))
         accuracy = measure_on(engine, dataset, schema, frozen.kind, frozen.manifest, queries, rows=rows)
         rows.drop()
         anatomy = anatomy_figures(recoding, engine, dataset, schema, model, policy.workload.seed)
@@ -261,6 +267,7 @@ def _release(
         anatomy=anatomy,
         constraints=constraints,
         relational=relational,
+        verified_rows=verified_rows,
     )
     return report, recoding, queries
 
@@ -289,14 +296,13 @@ def _inferences(engine: Engine, policy: Policy, task: Task, frozen: FrozenReleas
 
 def _warnings(policy: Policy, task: Task, asked: str, recoding: Recoding, frozen: FrozenRelease) -> tuple[str, ...]:
     """Remarks for the owner; ``asked`` is the table that analysts query."""
-    dataset = task.dataset
     other_table: tuple[str, ...] = ()
-    if asked != dataset.table:
+    if asked != task.dataset.table:
         other_table = (
-            f"Counts over {dataset.table!r} differ from those of the release, where each transaction has an item once:"
+            f"Counts over {task.dataset.table!r} differ from those of the release, where each transaction has an item once:"
             f" analysts query the table {asked!r}.",
         )
-    return (*dataset.warnings, *other_table, *task.requirements.warnings, *remarks(policy, task, recoding, frozen))
+    return (*task.dataset.warnings, *other_table, *task.requirements.warnings, *remarks(policy, task, recoding, frozen))
 
 
 def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:
@@ -381,15 +387,14 @@ def published(report: Report, file: PublishedFile, seconds: float | None = None,
     """Add a publication to a report; ``seconds`` is its time if the report does not include it yet."""
     unasked = "A run over files has no ledger: earlier publications of these persons are unknown."
     warnings = (*report.warnings, *([unasked] if one_shot else ()), *notes(file.intersections))
-    steps = report.seconds
-    if seconds is not None:
-        steps = steps | {"publish": round(seconds, 3), "total": round(steps["total"] + seconds, 3)}
+    total = report.seconds["total"]
+    more = {} if seconds is None else {"publish": round(seconds, 3), "total": round(total + seconds, 3)}
     return replace(
         report,
         published=str(file.path),
         sha256=file.sha256,
         content_digest=file.content_digest,
-        seconds=steps,
+        seconds=report.seconds | more,
         warnings=warnings,
         intersections=file.intersections,
     )

@@ -36,6 +36,7 @@ from anondb.utility import Accuracy
 
 if TYPE_CHECKING:
     from anondb.release.publish import PublishedFile
+    from anondb.release.row_sums import RowSums
     from anondb.utility.rules import RuleAccuracy, RuleThresholds
 
 
@@ -224,8 +225,9 @@ def publish_release(
     allow_overlap: bool = False,
     proof: str | None = None,
     include_constraints: bool = False,
+    verified: RowSums | None = None,
 ) -> PublishedFile:
-    """Seal a release into a new file, and verify the sealed rows before the file gets its name.
+    """Seal a release into a new file, and check the sealed rows before the file gets its name (``seal``).
 
     The ledger records the publication. Unless ``allow_overlap``, a release that shares persons with a different earlier
     publication is refused; else both are compared. A run over files has no ledger and makes no such check.
@@ -255,7 +257,7 @@ def publish_release(
         if proof is not None:
             shown = replace_fields(shown, values=value_columns(engine, find_release(engine, name)))
             place = proof_directory(proof, manifest, shown)
-        file = seal(engine, name, path, intersections, replace=replace, allow_overlap=allow_overlap)
+        file = seal(engine, name, path, intersections, verified, replace=replace, allow_overlap=allow_overlap)
     if place is not None:
         write_proof(place, manifest, (file.sha256, file.content_digest), shown)
     return replace_fields(file, proof=place)
@@ -273,12 +275,15 @@ def seal(
     name: str,
     path: str,
     intersections: Sequence[Intersection],
+    verified: RowSums | None = None,
     *,
     replace: bool,
     allow_overlap: bool,
 ) -> PublishedFile:
     """Seal a release into its file, verify the sealed rows, and record the publication and its ``intersections`` with
     earlier ones in the ledger. Call it inside ``engine.transaction()``: the file comes last.
+
+    If the release still has the rows that were ``verified`` in this process, the sealed rows are compared with these.
 
     Raises:
         AnondbError: see ``publish_release``; nothing was written.
@@ -298,7 +303,7 @@ def seal(
             if not verify_release(sealed, sealed_schema, model, kind=kind, knowledge=known).verified:
                 raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
-    file = publish(engine, schema, path, kind=kind, replace=replace, check=check)
+    file = publish(engine, schema, path, kind=kind, replace=replace, check=check, verified=verified)
     if not engine.one_shot:
         smallest = [i.smallest for i in intersections if i.smallest is not None]
         publications.record_publication(

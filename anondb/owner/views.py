@@ -29,6 +29,7 @@ from anondb.release.objects import find_schema, read_manifest, release_schema
 from anondb.release.paths import check_target
 from anondb.release.publish import PublishedFile
 from anondb.release.reader import read_sealed_manifest
+from anondb.release.row_sums import RowSums
 from anondb.statements.parser import plain_table
 from anondb.statements.statement import CreateView, Value
 
@@ -95,12 +96,13 @@ def refresh(engine: DuckDBEngine, name: str) -> Refreshed:
             check = check_release(engine, entry, task.dataset, schema, policy.model, policy.max_suppression)
             old = images_of(engine, task.dataset, schema)
         if causes:
-            report = pipeline.anonymize(engine, policy, view=view, task=task)
+            report = pipeline.anonymize(engine, policy, view=view, task=task, sums=path is not None)
         if compared:
             changed = int((old != images_of(engine, task.dataset, schema)).sum())
         if path is not None:
             begun = time.perf_counter()
-            file = _sealed(engine, view, path, True, before, task.dataset)
+            verified = None if report is None else report.verified_rows
+            file = _sealed(engine, view, path, True, before, task.dataset, verified)
     if report is None:
         return Refreshed(view.name, (), file=file)
     if file is not None:
@@ -268,9 +270,10 @@ def _sealed(
     replace: bool,
     before: Sequence[overlap.Earlier],
     dataset: Dataset,
+    verified: RowSums | None,
 ) -> PublishedFile:
     """Seal the release of a view, and compare it with earlier publications. Call it inside a transaction."""
     catalog, schema = stored.current_catalog(engine), stored.find_release(engine, view.name)
     intersections = overlap.measure(engine, catalog, schema, before, dataset)
     allowed = bool(view.options.get("allow_overlap", False))
-    return stored.seal(engine, view.name, path, intersections, replace=replace, allow_overlap=allowed)
+    return stored.seal(engine, view.name, path, intersections, verified, replace=replace, allow_overlap=allowed)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.engine.clean import clean_writer
 from anondb.engine.lending import lending_memory
 from anondb.engine.locked import LOCKED_CATALOG
@@ -25,6 +25,7 @@ from anondb.release.freeze import table_counts
 from anondb.release.numbering import DRAWS, NUMBERS, number_transactions
 from anondb.release.objects import ROW_ORDER, SEALED_SCHEMA, Kind, SchemaName, read_manifest, release_kind
 from anondb.release.paths import build_directory, check_target, described, sweep_builds, sync
+from anondb.release.row_sums import RowSums, row_sums, rows_of
 
 BUILD_NAME = "release.duckdb"
 Check = Callable[[DuckDBEngine, SchemaName], None]
@@ -63,6 +64,7 @@ def publish(
     key: bytes | None = None,
     replace: bool = False,
     check: Check | None = None,
+    verified: RowSums | None = None,
 ) -> PublishedFile:
     """Write a frozen release into a new database file, under fresh transaction ids.
 
@@ -79,6 +81,8 @@ def publish(
         replace: whether to replace an existing file.
         check: called with an engine on the finished file before the move, for instance to verify the promise on the
             sealed rows; any exception stops the publication.
+        verified: the sums of the rows that the verifier accepted. If the release still has these rows, the finished file is
+            compared with them, which takes the place of ``check``.
 
     Raises:
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
@@ -93,12 +97,12 @@ def publish(
     sweep_builds(target.parent)
     with build_directory(target.parent) as build, clean_writer(build) as writer:
         manifest = read_manifest(engine, release_schema)
-        _hand_over(engine, release_schema, kind, build, key)
+        expected = _hand_over(engine, release_schema, kind, build, key, verified)
         counts = table_counts(engine, release_schema, kind)
         built = build / BUILD_NAME
         with lending_memory(engine) as limit:
             writer.write(BUILD_NAME, build_statements(kind, manifest["release_id"]), memory_limit=limit)
-            digest = _check_sealed(built, kind, manifest, counts, check, limit)
+            digest = _check_sealed(built, kind, manifest, counts, expected or check, limit)
         size, sha256 = _move(built, target)
     transactions = int(manifest["transactions"])
     return PublishedFile(target, manifest["release_id"], transactions, counts[kind.rows], size, sha256, digest)
@@ -120,29 +124,36 @@ def _move(built: Path, target: Path) -> tuple[int, str]:
 # ---------------------------------------------------------------------- handing the rows to the clean process
 
 
-def _hand_over(engine: Engine, schema: SchemaName, kind: Kind, build: Path, key: bytes | None) -> None:
-    """Write the released rows under fresh numbers into ``build``, one sorted file for each table; drop the work tables."""
+def _hand_over(
+    engine: Engine, schema: SchemaName, kind: Kind, build: Path, key: bytes | None, verified: RowSums | None
+) -> RowSums | None:
+    """Write the released rows under fresh numbers into ``build``, one sorted file for each table; drop the work tables.
+
+    Returns the sums that the sealed rows must have, if the rows are those that were ``verified``, else None.
+    """
     numbers = schema.table(kind.numbered).expression()
     old_numbers = exp.select(exp.column(kind.number).as_("tid")).distinct().from_(numbers)
     try:
         numbered = number_transactions(engine, old_numbers, key)
-        for name, columns in kind.tables.items():
-            rows = exp.select().from_(exp.alias_(schema.table(name).expression(), "frozen", table=True))
-            if kind.number in columns:
-                rows = rows.join(
-                    exp.alias_(numbered.expression(), "numbered", table=True),
-                    on=exp.column(kind.number, "frozen").eq(exp.column("tid", "numbered")),
-                )
-            for column in columns:
-                fresh = exp.column("transaction_id", "numbered").as_(column)
-                rows = rows.select(
-                    fresh if column == kind.number else _column(column, "frozen").as_(column, quoted=True)
-                )
+        for name in kind.tables:
+            rows = rows_of(schema, kind, name, numbered)
             rows = rows.order_by(*(exp.column(exp.to_identifier(c, quoted=True)) for c in ROW_ORDER[name]))
             hand_over_table(engine, rows, build / rows_file(name))
+        return _expected(engine, schema, kind, numbered, verified)
     finally:
         with contextlib.suppress(AnondbError):  # after a failed transaction DuckDB drops nothing, and need not
             engine.drop(engine.work_table(DRAWS), engine.work_table(NUMBERS))
+
+
+def _expected(
+    engine: Engine, schema: SchemaName, kind: Kind, numbered: Table, verified: RowSums | None
+) -> RowSums | None:
+    """The sums of the verified rows under their new numbers; None if the rows are others, or not numbered one by one."""
+    if verified is None or row_sums(engine, schema, kind, verified.salt) != verified:
+        return None
+    expected = row_sums(engine, schema, kind, verified.salt, numbered)
+    once = bool(engine.scalar("release/numbered_once", {"numbered": numbered}))
+    return expected if once and expected.counts() == verified.counts() else None
 
 
 def _column(name: str, table: str | None = None) -> exp.Column:
@@ -187,10 +198,13 @@ def _check_sealed(
     kind: Kind,
     manifest: dict[str, str],
     counts: dict[str, int],
-    check: Check | None,
+    check: RowSums | Check | None,
     memory_limit: str | None,
 ) -> str:
-    """Check that the finished file holds exactly the release, and return its content digest."""
+    """Check that the finished file holds exactly the release, and return its content digest.
+
+    ``check`` is what the rows are compared with, or what is called with them.
+    """
     if file_findings(built):
         raise InternalError("The sealed file was not closed cleanly.")
     reader = locked_engine(built, memory_limit=memory_limit)
@@ -204,7 +218,10 @@ def _check_sealed(
             raise InternalError("The sealed file is not stored as it should be.")
         if table_counts(reader, schema, kind) != counts or catalog.manifest != manifest:
             raise InternalError("The sealed file differs from the frozen release.")
-        if check is not None:
+        if isinstance(check, RowSums):
+            if row_sums(reader, schema, kind, check.salt) != check:
+                raise InternalError("The rows of the sealed file differ from the verified ones.")
+        elif check is not None:
             check(reader, schema)
         return content_digest(reader, schema, kind)
     finally:
