@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import MutableMapping, Sequence
 from typing import NoReturn
 
 
@@ -17,6 +18,7 @@ def console() -> NoReturn:
     eighth of the time of the main job; and Ctrl-C meanwhile would change the exit code of a command that is done.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra here: its threads only cost start-up time
+    return_memory(sys.argv, os.environ)
     gc.set_threshold(200_000, 20, 20)  # modules and parse trees are seldom garbage, and long to look through
     try:
         from anondb.cli import main
@@ -44,6 +46,16 @@ def console() -> NoReturn:
         with contextlib.suppress(OSError):
             os.write(2, f"anondb: the output could not be written ({type(error).__name__})\n".encode())
     os._exit(code)
+
+
+def return_memory(words: Sequence[str], environment: MutableMapping[str, str]) -> None:
+    """Under ``--memory-limit``, have DuckDB's allocator return freed memory at once: a tenth more CPU time.
+
+    It keeps freed memory for ten seconds otherwise, besides what the limit allows: on a million transactions under 600 MB
+    the process peaked at 1,033 MiB instead of 785. It is set before DuckDB is imported.
+    """
+    if any(word.split("=")[0] == "--memory-limit" for word in words):
+        environment.setdefault("DUCKDB_JE_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
 
 
 if __name__ == "__main__":

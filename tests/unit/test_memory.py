@@ -6,6 +6,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
+from anondb.__main__ import return_memory
 from anondb.engine import DuckDBEngine, lending
 from anondb.engine.lending import lending_memory
 from anondb.engine.memory import bytes_of, same_limit
@@ -65,3 +66,14 @@ def test_a_connection_that_was_passed_in_keeps_its_settings() -> None:
 )
 def test_words_for_the_same_limit(shown: str, expected: str | None) -> None:
     assert same_limit(shown) == expected
+
+
+@pytest.mark.parametrize("words", [["--memory-limit", "3GB"], ["--memory-limit=3GB"], ["--k", "5"]])
+def test_freed_memory_is_returned_under_a_limit(words: list[str]) -> None:
+    """Only then, since it takes time; and a user's own setting stays."""
+    environment: dict[str, str] = {}
+    return_memory(["anondb", "anonymize", "x.dat", *words], environment)
+    assert len(environment) == (words[0] != "--k")
+    own = {"DUCKDB_JE_MALLOC_CONF": "narenas:1"}
+    return_memory(["anondb", *words], own)
+    assert own == {"DUCKDB_JE_MALLOC_CONF": "narenas:1"}
