@@ -3,8 +3,7 @@
 -- returns: released_item, item, n
 -- grain: released_item, item
 -- How many transactions hold each item of a global recoding, and so show its released item.
-SELECT any_value(released_items.released_item) AS released_item, any_value(items.label) AS item, count(*) AS n
-FROM transactions
-JOIN items ON transactions.item = items.item
+SELECT released_items.released_item, items.label AS item, held.n
+FROM (SELECT item, count(*) AS n FROM transactions GROUP BY item) AS held
+JOIN items ON held.item = items.item
 JOIN released_items ON items.label = released_items.item
-GROUP BY transactions.item

@@ -6,10 +6,9 @@
 -- m items (m NULL: of any size) may be held by nobody, or by k transactions or more. support is the number of transactions that
 -- show the released item. A released item that fewer than k transactions show needs no rows.
 WITH shown AS (
-    SELECT items.label AS released_item, count(*) AS support
-    FROM transactions
-    JOIN items ON transactions.item = items.item
-    GROUP BY items.label
+    SELECT items.label AS released_item, counted.support
+    FROM (SELECT item, count(*) AS support FROM transactions GROUP BY item) AS counted
+    JOIN items ON counted.item = items.item
 ),
 both_tables AS (
     SELECT
