@@ -17,11 +17,11 @@ from sqlglot import exp
 from anondb.engine.failures import bad_unicode, open_error, transaction_open, wrap
 from anondb.engine.interface import Columns, Tables
 from anondb.engine.memory import array_bytes, bytes_of
-from anondb.engine.queries import Value, load
+from anondb.engine.queries import Value
 from anondb.engine.shadowed import NameCheck
 from anondb.engine.spill import private_directory
 from anondb.engine.tables import Table
-from anondb.engine.texts import creation, named_text, text_of
+from anondb.engine.texts import creation, drop_text, filling_text, named_text, text_of
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 
 _T = TypeVar("_T")
@@ -209,7 +209,7 @@ class DuckDBEngine:
 
     def _look_up(self, name: str) -> Columns:
         """Run a query of the name check; it is reported but not recorded."""
-        text, what = load(name).bind({}, {}).sql(dialect="duckdb"), f"query {name}"
+        text, what = named_text(name, {}, {}), f"query {name}"
         if self._on_statement is not None:
             self._on_statement(text)
         return self.guarded(lambda: dict(self._connection.execute(text).fetchnumpy()), lambda e: wrap(e, what))
@@ -250,13 +250,19 @@ class DuckDBEngine:
         **values: Value,
     ) -> Table:
         """``CREATE TABLE target AS`` the named query (or a tree); a plain name makes a work table. Returns its identity."""
-        table = self.work_table(target) if isinstance(target, str) else target
-        if isinstance(target, str):
-            self._work.add(table.name)
+        table = self._target(target)
         if isinstance(name, str):
             self._execute(named_text(name, tables or {}, values, table), f"query {name}")
         else:
             self._execute(creation(table, name), "generated query")
+        return table
+
+    def _target(self, target: str | Table) -> Table:
+        """The identity of a table to be made; a plain name is that of a work table."""
+        if isinstance(target, Table):
+            return target
+        table = self.work_table(target)
+        self._work.add(table.name)
         return table
 
     def select(self, tree: exp.Query, what: str = "generated query") -> Columns:
@@ -282,16 +288,22 @@ class DuckDBEngine:
 
     def put(self, target: str | Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
         """Create a table from NumPy arrays or lists: ``{name: (SQL type, values)}``. Returns its identity."""
+        table = self._target(target)
+        self._fill(table, columns, new=True)
+        return table
+
+    def insert(self, target: Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> None:
+        """Add rows to a table, in the form of ``put``."""
+        self._fill(target, columns, new=False)
+
+    def _fill(self, table: Table, columns: Mapping[str, tuple[str, Iterable[Any]]], new: bool) -> None:
         arrays = {
             name: np.asarray(values, dtype=object if kind == "VARCHAR" else None)
             for name, (kind, values) in columns.items()
         }
         with self.registered(arrays) as source:
-            casts = [
-                exp.cast(exp.column(exp.to_identifier(n, quoted=True)), kind, dialect="duckdb").as_(n, quoted=True)
-                for n, (kind, _) in columns.items()
-            ]
-            return self.create(target, exp.select(*casts).from_(source.expression()))
+            types = tuple((name, kind) for name, (kind, _) in columns.items())
+            self._execute(filling_text(table, source, types, new=new), "generated query")
 
     def relation(self, query: exp.Query) -> duckdb.DuckDBPyRelation:
         """A tree as a relation of the connection, for the user."""
@@ -330,30 +342,15 @@ class DuckDBEngine:
     def drop(self, *tables: Table) -> None:
         """Drop work tables that are no longer needed."""
         self._work.difference_update(table.name for table in tables)
-        drops = [exp.Drop(tables=[table.expression()], kind="TABLE", exists=True) for table in tables]
-        if drops:
-            self.run_all(drops, "dropping work tables")
+        if tables:
+            self.run_all(map(drop_text, tables), "dropping work tables")
 
     def exists(self, table: Table) -> bool:
         """Whether a table or view of this name exists."""
-        listed = [
-            exp.select("database_name", "schema_name", exp.column(f"{kind}_name").as_("name")).from_(
-                exp.Table(this=exp.Anonymous(this=f"duckdb_{kind}s"))
-            )
-            for kind in ("table", "view")
-        ]  # information_schema.tables has the same and takes eight times as long
-        result = self._execute(
-            exp.select(exp.func("count", exp.Star()).as_("n"))
-            .from_(exp.union(*listed, distinct=False).subquery("listed"))
-            .where(
-                exp.column("database_name").eq(exp.convert(table.catalog)),
-                exp.column("schema_name").eq(exp.convert(table.schema)),
-                exp.func("lower", exp.column("name")).eq(exp.convert(table.name.lower())),
-            ),
-            "looking up a table",
-            fetch=True,
+        found = self.scalar(
+            "statements/named", catalog_name=table.catalog, schema=table.schema, lower_name=table.name.lower()
         )
-        return bool(result["n"][0])
+        return bool(found)
 
     # ------------------------------------------------------------------ transactions
 

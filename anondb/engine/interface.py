@@ -64,6 +64,10 @@ class Engine(Protocol):
         """Create a table from arrays: ``{name: (SQL type, values)}``. Return its identity."""
         ...
 
+    def insert(self, target: Table, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> None:
+        """Add rows from arrays to a table, in the form of ``put``."""
+        ...
+
     def run(self, statement: exp.Expr, what: str) -> None:
         """Run a statement tree and ignore its result."""
         ...

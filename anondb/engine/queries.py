@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -60,10 +60,14 @@ class NamedQuery:
     grain: str
     tree: exp.Query
 
-    def bind(self, tables: Mapping[str, Table | exp.Query], values: Mapping[str, Value]) -> exp.Query:
-        """Return the statement with its tables and values in place; exactly the names of the header must be bound."""
+    def check(self, tables: Collection[str], values: Collection[str]) -> None:
+        """Check that exactly the tables and values of the header are bound."""
         if set(tables) != set(self.reads) or set(values) != self.params:
             raise InternalError(f"query {self.name} was bound to the wrong tables or values")
+
+    def bind(self, tables: Mapping[str, Table | exp.Query], values: Mapping[str, Value | exp.Expr]) -> exp.Query:
+        """Return the statement with its tables and values in place; exactly the names of the header must be bound."""
+        self.check(tables, values)
         tree = self.tree.copy()
         cte_names = {cte.alias for cte in tree.find_all(exp.CTE)}
         for node in list(tree.find_all(exp.Table)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -25,4 +26,9 @@ class Table:
 
     def sql(self) -> str:
         """The quoted name as DuckDB reads it."""
-        return self.expression().sql(dialect="duckdb")
+        return _text(self)
+
+
+@lru_cache(maxsize=1024)
+def _text(table: Table) -> str:
+    return table.expression().sql(dialect="duckdb")

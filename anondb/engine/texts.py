@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from sqlglot import exp
 
@@ -11,28 +12,78 @@ from anondb.engine.interface import Tables
 from anondb.engine.queries import Value, load
 from anondb.engine.tables import Table
 
+_PLACE = re.compile(r'"table of the query"\."main"\."(\w+)"|"value of the query (\w+)"')
+
 
 def named_text(name: str, tables: Tables, values: Mapping[str, Value], target: Table | None = None) -> str:
     """The text of a named query, or of ``CREATE TABLE target AS`` it.
 
-    Texts over tables are kept, because writing one takes as long as running it on little data.
+    The text of each query is written once, with places for its tables and values, because writing it takes as long as
+    running it on little data.
     """
-    if all(isinstance(table, Table) for table in tables.values()):
-        typed = tuple((key, type(value), value) for key, value in values.items())  # True == 1 == 1.0
-        return _kept(name, tuple(tables.items()), typed, target)
-    return _written(name, tables, values, target)
+    query = load(name)
+    query.check(tables, values)
+    parts = _parts(name)  # text, the name of a table or None, the name of a value or None, text, ...
+    filled = [parts[0]]
+    for table, value, text in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        filled += [_table_text(tables[table]) if table else _value_text(values[value]), text]
+    written = "".join(filled)
+    return written if target is None else _creation_text(target) + written
+
+
+@cache
+def _parts(name: str) -> list[str]:
+    query = load(name)
+    tables = {table: Table("table of the query", "main", table) for table in query.reads}
+    values = {
+        value: exp.column(exp.to_identifier(f"value of the query {value}", quoted=True)) for value in query.params
+    }
+    return _PLACE.split(text_of(query.bind(tables, values)))
+
+
+def _table_text(table: Table | exp.Query) -> str:
+    return table.sql() if isinstance(table, Table) else text_of(exp.Subquery(this=table.copy()))
+
+
+@lru_cache(maxsize=1024, typed=True)  # True == 1 == 1.0
+def _value_text(value: Value) -> str:
+    return text_of(exp.convert(value))
+
+
+def filling_text(target: Table, source: Table, columns: tuple[tuple[str, str], ...], *, new: bool) -> str:
+    """``CREATE TABLE target AS``, or ``INSERT INTO target``, the columns (name, type) of the source, cast to their types."""
+    rows = _casts_text(source, columns)
+    return (_creation_text(target) if new else _insertion_text(target, tuple(name for name, _ in columns))) + rows
+
+
+@lru_cache(maxsize=256)
+def _casts_text(source: Table, columns: tuple[tuple[str, str], ...]) -> str:
+    """``SELECT`` the columns of a table, cast to their types."""
+    casts = [
+        exp.cast(exp.column(exp.to_identifier(n, quoted=True)), kind, dialect="duckdb").as_(n, quoted=True)
+        for n, kind in columns
+    ]
+    return text_of(exp.select(*casts).from_(source.expression()))
+
+
+@lru_cache(maxsize=256)
+def _insertion_text(target: Table, columns: tuple[str, ...]) -> str:
+    """``INSERT INTO target (columns)``, to be followed by a query."""
+    named = exp.Schema(this=target.expression(), expressions=[exp.to_identifier(c, quoted=True) for c in columns])
+    return text_of(exp.Insert(this=named, expression=exp.select("1"))).removesuffix("SELECT 1")
 
 
 @lru_cache(maxsize=1024)
-def _kept(
-    name: str, tables: tuple[tuple[str, Table], ...], values: tuple[tuple[str, type, Value], ...], target: Table | None
-) -> str:
-    return _written(name, dict(tables), {key: value for key, _, value in values}, target)
+def drop_text(table: Table) -> str:
+    """``DROP TABLE IF EXISTS table``."""
+    return text_of(exp.Drop(tables=[table.expression()], kind="TABLE", exists=True))
 
 
-def _written(name: str, tables: Tables, values: Mapping[str, Value], target: Table | None) -> str:
-    query = load(name).bind(tables, values)
-    return text_of(query if target is None else creation(target, query))
+@lru_cache(maxsize=1024)
+def _creation_text(target: Table) -> str:
+    """``CREATE TABLE target AS``, to be followed by a query."""
+    whole = text_of(creation(target, exp.select("1")))
+    return whole.removesuffix("SELECT 1")
 
 
 def creation(table: Table, body: exp.Query) -> exp.Create:

@@ -306,13 +306,7 @@ def _definition(table: Table, columns: Mapping[str, str]) -> exp.Create:
 
 def append(engine: Engine, target: Table, types: dict[str, str], rows: Sequence[Mapping[str, str | None]]) -> None:
     """Add rows of texts, cast to the columns' types."""
-    texts = engine.put("ledger_rows", {c: ("VARCHAR", [row[c] for row in rows]) for c in types})
-    names = {c: exp.to_identifier(c, quoted=True) for c in types}
-    casts = [exp.cast(exp.column(names[c].copy()), t, dialect="duckdb").as_(c, quoted=True) for c, t in types.items()]
-    source = exp.select(*casts).from_(texts.expression())
-    columns = exp.Schema(this=target.expression(), expressions=list(names.values()))
-    engine.run(exp.Insert(this=columns, expression=source), "writing the ledger")
-    engine.drop(texts)
+    engine.insert(target, {c: (t, np.array([row[c] for row in rows], dtype=object)) for c, t in types.items()})
 
 
 def record(engine: Engine, catalog: str, entry: LedgerEntry, decisions: Sequence[Decision] = ()) -> None:
@@ -354,15 +348,7 @@ def record_taxonomy(engine: Engine, catalog: str, release_id: str, taxonomy: Tax
         "node": ("VARCHAR", list(taxonomy.labels)),
         "parent": ("VARCHAR", parents),
     }
-    _insert(engine, ledger_table(catalog, "taxonomies"), columns)
-
-
-def _insert(engine: Engine, target: Table, columns: dict[str, tuple[str, Iterable[Any]]]) -> None:
-    """Add rows, passed as columns."""
-    rows = engine.put("ledger_rows", columns)
-    named = exp.Schema(this=target.expression(), expressions=[exp.to_identifier(c) for c in columns])
-    engine.run(exp.Insert(this=named, expression=exp.select(*columns).from_(rows.expression())), "writing the ledger")
-    engine.drop(rows)
+    engine.insert(ledger_table(catalog, "taxonomies"), columns)
 
 
 def taxonomy_of(engine: Engine, catalog: str, release_id: str) -> list[tuple[str, str | None]]:
@@ -402,7 +388,7 @@ def record_constraints(engine: Engine, catalog: str, release_id: str, requiremen
         "set_id": ("VARCHAR", [r[2] for r in rows]),
         "item": ("VARCHAR", [r[3] for r in rows]),
     }
-    _insert(engine, ledger_table(catalog, "constraints"), columns)
+    engine.insert(ledger_table(catalog, "constraints"), columns)
 
 
 def constraints_of(engine: Engine, catalog: str, release_id: str) -> list[ConstraintRow]:
@@ -429,7 +415,7 @@ def privacy_of(engine: Engine, catalog: str, release_id: str) -> PrivacyConstrai
 def record_sensitive(engine: Engine, catalog: str, release_id: str, sensitive: Sequence[str]) -> None:
     """Store the private items of a release, which does not list them, for later verification; call it after ``ensure``."""
     columns = {"release": [release_id] * len(sensitive), "item": list(sensitive)}
-    _insert(engine, ledger_table(catalog, "sensitive_items"), {c: ("VARCHAR", values) for c, values in columns.items()})
+    engine.insert(ledger_table(catalog, "sensitive_items"), {c: ("VARCHAR", values) for c, values in columns.items()})
 
 
 def sensitive_of(engine: Engine, catalog: str, release_id: str) -> tuple[str, ...]:

@@ -26,14 +26,10 @@ def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | Non
     """
     secret = os.urandom(KEY_BYTES) if key is None else key
     found = engine.query("release/tid_chunks", {"ids": ids}, chunk_size=CHUNK)
-    chunks = list(zip(found["chunk"].tolist(), found["last_tid"].tolist(), strict=True)) or [(0, -1)]
-    draws = engine.put(
-        DRAWS, _draws(secret, *chunks[0])
-    )  # an empty table would get rows that DuckDB 2.0 believes are NULL
-    for chunk, last in chunks[1:]:
-        with engine.registered({name: values for name, (_, values) in _draws(secret, chunk, last).items()}) as source:
-            rows = exp.select("tid", "drawn").from_(source.expression())
-            engine.run(exp.Insert(this=draws.expression(), expression=rows), "numbering the transactions")
+    first, *others = zip(found["chunk"].tolist(), found["last_tid"].tolist(), strict=True) if len(found["chunk"]) else [(0, -1)]
+    draws = engine.put(DRAWS, _draws(secret, *first))  # an empty table would get rows that DuckDB 2.0 believes are NULL
+    for chunk, last in others:
+        engine.insert(draws, _draws(secret, chunk, last))
     numbered = engine.create(NUMBERS, "release/random_numbers", {"ids": ids, "draws": draws})
     engine.drop(draws)
     return numbered

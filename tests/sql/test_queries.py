@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine, all_names, load
+from anondb.engine import DuckDBEngine, Engine, Table, all_names, load
 from anondb.engine.locked import HAS_TRIGGERS
 from anondb.engine.queries import NamedQuery
+from anondb.engine.texts import named_text
 from anondb.errors import InternalError
 
 Row = tuple[Any, ...]
@@ -416,6 +417,15 @@ def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
     engine._connection.execute(f"EXPLAIN {tree.sql(dialect='duckdb')}")
     found = engine._connection.execute(f"DESCRIBE {tree.sql(dialect='duckdb')}").fetchall()
     assert tuple(row[0] for row in found) == query.returns
+
+
+@pytest.mark.parametrize("name", all_names())
+def test_the_text_of_a_query_is_that_of_its_tree(name: str) -> None:
+    query = load(name)
+    for value in (5, -3, None, True, 2.5e-7, 'it\'s "x"'):
+        for table in (Table("a b", 'c"d', "e"), exp.select("x", "y").from_("z").where("x > 1")):
+            tables, values = dict.fromkeys(query.reads, table), dict.fromkeys(query.params, value)
+            assert named_text(name, tables, values) == query.bind(tables, values).sql(dialect="duckdb")
 
 
 def test_binding_is_strict() -> None:
