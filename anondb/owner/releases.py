@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace as replace_fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,10 +24,10 @@ from anondb.promises.check import verify_release
 from anondb.promises.spec import Knowledge
 from anondb.release.objects import (
     ANATOMY,
-    Kind,
+    FoundRelease,
     SchemaName,
     find_schema,
-    read_manifest,
+    read_release,
     release_kind,
     release_schema,
 )
@@ -73,19 +73,24 @@ def find_release(engine: DuckDBEngine, name: str) -> SchemaName:
     Raises:
         InputError: no release of this name exists.
     """
-    return _schema_and_kind(engine, name)[0]
+    return find_whole(engine, name).schema
 
 
-def _schema_and_kind(engine: DuckDBEngine, name: str) -> tuple[SchemaName, Kind]:
+def find_whole(engine: DuckDBEngine, name: str) -> FoundRelease:
+    """A release in the owner's database.
+
+    Raises:
+        InputError: no release of this name exists.
+    """
     schema = find_schema(engine, release_schema(current_catalog(engine), name))
     if schema is None:
         hint = "A run over files keeps none: load them into a database first, with anondb load."
         hint = hint if engine.one_shot else "List them: anondb releases."
         raise InputError(f"There is no release {name!r}.", code="no_such_release", hint=hint)
-    kind = release_kind(engine, schema)
-    if kind is None:
+    found = read_release(engine, schema)
+    if found is None:
         raise InputError(f"The schema {schema.name!r} does not hold a release.", code="not_a_release")
-    return schema, kind
+    return found
 
 
 def asked_table(dataset: Dataset, name: str) -> str:
@@ -188,10 +193,10 @@ def measure_release(engine: DuckDBEngine, name: str, workload: Workload) -> Accu
     """
     catalog = current_catalog(engine)
     with engine.transaction():
-        schema, kind = _schema_and_kind(engine, name)
+        found = find_whole(engine, name)
+        schema, kind, manifest = found.schema, found.kind, found.manifest
         check_writable(engine, catalog)
         entry, dataset = load_source(engine, name)
-        manifest = read_manifest(engine, schema)
         queries = queries_of(engine, dataset, workload, partial(generalized_members, engine, schema, dataset))
         unchanged = dataset.n_transactions == int(manifest["transactions"]) and (
             entry.fingerprint == fingerprint(engine, dataset)
@@ -241,23 +246,32 @@ def publish_release(
     from anondb.promises.spec import Shown
 
     catalog = current_catalog(engine)
-    with engine.transaction():
-        manifest = read_manifest(engine, find_release(engine, name))
-    before = (
-        [] if engine.one_shot else overlap.earlier(engine, catalog, *_subject(engine, name, manifest["release_id"]))
-    )
+    before = [] if engine.one_shot or not publications.publications(engine, catalog) else _earlier(engine, name)
     if before and not allow_overlap:
         raise overlap.refused(name, before)
     intersections = _measured(engine, name, before)
     with engine.transaction():
-        privacy = ledger.privacy_of(engine, catalog, manifest["release_id"])
-        private = ledger.sensitive_of(engine, catalog, manifest["release_id"])
-        shown = Shown(privacy, private) if include_constraints else Shown("pgen" if privacy == "pgen" else None)
+        found = find_whole(engine, name)
+        manifest = found.manifest
+        known = knowledge_of(engine, catalog, manifest["release_id"])
+        shown = Shown("pgen" if known.privacy == "pgen" else None)
+        if include_constraints:
+            shown = Shown(known.privacy, known.sensitive or ())
         place = None
         if proof is not None:
-            shown = replace_fields(shown, values=value_columns(engine, find_release(engine, name)))
+            shown = replace_fields(shown, values=value_columns(engine, found.schema))
             place = proof_directory(proof, manifest, shown)
-        file = seal(engine, name, path, intersections, verified, replace=replace, allow_overlap=allow_overlap)
+        file = seal(
+            engine,
+            name,
+            found,
+            path,
+            intersections,
+            verified,
+            replace=replace,
+            allow_overlap=allow_overlap,
+            known=known,
+        )
     if place is not None:
         write_proof(place, manifest, (file.sha256, file.content_digest), shown)
     return replace_fields(file, proof=place)
@@ -273,17 +287,20 @@ def knowledge_of(engine: Engine, catalog: str, release_id: str) -> Knowledge:
 def seal(
     engine: DuckDBEngine,
     name: str,
+    found: FoundRelease,
     path: str,
     intersections: Sequence[Intersection],
     verified: RowSums | None = None,
     *,
     replace: bool,
     allow_overlap: bool,
+    known: Knowledge | None = None,
 ) -> PublishedFile:
     """Seal a release into its file, verify the sealed rows, and record the publication and its ``intersections`` with
     earlier ones in the ledger. Call it inside ``engine.transaction()``: the file comes last.
 
     If the release still has the rows that were ``verified`` in this process, the sealed rows are compared with these.
+    ``known`` (the inputs of its check other than its rows) is read from the ledger unless the caller has it.
 
     Raises:
         AnondbError: see ``publish_release``; nothing was written.
@@ -291,19 +308,17 @@ def seal(
     from anondb.release.publish import publish
 
     catalog = current_catalog(engine)
-    schema, kind = _schema_and_kind(engine, name)
-    manifest = read_manifest(engine, schema)
-    model = model_of(manifest)
-    known = knowledge_of(engine, catalog, manifest["release_id"])
+    model = model_of(found.manifest)
+    checked_with = knowledge_of(engine, catalog, found.manifest["release_id"]) if known is None else known
     if not engine.one_shot:
         check_writable(engine, catalog)
 
     def check(sealed: DuckDBEngine, sealed_schema: SchemaName) -> None:
         with sealed.transaction():
-            if not verify_release(sealed, sealed_schema, model, kind=kind, knowledge=known).verified:
+            if not verify_release(sealed, sealed_schema, model, kind=found.kind, knowledge=checked_with).verified:
                 raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
-    file = publish(engine, schema, path, kind=kind, replace=replace, check=check, verified=verified)
+    file = publish(engine, found.schema, path, kind=found.kind, replace=replace, check=check, verified=verified)
     if not engine.one_shot:
         smallest = [i.smallest for i in intersections if i.smallest is not None]
         publications.record_publication(
@@ -363,11 +378,11 @@ def check_source_not_published(engine: DuckDBEngine, transactions: Any) -> None:
         raise overlap.refused(source.table, same)
 
 
-def _subject(
-    engine: DuckDBEngine, name: str, release_id: str
-) -> tuple[overlap.Subject, Callable[[ledger.LedgerEntry], Dataset], str]:
-    """The arguments of ``overlap.earlier`` for a release to be published."""
+def _earlier(engine: DuckDBEngine, name: str) -> list[overlap.Earlier]:
+    """The earlier publications that may contain persons of a release to be published."""
     catalog = current_catalog(engine)
+    with engine.transaction():
+        release_id = find_whole(engine, name).manifest["release_id"]
     entry = ledger.find(engine, catalog, name)
     subject = overlap.Subject(
         name=name,
@@ -376,7 +391,7 @@ def _subject(
         transactions=None if entry is None else entry.transactions,
         read=lambda: load_source(engine, name)[1],
     )
-    return subject, partial(load_entry, engine), release_id
+    return overlap.earlier(engine, catalog, subject, partial(load_entry, engine), release_id)
 
 
 def _measured(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:

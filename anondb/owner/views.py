@@ -273,7 +273,7 @@ def _sealed(
     verified: RowSums | None,
 ) -> PublishedFile:
     """Seal the release of a view, and compare it with earlier publications. Call it inside a transaction."""
-    catalog, schema = stored.current_catalog(engine), stored.find_release(engine, view.name)
-    intersections = overlap.measure(engine, catalog, schema, before, dataset)
+    catalog, found = stored.current_catalog(engine), stored.find_whole(engine, view.name)
+    intersections = overlap.measure(engine, catalog, found.schema, before, dataset)
     allowed = bool(view.options.get("allow_overlap", False))
-    return stored.seal(engine, view.name, path, intersections, verified, replace=replace, allow_overlap=allowed)
+    return stored.seal(engine, view.name, found, path, intersections, verified, replace=replace, allow_overlap=allowed)

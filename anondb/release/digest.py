@@ -12,6 +12,7 @@ element; NULL is ``-``.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from sqlglot import exp
@@ -19,7 +20,7 @@ from sqlglot import exp
 from anondb.engine import Engine, Table
 from anondb.engine.queries import source_digest
 from anondb.release.definitions import definition_queries
-from anondb.release.objects import ROW_ORDER, Kind, SchemaName
+from anondb.release.objects import ROW_ORDER, Kind, SchemaName, table_counts
 
 PREFIX = "content:"
 _BLOCK = 65_536  # transactions
@@ -33,33 +34,51 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def content_digest(engine: Engine, schema: SchemaName, kind: Kind) -> str:
-    """The content digest, with its prefix ``content:``. Check the catalog of the release first."""
-    lines = [_table_line(engine, schema, name, kind) for name in kind.tables]
+def content_digest(engine: Engine, schema: SchemaName, kind: Kind, counts: Mapping[str, int] | None = None) -> str:
+    """The content digest, with its prefix ``content:``. Check the catalog of the release first.
+
+    ``counts`` (the number of rows of each table) is read from the release unless the caller has it.
+    """
+    counts = table_counts(engine, schema, kind) if counts is None else counts
+    lines = [_table_line(engine, schema, name, kind, counts[name]) for name in kind.tables]
     lines += [f"text {name} {source_digest(query)}" for name, query in definition_queries(kind)]
     return PREFIX + hashlib.sha256("".join(f"{line}\n" for line in sorted(lines)).encode()).hexdigest()
 
 
-def _table_line(engine: Engine, schema: SchemaName, name: str, kind: Kind) -> str:
+def _table_line(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> str:
     columns = kind.tables[name]
-    rows, digests = _block_digests(engine, schema, name, kind)
+    digests = _block_digests(engine, schema, name, kind, rows)
     described = ", ".join(f"{column} {of_type}" for column, of_type in columns.items())
     return f"table {name}({described}) {rows} {hashlib.sha256(''.join(digests).encode()).hexdigest()}"
 
 
-def _block_digests(engine: Engine, schema: SchemaName, name: str, kind: Kind) -> tuple[int, list[str]]:
-    """The number of rows of a table, and the digests of its blocks in order."""
+def _block_digests(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> list[str]:
+    """The digests of the blocks of a table, in order."""
     block: exp.Expr = exp.convert(0)
     if kind.number in kind.tables[name]:
         number = exp.column(exp.to_identifier(kind.number, quoted=True))
         block = exp.IntDiv(this=number, expression=exp.convert(_BLOCK))
-    rows, ranges = _ranges(engine, schema.table(name), block)
     query = _blocks(schema, name, kind, block)
     digests: list[str] = []
-    for part in ranges:
+    limit = engine.memory_limit
+    at_once = _AT_ONCE if limit is None else min(_AT_ONCE, limit // _ROW_BYTES)
+    for part in [None] if rows <= at_once else _ranges(engine, schema.table(name), block, rows, at_once):
         chosen = query if part is None else query.where(block.copy().between(*part))
         digests += engine.select(chosen, "the digest of a table")["digest"].tolist()
-    return rows, digests
+    return digests
+
+
+def _ranges(engine: Engine, table: Table, block: exp.Expr, rows: int, at_once: int) -> list[tuple[int, int] | None]:
+    """Ranges of blocks that hold as many rows as are digested at once; a single one, None, if rows have no number: a file that
+    somebody changed may have them, and they are in no range."""
+    counts = {"numbered": exp.Count(this=block), "first": exp.Min(this=block), "last": exp.Max(this=block)}
+    columns = [column.as_(name, quoted=True) for name, column in counts.items()]
+    size = engine.select(exp.select(*columns).from_(table.expression()), "the size of a table")
+    if int(size["numbered"][0]) < rows:
+        return [None]
+    first, last = int(size["first"][0]), int(size["last"][0])
+    step = max((last - first + 1) * at_once // rows, 1)
+    return [(low, low + step - 1) for low in range(first, last + 1, step)]
 
 
 def _ranges(engine: Engine, table: Table, block: exp.Expr) -> tuple[int, list[tuple[int, int] | None]]:

@@ -31,6 +31,7 @@ from anondb.release.objects import (
     relational_kind,
     release_kind,
     sensitive_text,
+    table_counts,
     with_item_supports,
 )
 from anondb.release.relational import shown_attributes, write_records
@@ -377,13 +378,3 @@ def _freeze_buckets(
         manifest=manifest,
         kind=ANATOMY,
     )
-
-
-def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:
-    """The number of rows of each table of a release."""
-    counts = [
-        exp.select(exp.Count(this=exp.Star())).from_(schema.table(n).expression()).subquery().as_(n)
-        for n in kind.tables
-    ]
-    rows = engine.select(exp.select(*counts), "counting the rows of a release")
-    return {name: int(column[0]) for name, column in rows.items()}

@@ -23,8 +23,7 @@ from anondb.release.findings import (
     stored_statistics,
     written_by,
 )
-from anondb.release.freeze import table_counts
-from anondb.release.objects import Kind, SchemaName
+from anondb.release.objects import Kind, SchemaName, table_counts
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
 from anondb.release.reader import locked_engine
 
@@ -93,7 +92,7 @@ def inspect(path: str | os.PathLike[str]) -> Inspection:
         findings += disorder
         largest = max((abs(r) for r in rhos.values()), default=0.0)
         figures["order"] = f"largest |rho| {largest:.4f}, limit {RHO_LIMIT / max(n, 1) ** 0.5:.4f}"
-        figures["digest"] = content_digest(engine, schema, kind)
+        figures["digest"] = content_digest(engine, schema, kind, counts)
         compared, differing = _rebuild(engine, schema, kind, place, catalog.manifest["release_id"])
         figures["bytes"] = f"{size}, {compared}"
         return Inspection(place, catalog.manifest, figures, tuple(findings + differing))

@@ -26,7 +26,9 @@ def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | Non
     """
     secret = os.urandom(KEY_BYTES) if key is None else key
     found = engine.query("release/tid_chunks", {"ids": ids}, chunk_size=CHUNK)
-    first, *others = zip(found["chunk"].tolist(), found["last_tid"].tolist(), strict=True) if len(found["chunk"]) else [(0, -1)]
+    first, *others = (
+        zip(found["chunk"].tolist(), found["last_tid"].tolist(), strict=True) if len(found["chunk"]) else [(0, -1)]
+    )
     draws = engine.put(DRAWS, _draws(secret, *first))  # an empty table would get rows that DuckDB 2.0 believes are NULL
     for chunk, last in others:
         engine.insert(draws, _draws(secret, chunk, last))

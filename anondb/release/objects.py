@@ -206,6 +206,21 @@ def kind_of_rows(manifest: Mapping[str, str]) -> Kind | None:
 
 def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
     """The kind of release in a schema, by its manifest's model; None if it holds none, or a table is missing."""
+    found = read_release(engine, schema)
+    return None if found is None else found.kind
+
+
+@dataclass(frozen=True)
+class FoundRelease:
+    """A release in a schema: its kind and its manifest."""
+
+    schema: SchemaName
+    kind: Kind
+    manifest: dict[str, str]
+
+
+def read_release(engine: Engine, schema: SchemaName) -> FoundRelease | None:
+    """The release in a schema; None if it holds none, or a table is missing."""
     rows = engine.query("release/columns", catalog_name=schema.catalog, schema=schema.name)
     columns: dict[str, dict[str, str]] = {}
     for table, column, of_type in zip(*(rows[c].tolist() for c in rows), strict=True):
@@ -220,7 +235,7 @@ def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
         kind = kind_of_rows(manifest)
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
-    return as_read(engine, schema, kind)
+    return FoundRelease(schema, as_read(engine, schema, kind), manifest)
 
 
 def as_read(engine: Engine, schema: SchemaName, kind: Kind) -> Kind:
@@ -235,6 +250,16 @@ def is_local(engine: Engine, schema: SchemaName) -> bool:
     """Whether the released items overlap, which makes readers treat the release as a local recoding."""
     kind = release_kind(engine, schema)
     return kind is not None and kind.local
+
+
+def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dict[str, int]:
+    """The number of rows of each table of a release."""
+    counts = [
+        exp.select(exp.Count(this=exp.Star())).from_(schema.table(n).expression()).subquery().as_(n)
+        for n in kind.tables
+    ]
+    rows = engine.select(exp.select(*counts), "counting the rows of a release")
+    return {name: int(column[0]) for name, column in rows.items()}
 
 
 def sensitive_text(items: Iterable[str]) -> str:

@@ -21,9 +21,8 @@ from anondb.release.catalog import create_table, sealed_catalog
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
-from anondb.release.freeze import table_counts
 from anondb.release.numbering import DRAWS, NUMBERS, number_transactions
-from anondb.release.objects import ROW_ORDER, SEALED_SCHEMA, Kind, SchemaName, read_manifest, release_kind
+from anondb.release.objects import ROW_ORDER, SEALED_SCHEMA, Kind, SchemaName, read_manifest, release_kind, table_counts
 from anondb.release.paths import build_directory, check_target, described, sweep_builds, sync
 from anondb.release.row_sums import RowSums, row_sums, rows_of
 
@@ -223,6 +222,6 @@ def _check_sealed(
                 raise InternalError("The rows of the sealed file differ from the verified ones.")
         elif check is not None:
             check(reader, schema)
-        return content_digest(reader, schema, kind)
+        return content_digest(reader, schema, kind, counts)
     finally:
         reader.close()

@@ -15,6 +15,6 @@ WITH told AS (
 SELECT
     coalesce(told.model, '') = 'k'
     OR (coalesce(told.model, '') IN ('kkm', 'klm') AND coalesce(told.suppression, '') <> 'none')
-    OR coalesce((SELECT count(DISTINCT complete) FROM transaction_ids), 0) > 1
+    OR coalesce((SELECT min(complete) <> max(complete) FROM transaction_ids), false)
     OR EXISTS (SELECT 1 FROM released_items GROUP BY item HAVING count(*) > 1) AS is_local
 FROM told
