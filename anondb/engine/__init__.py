@@ -3,8 +3,8 @@
 from anondb.engine.binding import Binder, Shape
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import check_collation, is_binary
-from anondb.engine.interface import Columns, Engine, Tables
-from anondb.engine.queries import NamedQuery, all_names, load
+from anondb.engine.interface import Columns, Engine
+from anondb.engine.queries import NamedQuery, NamedRows, Tables, all_names, load
 from anondb.engine.tables import Table
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "DuckDBEngine",
     "Engine",
     "NamedQuery",
+    "NamedRows",
     "Shape",
     "Table",
     "Tables",

@@ -15,13 +15,13 @@ import numpy as np
 from sqlglot import exp
 
 from anondb.engine.failures import bad_unicode, open_error, transaction_open, wrap
-from anondb.engine.interface import Columns, Tables
+from anondb.engine.interface import Columns
 from anondb.engine.memory import array_bytes, bytes_of
-from anondb.engine.queries import Value
+from anondb.engine.queries import NamedRows, Tables, Value
 from anondb.engine.shadowed import NameCheck
 from anondb.engine.spill import private_directory
 from anondb.engine.tables import Table
-from anondb.engine.texts import creation, drop_text, filling_text, named_text, text_of
+from anondb.engine.texts import DUCKDB, creation, drop_text, filling_text, named_text, text_of
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 
 _T = TypeVar("_T")
@@ -190,7 +190,7 @@ class DuckDBEngine:
         raise BudgetExceeded(f"A statement took longer than the limit of {self._max_seconds:g} seconds.")
 
     def _execute(self, statement: exp.Expr | str, what: str, fetch: bool = False) -> Columns:
-        text = statement if isinstance(statement, str) else statement.sql(dialect="duckdb")
+        text = statement if isinstance(statement, str) else statement.sql(dialect=DUCKDB)
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
@@ -245,16 +245,17 @@ class DuckDBEngine:
     def create(
         self,
         target: str | Table,
-        name: str | exp.Query,
+        name: str | exp.Query | NamedRows,
         tables: Tables | None = None,
         **values: Value,
     ) -> Table:
-        """``CREATE TABLE target AS`` the named query (or a tree); a plain name makes a work table. Returns its identity."""
+        """``CREATE TABLE target AS`` a named query or a tree; a plain name makes a work table. Returns its identity."""
         table = self._target(target)
-        if isinstance(name, str):
-            self._execute(named_text(name, tables or {}, values, table), f"query {name}")
-        else:
+        if isinstance(name, exp.Expr):
             self._execute(creation(table, name), "generated query")
+        else:
+            rows = NamedRows(name, tables or {}, values) if isinstance(name, str) else name
+            self._execute(named_text(rows.name, rows.tables, rows.values, table), f"query {rows.name}")
         return table
 
     def _target(self, target: str | Table) -> Table:

@@ -14,11 +14,10 @@ from typing import Any, Protocol
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine.queries import Value
+from anondb.engine.queries import NamedRows, Tables, Value
 from anondb.engine.tables import Table
 
 Columns = dict[str, npt.NDArray[Any]]
-Tables = Mapping[str, Table | exp.Query]
 
 
 class Engine(Protocol):
@@ -55,7 +54,7 @@ class Engine(Protocol):
         ...
 
     def create(
-        self, target: str | Table, name: str | exp.Query, tables: Tables | None = None, **values: Value
+        self, target: str | Table, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
     ) -> Table:
         """Create a table from a named query or a tree: a work table if ``target`` is a string. Return its identity."""
         ...

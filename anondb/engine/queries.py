@@ -50,6 +50,22 @@ Value = int | float | str | bool | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class NamedRows:
+    """The rows of a named query with its tables and values, as a table of another query; no tree is made of them."""
+
+    name: str
+    tables: Tables
+    values: Mapping[str, Value]
+
+    def tree(self) -> exp.Query:
+        """The query as a tree."""
+        return load(self.name).bind(self.tables, self.values)
+
+
+Tables = Mapping[str, Table | exp.Query | NamedRows]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class NamedQuery:
     """A parsed ``.sql`` file: what it reads, its parameters, what it returns (column names) and its grain."""
 
@@ -65,7 +81,7 @@ class NamedQuery:
         if set(tables) != set(self.reads) or set(values) != self.params:
             raise InternalError(f"query {self.name} was bound to the wrong tables or values")
 
-    def bind(self, tables: Mapping[str, Table | exp.Query], values: Mapping[str, Value | exp.Expr]) -> exp.Query:
+    def bind(self, tables: Tables, values: Mapping[str, Value | exp.Expr]) -> exp.Query:
         """Return the statement with its tables and values in place; exactly the names of the header must be bound."""
         self.check(tables, values)
         tree = self.tree.copy()
@@ -80,7 +96,8 @@ class NamedQuery:
                 bound = target.expression()
                 bound.set("alias", alias.copy())
             else:
-                bound = exp.Subquery(this=target.copy(), alias=alias.copy())
+                query = target.tree() if isinstance(target, NamedRows) else target.copy()
+                bound = exp.Subquery(this=query, alias=alias.copy())
             for key in ("joins", "laterals", "pivots"):
                 if node.args.get(key):
                     bound.set(key, node.args[key])

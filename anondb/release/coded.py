@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, NamedRows, Table
 from anondb.errors import InputError
 from anondb.release.objects import SchemaName
 
@@ -45,11 +45,11 @@ class CodedRelease:
 
         Transactions without items have no row here: see ``ids``.
         """
-        rows = load("release/coded_transactions").bind({"items": self.items, **self._rows}, {})
+        tables = {"items": self.items, **self._rows}
         if int(self._engine.scalar("release/out_of_order", self._rows)):  # merging takes 15 times as long
+            rows = NamedRows("release/coded_transactions", tables, {})
             return self._make("frozen_transactions", "release/merged_rows", transactions=rows)
-        self._made.append(self._engine.create("frozen_transactions", rows))
-        return self._made[-1]
+        return self._make("frozen_transactions", "release/coded_transactions", **tables)
 
     @property
     def ids(self) -> exp.Select:
@@ -64,7 +64,7 @@ class CodedRelease:
         """
         return self._make("frozen_contents", "verify/classes", transactions=self.transactions, ids=self.ids)
 
-    def _make(self, target: str, name: str, **tables: Table | exp.Query) -> Table:
+    def _make(self, target: str, name: str, **tables: Table | exp.Query | NamedRows) -> Table:
         self._made.append(self._engine.create(target, name, tables))
         return self._made[-1]
 

@@ -60,17 +60,21 @@ def _block_digests(engine: Engine, schema: SchemaName, name: str, kind: Kind, ro
         block = exp.IntDiv(this=number, expression=exp.convert(_BLOCK))
     query = _blocks(schema, name, kind, block)
     digests: list[str] = []
-    limit = engine.memory_limit
-    at_once = _AT_ONCE if limit is None else min(_AT_ONCE, limit // _ROW_BYTES)
-    for part in [None] if rows <= at_once else _ranges(engine, schema.table(name), block, rows, at_once):
+    for part in _ranges(engine, schema.table(name), block, rows):
         chosen = query if part is None else query.where(block.copy().between(*part))
         digests += engine.select(chosen, "the digest of a table")["digest"].tolist()
     return digests
 
 
-def _ranges(engine: Engine, table: Table, block: exp.Expr, rows: int, at_once: int) -> list[tuple[int, int] | None]:
-    """Ranges of blocks that hold as many rows as are digested at once; a single one, None, if rows have no number: a file that
-    somebody changed may have them, and they are in no range."""
+def _ranges(engine: Engine, table: Table, block: exp.Expr, rows: int) -> list[tuple[int, int] | None]:
+    """Ranges of blocks whose texts fit in memory at once; a single one, None, if all do.
+
+    Rows without a block (a file that somebody changed may have them) are in no range, so that nothing is divided.
+    """
+    limit = engine.memory_limit if rows > _BLOCK else None
+    at_once = _AT_ONCE if limit is None else min(_AT_ONCE, limit // _ROW_BYTES)
+    if rows <= at_once:
+        return [None]
     counts = {"numbered": exp.Count(this=block), "first": exp.Min(this=block), "last": exp.Max(this=block)}
     columns = [column.as_(name, quoted=True) for name, column in counts.items()]
     size = engine.select(exp.select(*columns).from_(table.expression()), "the size of a table")
@@ -79,29 +83,6 @@ def _ranges(engine: Engine, table: Table, block: exp.Expr, rows: int, at_once: i
     first, last = int(size["first"][0]), int(size["last"][0])
     step = max((last - first + 1) * at_once // rows, 1)
     return [(low, low + step - 1) for low in range(first, last + 1, step)]
-
-
-def _ranges(engine: Engine, table: Table, block: exp.Expr) -> tuple[int, list[tuple[int, int] | None]]:
-    """The number of rows of a table, and ranges of blocks that hold as many as are digested at once; None for all.
-
-    Rows without a block (a file that somebody changed may have them) are in no range, so that nothing is divided.
-    """
-    figures = {
-        "rows": exp.Count(this=exp.Star()),
-        "numbered": exp.Count(this=block.copy()),
-        "first": exp.Min(this=block.copy()),
-        "last": exp.Max(this=block.copy()),
-    }
-    columns = [figure.as_(name, quoted=True) for name, figure in figures.items()]
-    size = engine.select(exp.select(*columns).from_(table.expression()), "the size of a table")
-    rows, numbered = int(size["rows"][0]), int(size["numbered"][0])
-    limit = engine.memory_limit
-    at_once = _AT_ONCE if limit is None else min(_AT_ONCE, limit // _ROW_BYTES)
-    if rows <= at_once or numbered < rows:
-        return rows, [None]
-    first, last = int(size["first"][0]), int(size["last"][0])
-    step = max((last - first + 1) * at_once // rows, 1)
-    return rows, [(low, low + step - 1) for low in range(first, last + 1, step)]
 
 
 def _blocks(schema: SchemaName, name: str, kind: Kind, block: exp.Expr) -> exp.Select:

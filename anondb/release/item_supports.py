@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, NamedRows, Table
 from anondb.release.objects import SUPPORTS, SchemaName
 
 if TYPE_CHECKING:
@@ -48,12 +47,12 @@ def write_item_supports(
     rows = {name: schema.table(name) for name in ("transaction_items", "labels", "released_items")}
     original = {"transactions": dataset.transactions, "items": dataset.items}
     if local:
-        holders = load("release/holders").bind(original | {"numbered": numbered} | rows, {})
+        holders = NamedRows("release/holders", original | {"numbered": numbered} | rows, {})
     else:
-        holders = load("release/item_holders").bind(original | {"released_items": rows["released_items"]}, {})
-    tables: dict[str, Table | exp.Query] = {
+        holders = NamedRows("release/item_holders", original | {"released_items": rows["released_items"]}, {})
+    tables: dict[str, Table | NamedRows] = {
         "released_items": rows["released_items"],
-        "supports": load("release/label_counts").bind({n: rows[n] for n in ("transaction_items", "labels")}, {}),
+        "supports": NamedRows("release/label_counts", {n: rows[n] for n in ("transaction_items", "labels")}, {}),
         "holders": holders,
     }
     bounds = engine.query("release/item_supports", tables, k=rule.k, m=rule.m)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, NamedRows, Table
 
 Ints = npt.NDArray[np.int64]
 
@@ -27,7 +27,7 @@ def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | e
     Returns:
         Work table ``(set_id, support)``; sets without support and the empty set are missing.
     """
-    supports = load("transactions/supports").bind({"transactions": transactions}, {})
+    supports = NamedRows("transactions/supports", {"transactions": transactions}, {})
     ranked = engine.create(f"{target}_ranked", "utility/ranked", {"sets": sets, "supports": supports})
     sizes = engine.query("utility/set_sizes", {"ranked": ranked})["size"].tolist()
     counted = _count_ranked(engine, target, transactions, ranked, sizes)
@@ -37,19 +37,21 @@ def count_sets(engine: Engine, target: str, transactions: Table, sets: Table | e
 
 def _count_ranked(engine: Engine, target: str, transactions: Table, ranked: Table, sizes: list[int]) -> Table:
     """Count the supports of ranked sets ``(set_id, item, place, size)``, whose distinct sizes are ``sizes``, ascending."""
-    hits: Table | exp.Query = load("utility/first_hits").bind({"ranked": ranked, "transactions": transactions}, {})
-    done = load("utility/hit_counts").bind({"hits": hits}, {"place": 1})
+    hits: Table | NamedRows = NamedRows("utility/first_hits", {"ranked": ranked, "transactions": transactions}, {})
+    counts = {1: NamedRows("utility/hit_counts", {"hits": hits}, {"place": 1})}
     kept: list[Table] = []
     for place in range(2, max(sizes, default=1) + 1):
         tables = {"hits": hits, "ranked": ranked, "transactions": transactions}
-        hits = load("utility/next_hits").bind(tables, {"place": place})
+        hits = NamedRows("utility/next_hits", tables, {"place": place})
         if place < sizes[-1]:
             hits = engine.create(f"{target}_hits_{place}", hits)
             kept.append(hits)
-        if place in sizes:
-            counts = load("utility/hit_counts").bind({"hits": hits}, {"place": place})
-            done = exp.union(done, counts, distinct=False) if sizes[0] < place else counts
-    result = engine.create(target, done)
+        counts[place] = NamedRows("utility/hit_counts", {"hits": hits}, {"place": place})
+    wanted = [counts[place] for place in sizes or [1]]
+    if len(wanted) == 1:
+        result = engine.create(target, wanted[0])
+    else:
+        result = engine.create(target, exp.union(*(rows.tree() for rows in wanted), distinct=False))
     engine.drop(*kept)
     return result
 

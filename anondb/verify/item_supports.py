@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, NamedRows, Table
 
 
 def verify_item_supports(
@@ -30,5 +30,5 @@ def verify_item_supports(
         "released_items": released_items,
         "item_supports": item_supports,
     }
-    violations = load("verify/item_supports").bind(tables, {"k": k, "m": m})
+    violations = NamedRows("verify/item_supports", tables, {"k": k, "m": m})
     return int(engine.scalar("verify/count", {"itemsets": violations}))

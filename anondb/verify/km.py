@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, NamedRows, Table
 from anondb.errors import BudgetExceeded
 from anondb.models.km import KmAnonymity
 from anondb.verify import supersets
@@ -84,8 +84,8 @@ def _finite(place: Work, transactions: Table, items: Table, k: int, m: int, want
         frequent_items = profile["items"]
         threats = 0
         for low, high in _pair_ranges(place, transactions, profile["pair_rows"], frequent_items):
-            rare = bound("pairs", {"transactions": transactions}, low=low, high=high, most=k - 1)
-            threats += place.count(rare)
+            values = {"low": low, "high": high, "most": k - 1}
+            threats += place.count(NamedRows("verify/pairs", {"transactions": transactions}, values))
         return threats, []
 
     codes = place.table("codes", "codes", {"transactions": transactions}, least=k)

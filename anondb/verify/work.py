@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, load
+from anondb.engine import Engine, NamedRows, Table, load
 from anondb.errors import BudgetExceeded
 
 CHUNK_ROWS = 30_000_000  # groups of one aggregate, or rows of one candidate table: about 1 GB
@@ -42,7 +42,7 @@ class Work:
         """The single row of numbers that a query in ``sql/verify`` returns."""
         return {c: int(v[0]) for c, v in self.engine.query(f"verify/{name}", tables, **values).items()}
 
-    def count(self, itemsets: Table | exp.Query) -> int:
+    def count(self, itemsets: Table | exp.Query | NamedRows) -> int:
         """The number of rows of a table or query."""
         return int(self.engine.scalar("verify/count", {"itemsets": itemsets}))
 

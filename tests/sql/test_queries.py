@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Engine, Table, all_names, load
+from anondb.engine import DuckDBEngine, Engine, NamedRows, Table, all_names, load
 from anondb.engine.locked import HAS_TRIGGERS
 from anondb.engine.queries import NamedQuery
 from anondb.engine.texts import named_text
@@ -423,7 +423,8 @@ def test_every_query_binds_in_duckdb(engine: Engine, name: str) -> None:
 def test_the_text_of_a_query_is_that_of_its_tree(name: str) -> None:
     query = load(name)
     for value in (5, -3, None, True, 2.5e-7, 'it\'s "x"'):
-        for table in (Table("a b", 'c"d', "e"), exp.select("x", "y").from_("z").where("x > 1")):
+        rows = NamedRows("release/manifest", {"manifest": Table("a", "b", "c")}, {})
+        for table in (Table("a b", 'c"d', "e"), exp.select("x", "y").from_("z").where("x > 1"), rows):
             tables, values = dict.fromkeys(query.reads, table), dict.fromkeys(query.params, value)
             assert named_text(name, tables, values) == query.bind(tables, values).sql(dialect="duckdb")
 
