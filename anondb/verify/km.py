@@ -70,6 +70,11 @@ def _infinite(place: Work, transactions: Table, items: Table, k: int, wanted: in
 def _finite(place: Work, transactions: Table, items: Table, k: int, m: int, wanted: int) -> tuple[int, list[Witness]]:
     if m == 1 and not wanted:
         return place.count(bound("rare_items", {"transactions": transactions}, k=k)), []
+    if m == 2 and not wanted:  # usual for a release: lengths of transactions need not be counted if there are few items
+        few = place.row("item_profile", {"transactions": transactions}, k=k)
+        most_rows = few["occurrences"] * (few["items"] - 1) // 2
+        if not few["rare_items"] and most_rows <= limits.MAX_JOINED_ROWS:
+            return _rare_pairs(place, transactions, most_rows, few["items"], k), []
     profile = place.row("profile", {"transactions": transactions}, k=k)
     violations = profile["rare_items"]
     seen: list[Witness] = []
@@ -80,13 +85,8 @@ def _finite(place: Work, transactions: Table, items: Table, k: int, m: int, want
     m = min(m, profile["longest"])
     if m < 2:
         return violations, seen
-    if m == 2 and not violations and not wanted:  # usual for a release: count the pairs without codes
-        frequent_items = profile["items"]
-        threats = 0
-        for low, high in _pair_ranges(place, transactions, profile["pair_rows"], frequent_items):
-            values = {"low": low, "high": high, "most": k - 1}
-            threats += place.count(NamedRows("verify/pairs", {"transactions": transactions}, values))
-        return threats, []
+    if m == 2 and not violations and not wanted:
+        return _rare_pairs(place, transactions, profile["pair_rows"], profile["items"], k), []
 
     codes = place.table("codes", "codes", {"transactions": transactions}, least=k)
     coded = place.table("coded", "coded", {"transactions": transactions, "codes": codes})
@@ -96,6 +96,15 @@ def _finite(place: Work, transactions: Table, items: Table, k: int, m: int, want
     search = _Search(place, k, codes, coded, names, wanted, violations, seen)
     search.run(min(m, profile["longest"]), profile["pair_rows"])
     return search.violations, search.witnesses
+
+
+def _rare_pairs(place: Work, transactions: Table, rows: int, items: int, k: int) -> int:
+    """The number of rare pairs of items that are all frequent, counted without codes."""
+    threats = 0
+    for low, high in _pair_ranges(place, transactions, rows, items):
+        values = {"low": low, "high": high, "most": k - 1}
+        threats += place.count(NamedRows("verify/pairs", {"transactions": transactions}, values))
+    return threats
 
 
 def _pair_ranges(place: Work, transactions: Table, rows: int, items: int) -> list[tuple[int, int]]:
