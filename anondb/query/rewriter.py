@@ -25,6 +25,7 @@ from anondb.query.predicates import (
     NOT_EMPTY,
     Condition,
     ItemTest,
+    Labels,
     Weights,
     at_least,
     both,
@@ -32,6 +33,7 @@ from anondb.query.predicates import (
     conjuncts,
     either,
     finite,
+    item_all,
     negate,
     on_item,
     renamed,
@@ -186,6 +188,7 @@ class Reader(ConditionReader):
             if not isinstance(call, exp.Sum):
                 raise unsupported(f"{name_of(call)} of a number of each item")
             notes: tuple[str, ...] = (MERGED_NOTE,)
+            person = both(person, at_least(1, item_all(test, Labels(frozenset(label for label, _ in weights)))))
             return Plan(MEASURE, person, name=name, notes=notes, measure=Weights(test, weights), aggregate="sum")
         column = self._column(inner, scope) if isinstance(inner, exp.Column) else None
         measure: Weights | Attribute | None

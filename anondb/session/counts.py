@@ -71,13 +71,13 @@ class _Composer:
             return self._counted(call, condition)
         if isinstance(call, exp.Sum | exp.Avg):
             only(call, "this")
-            total = self._sum(bare(call.this), condition)
+            total, present = self._sum(bare(call.this), condition)
             if total is None:
                 return self._count(call, condition)
             if isinstance(call, exp.Sum):
-                return self._unless_empty(total, condition)
-            double = exp.cast(total, "DOUBLE")
-            return exp.Div(this=double, expression=self._rows(condition), typed=False, safe=False)
+                return self._unless_empty(total, present)
+            double = exp.cast(exp.paren(total), "DOUBLE")
+            return exp.Div(this=double, expression=self._rows(present), typed=False, safe=False)
         if isinstance(call, exp.Min | exp.Max):
             return self._count(call, condition)
         raise unsupported(name_of(call))
@@ -98,20 +98,21 @@ class _Composer:
             return self._count(inner, _both(condition, exp.or_(*(c for c, _ in values))))
         return self._rows(_both(condition, exp.or_(*(c for c, _ in values))))
 
-    def _sum(self, what: exp.Expr, condition: exp.Expr | None) -> exp.Expr | None:
-        """The sum of an expression whose values are literals; None if it is a column."""
+    def _sum(self, what: exp.Expr, condition: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr | None]:
+        """The sum of an expression whose values are literals, and the condition that it is not NULL; None for a column."""
         while isinstance(what, exp.Cast | exp.TryCast):
             what = bare(what.this)
         if isinstance(what, exp.Column | exp.Anonymous):
-            return None
+            return None, condition
         if isinstance(what, exp.Literal) and not what.is_string:
-            return exp.Mul(this=what.copy(), expression=self._rows(condition))
+            return exp.Mul(this=what.copy(), expression=self._rows(condition)), condition
         if isinstance(what, CONDITIONS):
-            return self._rows(_both(condition, what))
+            return self._rows(_both(condition, what)), condition
         if not isinstance(what, exp.Case | exp.If):
             raise unsupported(f"the sum of an expression ({name_of(what)})", "Sum a column, a literal or a condition.")
-        total: exp.Expr | None = None
-        for branch, value in branches(what):
+        listed = branches(what)
+        terms = []
+        for branch, value in listed:
             number = bare(value)
             plain = number.this if isinstance(number, exp.Neg) else number
             if isinstance(number, exp.Null) or (isinstance(number, exp.Literal) and number.name in ("0", "0.0")):
@@ -119,9 +120,14 @@ class _Composer:
             if not isinstance(plain, exp.Literal) or plain.is_string:
                 raise unsupported("the sum of CASE with other values than numbers")
             rows = self._rows(_both(condition, branch))
-            term = rows if number.name == "1" and plain is number else exp.Mul(this=exp.paren(number), expression=rows)
-            total = term if total is None else exp.Add(this=total, expression=term)
-        return exp.Literal.number(0) if total is None else total
+            one = number.name == "1" and plain is number
+            terms.append(rows if one else exp.Mul(this=exp.paren(number), expression=rows))
+        valued = [branch for branch, value in listed if not isinstance(bare(value), exp.Null)]
+        present = condition if len(valued) == len(listed) else _both(condition, exp.or_(*valued))
+        total: exp.Expr = exp.Literal.number(0)
+        for n, term in enumerate(terms):
+            total = term if n == 0 else exp.Add(this=total, expression=term)
+        return total, present
 
 
 def branches(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
 
 from sqlglot import exp
 
-from anondb.query.refusals import name_of, only, unsupported
+from anondb.query.refusals import name_of, only, too_complex, unsupported
 from anondb.query.relations import bare
 from anondb.session import values
 from anondb.session.values import Value
+
+MAX_NODES = 20_000  # of the expression of a bound, which repeats the bounds of its operands
 
 Resolve = Callable[[exp.Expr], Value | None]
 """Looks up columns, aggregates and subqueries; None for other expressions."""
@@ -34,7 +38,10 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
     parts = [read(child, resolve) for _, child in children]
     if all(part.exact for part in parts):
         return Value(_rebuilt(node, [part.estimate for part in parts]))
-    return _inexact(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
+    value = _inexact(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
+    if value.lower is not None and sum(1 for _ in islice(value.lower.walk(), MAX_NODES)) == MAX_NODES:
+        raise too_complex("the bounds of an expression with so many operations would take too long")
+    return value
 
 
 def _children(node: exp.Expr) -> list[tuple[str, exp.Expr]]:
@@ -42,7 +49,7 @@ def _children(node: exp.Expr) -> list[tuple[str, exp.Expr]]:
     listed: list[tuple[str, exp.Expr]] = []
     for key, part in node.args.items():
         for child in part if isinstance(part, list) else [part]:
-            if isinstance(child, exp.If) and isinstance(node, exp.Case):
+            if key == "ifs":
                 listed += [("this", child.this), ("true", child.args["true"])]
             elif isinstance(child, exp.Expr) and not isinstance(
                 child, exp.Identifier | exp.DataType | exp.Var | exp.Star
@@ -58,7 +65,7 @@ def _rebuilt(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
         children = part if isinstance(part, list) else [part]
         changed: list[object] = []
         for child in children:
-            if isinstance(child, exp.If) and isinstance(node, exp.Case):
+            if key == "ifs":
                 changed.append(exp.If(this=next(rest).copy(), true=next(rest).copy()))
             elif isinstance(child, exp.Expr) and not isinstance(
                 child, exp.Identifier | exp.DataType | exp.Var | exp.Star
@@ -126,7 +133,8 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
             ends = [[v.bounds[n] for v in (this, *rest)] for n in (0, 1)]
             if isinstance(node, exp.Coalesce):  # the number may be NULL in some originals, and another one in its place
                 return Value(estimate, values.least(*ends[0]), values.greatest(*ends[1]))
-            return Value(estimate, this.lower, this.upper)
+            equal = values.compared(exp.EQ(this=node.this, expression=node.expression), this, rest[0])
+            return values.chosen([(equal, Value(exp.null()))], replace(this, estimate=estimate), numbers=True)
     if isinstance(node, exp.Least | exp.Greatest):
         operands_of = [of[id(child)] for _, child in _children(node)]
         lows, highs = zip(*(v.bounds for v in operands_of), strict=True)
@@ -159,8 +167,5 @@ def _case(node: exp.Case, of: dict[int, Value]) -> Value:
 
 
 def _numbers(results: list[exp.Expr], of: dict[int, Value]) -> bool:
-    """Whether the results of CASE are numbers."""
-    return all(
-        not of[id(r)].exact or (isinstance(bare(r), exp.Literal) and not bare(r).is_string) or isinstance(r, exp.Neg)
-        for r in results
-    )
+    """Whether the results of CASE may be numbers; the bounds of other types are left out in the end."""
+    return not any(of[id(r)].exact and isinstance(bare(r), exp.Literal) and bare(r).is_string for r in results)

@@ -166,6 +166,19 @@ class Releases:
             )
         return next(bound[0][form] for form in bound[0] if form in self.forms)
 
+    def unqualified(self, tree: exp.Expr) -> exp.Expr:
+        """A query in which a table of persons with another schema or database in its name has its name alone."""
+        names = {lowered(name) for name, _ in self.shapes}
+        for table in tree.find_all(exp.Table):
+            if (
+                table.db
+                and lowered(".".join(p.name for p in table.parts)) not in names
+                and lowered(table.name) in names
+            ):
+                table.set("db", None)
+                table.set("catalog", None)
+        return tree
+
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
         dotted = ".".join(lowered(part.name) for part in table.parts)

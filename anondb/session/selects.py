@@ -215,6 +215,8 @@ class SelectRows:
                 self._shown = self._filter(condition.this, place, self._shown)
         names, values = self._projection()
         listed = projected(values)
+        if self._is_cut(values):
+            self._shown = Rows(exp.false(), exp.true(), open=True)
         rows, tree = self._shown, self.sources.tree
         if rows.sure is not None and rows.likely is not None:
             listed += [rows.sure.copy().as_(SURE), rows.likely.copy().as_(LIKELY)]
@@ -252,6 +254,8 @@ class SelectRows:
         kept = kept.copy() if before is None else exp.and_(before.this, kept)
         holder = {"where": exp.Where, "having": exp.Having, "qualify": exp.Qualify}[clause]
         self.sources.tree.set(clause, holder(this=kept))
+        if value.by_estimate:  # other rows may belong to the result
+            return Rows(exp.false(), exp.true(), open=True, groups=rows.groups)
         if value.lower is None:
             return rows
         self._asked = True
@@ -288,6 +292,13 @@ class SelectRows:
         if self._shown.sure is not None or not all(v.exact for v in values):
             raise unsupported("DISTINCT estimates")
         self.sources.tree.set("distinct", exp.Distinct())
+
+    def _is_cut(self, values: Sequence[Value]) -> bool:
+        """Whether LIMIT or OFFSET chooses rows by estimates."""
+        order = self.node.args.get("order")
+        by = [self._ordered(o, values) for o in (order.expressions if order is not None else ())]
+        cut = any(self.node.args.get(key) is not None for key in ("limit", "offset"))
+        return cut and (self._shown.sure is not None or self._shown.open or not all(value.exact for value in by))
 
     def _order(self, values: Sequence[Value]) -> None:
         """ORDER BY, LIMIT and OFFSET: by the estimates; equal rows are ordered by the exact columns."""

@@ -28,6 +28,19 @@ from anondb.session.result import Result
 
 Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 CERTAIN = "certain"
+NUMERIC = (
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+    "UHUGEINT",
+)
+NUMERIC += ("FLOAT", "DOUBLE", "DECIMAL")
 _SAME = ("table", "id_column", "item_column", "semantics", "model")
 
 
@@ -124,7 +137,7 @@ class Session:
         """
         if bounds not in ("columns", "none"):
             raise InputError("bounds is 'columns' or 'none'.", code="bad_parameter")
-        tree = with_parameters(parse(query), parameters)
+        tree = self._releases.unqualified(with_parameters(parse(query), parameters))
         bound = self._releases.bind(tree.sql("duckdb"))
         try:
             known, notes = self._compiled(tree)
@@ -237,12 +250,13 @@ def _output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tup
     for n, (name, kind, column) in enumerate(zip(names, types, known.columns, strict=True)):
         estimate, lower, upper = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u"))
         columns.append(name)
+        numeric = not kind or kind.startswith(NUMERIC)
         if column.bounded and kind == "BOOLEAN":
             decided = [exp.If(this=lower, true=exp.true()), exp.If(this=exp.Not(this=upper), true=exp.false())]
             listed.append(exp.Case(ifs=decided))
             continue
         listed.append(estimate)
-        if column.bounded and bounds:
+        if column.bounded and bounds and numeric:
             listed += [lower, upper]
             columns += [f"{name}_lower", f"{name}_upper"]
     if known.asked:
