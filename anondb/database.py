@@ -394,7 +394,7 @@ class Database:
             manifest = read_manifest(self.engine, schema)
             promised = model or model_of(manifest)
             named = checks.read_knowledge(self.engine, promised, privacy_constraints, sensitive)
-            noted = stored.knowledge_of(self.engine, schema.catalog, manifest["release_id"])
+            noted = ledger.knowledge_of(self.engine, schema.catalog, manifest["release_id"])
             knowledge = Knowledge(
                 noted.privacy if named.privacy is None else named.privacy,
                 noted.sensitive if named.sensitive is None else named.sensitive,

@@ -21,6 +21,7 @@ from sqlglot.errors import SqlglotError
 from anondb.data.constraints import PrivacyConstraints
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
+from anondb.promises.spec import Knowledge
 from anondb.recoding import Decision
 from anondb.release.objects import same_name
 
@@ -548,3 +549,8 @@ def mark_dropped(engine: Engine, catalog: str, name: str) -> None:
         ),
         "writing the ledger",
     )
+
+
+def knowledge_of(engine: Engine, catalog: str, release_id: str) -> Knowledge:
+    """The inputs of a release's check other than its rows, from the"""
+    return Knowledge(privacy_of(engine, catalog, release_id), tuple(sensitive_of(engine, catalog, release_id)))

@@ -253,7 +253,7 @@ def publish_release(
     with engine.transaction():
         found = find_whole(engine, name)
         manifest = found.manifest
-        known = knowledge_of(engine, catalog, manifest["release_id"])
+        known = ledger.knowledge_of(engine, catalog, manifest["release_id"])
         shown = Shown("pgen" if known.privacy == "pgen" else None)
         if include_constraints:
             shown = Shown(known.privacy, known.sensitive or ())
@@ -275,13 +275,6 @@ def publish_release(
     if place is not None:
         write_proof(place, manifest, (file.sha256, file.content_digest), shown)
     return replace_fields(file, proof=place)
-
-
-def knowledge_of(engine: Engine, catalog: str, release_id: str) -> Knowledge:
-    """The inputs of a release's check other than its rows, from the ledger."""
-    return Knowledge(
-        ledger.privacy_of(engine, catalog, release_id), tuple(ledger.sensitive_of(engine, catalog, release_id))
-    )
 
 
 def seal(
@@ -309,7 +302,7 @@ def seal(
 
     catalog = current_catalog(engine)
     model = model_of(found.manifest)
-    checked_with = knowledge_of(engine, catalog, found.manifest["release_id"]) if known is None else known
+    checked_with = ledger.knowledge_of(engine, catalog, found.manifest["release_id"]) if known is None else known
     if not engine.one_shot:
         check_writable(engine, catalog)
 

@@ -120,7 +120,7 @@ def _verify_recoded(
         "recoded", "statements/recoded", {"transactions": dataset.transactions, "images": images, "codes": codes}
     )
     subject = checks.subject_of(engine, replace(dataset, transactions=recoded, items=codes, bags=None))
-    knowledge = stored.knowledge_of(engine, stored.current_catalog(engine), entry.release_id)
+    knowledge = ledger.knowledge_of(engine, stored.current_catalog(engine), entry.release_id)
     subject = replace(subject, knowledge=knowledge, released_items=released)
     verification = checks.verify_subject(subject, model, witnesses)
     if "item_supports" in read_manifest(engine, schema):

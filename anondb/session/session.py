@@ -29,18 +29,20 @@ from anondb.session.result import Result
 Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 CERTAIN = "certain"
 NUMERIC = (
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
+    "TINY",
+    "SMALL",
+    "INT",
     "BIGINT",
     "HUGEINT",
-    "UTINYINT",
-    "USMALLINT",
-    "UINTEGER",
-    "UBIGINT",
-    "UHUGEINT",
+    "UTINY",
+    "USMALL",
+    "UINT",
+    "UBIG",
+    "UHUGE",
+    "FLOAT",
+    "DOUBLE",
+    "DECIMAL",
 )
-NUMERIC += ("FLOAT", "DOUBLE", "DECIMAL")
 _SAME = ("table", "id_column", "item_column", "semantics", "model")
 
 
