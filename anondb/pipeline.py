@@ -231,14 +231,14 @@ def _release(
     with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
         recoding = recode(engine, policy, task)
         model = promised(policy.model, recoding)
-    asked = asked_table(dataset, name)
     with clock.step(engine, "freeze", "freezing the release"):
         old = find_schema(engine, schema) if policy.replace and not engine.one_shot else None
         if old is not None:
             keep_rows(engine, schema.catalog, old)
         rule = support_rule(model) if policy.item_supports else None
-        named = replace(dataset, table=asked)
-        frozen = freeze(engine, named, recoding, model, release_schema=schema, replace=policy.replace, supports=rule)
+        named = replace(dataset, table=asked_table(dataset, name))
+        write = partial(freeze, replace=policy.replace, supports=rule, records_table=task.records_table)
+        frozen = write(engine, named, recoding, model, release_schema=schema)
         loss = loss_of(recoding, engine, policy, task, frozen)
     with clock.step(engine, "verify", "verifying the frozen rows"):
         rows = CodedRelease(engine, schema)
@@ -262,7 +262,7 @@ def _release(
         frozen=frozen,
         loss=loss,
         accuracy=accuracy,
-        warnings=(*_warnings(policy, task, asked, recoding, frozen), *_inferences(engine, policy, task, frozen, model)),
+        warnings=(*_warnings(policy, task, recoding, frozen), *_inferences(engine, policy, task, frozen, model)),
         seconds={},
         anatomy=anatomy,
         constraints=constraints,
@@ -294,9 +294,10 @@ def _inferences(engine: Engine, policy: Policy, task: Task, frozen: FrozenReleas
     return inference_warning(engine, policy, task, frozen, model)
 
 
-def _warnings(policy: Policy, task: Task, asked: str, recoding: Recoding, frozen: FrozenRelease) -> tuple[str, ...]:
-    """Remarks for the owner; ``asked`` is the table that analysts query."""
+def _warnings(policy: Policy, task: Task, recoding: Recoding, frozen: FrozenRelease) -> tuple[str, ...]:
+    """Remarks for the owner."""
     other_table: tuple[str, ...] = ()
+    asked = frozen.manifest["table"]
     if asked != task.dataset.table:
         other_table = (
             f"Counts over {task.dataset.table!r} differ from those of the release, where each transaction has an item once:"

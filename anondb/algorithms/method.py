@@ -68,6 +68,11 @@ class Task:
             raise InternalError("A method that needs a taxonomy ran without one.")
         return self.taxonomy
 
+    @property
+    def records_table(self) -> str | None:
+        """The name of the table of relational records, for analysts; None without records."""
+        return None if self.records is None else self.records.table
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Method:

@@ -81,6 +81,9 @@ class Attribute:
         return bool(self.null.any())
 
 
+RECORDS_TABLE = "records"  # the name of data that have none
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Records:
     """The quasi-identifiers of the person of each transaction.
@@ -88,12 +91,14 @@ class Records:
     Attributes:
         attributes: the quasi-identifiers, in the order in which the user names them.
         n: number of records.
+        table: the name of their table, for analysts.
         warnings: remarks for the owner, such as how each attribute is read.
     """
 
     attributes: tuple[Attribute, ...]
     n: int
     warnings: tuple[str, ...] = ()
+    table: str = RECORDS_TABLE
 
     def fingerprint(self) -> str:
         """A digest of the records with their hierarchies and weights; for the owner's ledger only."""
@@ -171,6 +176,7 @@ def load_records(
         shares = attribute_weights(engine, weights, columns)
         ranges = attribute_domains(engine, domains, columns)
         table, types = _snapshot(engine, source, id_column, list(columns), dataset)
+        shown = RECORDS_TABLE if source.reference is None and source.table == Source.table else source.table
     share = Fraction(1, max(len(columns), 1))
     attributes, warnings = [], []
     for i, (name, kind) in enumerate(columns.items()):
@@ -189,7 +195,7 @@ def load_records(
             warnings.append(f"{name!r} has a different value in every record: is it a direct identifier?")
         attributes.append(attribute)
     engine.drop(table)
-    return Records(tuple(attributes), dataset.n_transactions, tuple(warnings))
+    return Records(tuple(attributes), dataset.n_transactions, tuple(warnings), shown)
 
 
 def load_classes(

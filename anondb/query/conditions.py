@@ -83,6 +83,7 @@ class ConditionReader(ABC):
         self.numbers: set[str] = set()
         self.counts_rows = False
         self.weights: Mapping[int, Mapping[str, float]] = {}
+        self.records: tuple[str, ...] = ("records",)
         self._fresh = count(1)
         self._same: dict[int, int] = {}
 
@@ -656,5 +657,9 @@ class ConditionReader(ABC):
         raise unsupported(
             f"the column {node.name!r}",
             "The release has the id and item columns of the original, and "
-            + ("relational attributes in the table 'records'." if self.attributes else "no relational attributes."),
+            + (
+                f"relational attributes in the table {self.records[0]!r}."
+                if self.attributes
+                else "no relational attributes."
+            ),
         )

@@ -12,8 +12,15 @@ from anondb.errors import InputError
 from anondb.query.conditions import LIST, LONG
 from anondb.query.inline_tables import label_table
 from anondb.query.labels import WHOLE, Kind, kinds_of
+from anondb.query.parsing import lowered
 from anondb.query.predicates import ORDERS, Pattern
 from anondb.query.values import Attribute
+from anondb.release.objects import RECORDS
+
+
+def records_tables(manifest: Mapping[str, str]) -> tuple[str, ...]:
+    """The names, in lower case, under which analysts may ask the relational records: the original one, and ``records``."""
+    return tuple(dict.fromkeys((lowered(manifest.get("records_table", RECORDS)), RECORDS)))
 
 
 class Original:
@@ -89,10 +96,11 @@ class Original:
         table, id_column, item_column = (self._manifest[k] for k in ("table", "id_column", "item_column"))
         tables: dict[str, Mapping[str, str]] = {
             "baskets": {"transaction_id": "BIGINT", "items": "VARCHAR[]"},
-            table.lower(): {id_column: "BIGINT", item_column: kind if form == LONG else f"{kind}[]"},
+            lowered(table): {id_column: "BIGINT", item_column: kind if form == LONG else f"{kind}[]"},
         }
         if self._attributes is not None:
-            tables["records"] = {id_column: "BIGINT", **{a.name: a.ends or "VARCHAR" for a in self._attributes}}
+            records = {id_column: "BIGINT", **{a.name: a.ends or "VARCHAR" for a in self._attributes}}
+            tables |= {name: records for name in records_tables(self._manifest) if name not in tables}
         return list(tables.items())
 
     # ---------------------------------------------------------------- literals

@@ -15,6 +15,7 @@ from sqlglot import exp
 from anondb.errors import InputError
 from anondb.query.conditions import LIST, LONG, ConditionReader
 from anondb.query.lists import hull, readings
+from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import IDS, ITEMS, MEASURE, ROWS, Plan
 from anondb.query.predicates import (
@@ -68,7 +69,6 @@ from anondb.query.relations import (
 from anondb.query.values import LISTED, NULL_LIST, Attribute
 
 BASKETS = ("transaction_id", "items")
-RECORDS = "records"
 
 MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
 """The note on releases of sets; rows of bags are not counted, because bags may repeat items."""
@@ -546,10 +546,10 @@ class Reader(ConditionReader):
                     relation = replace(relation, condition=either(NOT_EMPTY, LISTED))
             elif lowered(dotted) == "baskets":
                 relation = self._base(LIST, *BASKETS)
-            elif lowered(dotted) == RECORDS and self.attributes is not None:
+            elif lowered(dotted) in self.records and self.attributes is not None:
                 relation = self._records(self.attributes)
             else:
-                also = "; its relational attributes are in the table 'records'" if self.attributes else ""
+                also = f"; its relational attributes are in the table {self.records[0]!r}" if self.attributes else ""
                 raise unsupported(f"the table {dotted!r}", f"The release is of the table {self.table!r}{also}.")
         else:
             raise unsupported(name_of(node).replace("UNNEST in this place", "UNNEST"))
@@ -748,7 +748,7 @@ def _read(
 ) -> Plan:
     """Read the query for one form of the table."""
     reader = Reader(manifest["table"], manifest["id_column"], manifest["item_column"], form, attributes)
-    reader.weights = weights
+    reader.weights, reader.records = weights, records_tables(manifest)
     plan = reader.plan(tree)
     notes = plan.notes
     if reader.counts_rows and MERGED_NOTE not in notes:

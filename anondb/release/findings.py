@@ -192,7 +192,7 @@ def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
     return findings
 
 
-_NAMES = ("table", "id_column", "item_column")
+_NAMES = ("table", "id_column", "item_column", "records_table")
 _WORDS = {
     "release_id": re.compile("[0-9a-f]{32}"),
     "model": re.compile("[a-z]{1,20}"),

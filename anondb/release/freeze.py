@@ -23,6 +23,7 @@ from anondb.release.objects import (
     ANATOMY,
     GLOBAL,
     LAYOUTS,
+    RECORDS,
     Kind,
     SchemaName,
     as_read,
@@ -156,6 +157,7 @@ def freeze(
     key: bytes | None = None,
     replace: bool = False,
     supports: SupportRule | None = None,
+    records_table: str | None = None,
 ) -> FrozenRelease:
     """Write the release of a recoding: the objects of a sealed file, in ``release_schema``.
 
@@ -170,6 +172,7 @@ def freeze(
         release_id, key: random; only tests pass them.
         replace: whether to replace a release of the same name.
         supports: the rule of the item supports to publish, if the model may have them.
+        records_table: the name of the table of relational records, for analysts; ``records`` by default.
 
     Raises:
         InputError: the schema exists, or DuckDB could not tell it from its database; ``no_item_supports``: bags.
@@ -194,7 +197,7 @@ def freeze(
     suppression = "some" if rows.suppression else "none"
     manifest = _manifest(dataset, model, release_id, suppression, items.semantics)
     if values is not None:
-        manifest["sensitive"] = sensitive_text(values.sensitive)
+        manifest |= {"sensitive": sensitive_text(values.sensitive), "records_table": records_table or RECORDS}
     if supports is not None:
         manifest["item_supports"] = "true"
     _put_texts(engine, release_schema.table("manifest"), list(manifest), list(manifest.values()))

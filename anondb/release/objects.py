@@ -192,8 +192,8 @@ def manifest_keys(model: str) -> frozenset[str]:
     """The keys of the manifest of a release under the model of this name."""
     if model not in MODELS:
         return MANIFEST_KEYS
-    sensitive = {"sensitive"} if layout_of(model) == RECORDS else set()
-    return MANIFEST_KEYS | parameters_of(model).keys() | sensitive
+    of_records = {"sensitive", "records_table"} if layout_of(model) == RECORDS else set()
+    return MANIFEST_KEYS | parameters_of(model).keys() | of_records
 
 
 def kind_of_rows(manifest: Mapping[str, str]) -> Kind | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -68,7 +69,59 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
         true, false = (exp.Is(this=exp.paren(key), expression=truth()) for truth in (exp.true, exp.false))
         unknown = exp.and_(exp.Not(this=exp.paren(true)), exp.Not(this=exp.paren(false)))
         return Domain(key, "BOOLEAN", [(True, true), (False, false), (None, unknown)])
+    columns = set(key.find_all(exp.Column))
+    if len(columns) == 1 and not key.find(exp.Query, exp.AggFunc, exp.Window):
+        (column,) = columns
+        known = counts.kind(base, column)
+        if known is not None and known.what == "attribute":
+            return _of_attribute(key, column, known.kind, base, counts)
     raise unsupported(f"GROUP BY an expression ({name_of(key)})")
+
+
+def _of_attribute(key: exp.Expr, column: exp.Column, kind: str, base: exp.Select, counts: Counts) -> Domain:
+    """The values of an expression of one relational attribute, from the values that the release lists."""
+    listing = base.copy()
+    listing.set("expressions", [column.copy(), exp.Count(this=exp.Star(), big_int=True)])
+    listing.set("group", exp.Group(expressions=[column.copy()]))
+    listed = [row[0] for row in counts.answer(listing)]
+    rows = exp.Values(
+        expressions=[exp.Tuple(expressions=[exp.convert(n), _literal(v, kind)]) for n, v in enumerate(listed)],
+        alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier(c) for c in ("n", "value")]),
+    )
+
+    def of_listed(part: exp.Expr) -> exp.Expr:
+        return exp.column("value", "listed") if isinstance(part, exp.Column) else part
+
+    if not listed:
+        return Domain(key, "VARCHAR", [])
+    value = key.copy().transform(of_listed)
+    typed = exp.select(exp.column("n", "listed"), value, exp.Anonymous(this="typeof", expressions=[value.copy()]))
+    groups: dict[Any, list[Any]] = {}
+    types = set()
+    for n, of_row, type_name in counts.rows(typed.from_(rows)):
+        groups.setdefault(of_row, []).append(listed[n])
+        types.add(str(type_name))
+    kinds = types - {'"NULL"'}
+    values = [(v, exp.or_(*(equal_to(column, member, kind) for member in members))) for v, members in groups.items()]
+    return Domain(key, kinds.pop() if len(kinds) == 1 else "VARCHAR", list(values))
+
+
+def equal_to(key: exp.Expr, value: Any, kind: str) -> exp.Expr:
+    """The condition that an expression has a value of a type."""
+    if value is None:
+        return exp.Is(this=key.copy(), expression=exp.null())
+    return exp.EQ(this=key.copy(), expression=_literal(value, kind))
+
+
+def _literal(value: Any, kind: str) -> exp.Expr:
+    """A value as a literal of a type."""
+    if value is None:
+        return exp.cast(exp.null(), kind)
+    if kind in ("DATE", "TIMESTAMP"):
+        return exp.cast(exp.Literal.string(str(value)), kind)
+    if isinstance(value, str):
+        return exp.Literal.string(value)
+    return exp.Literal.number(format(Decimal(repr(value)), "f"))
 
 
 def _of_table(key: exp.Anonymous, counts: Counts) -> Domain:

@@ -15,7 +15,7 @@ from anondb.session.aggregates import aggregates
 from anondb.session.compiler import Compiler, Env, Facts
 from anondb.session.counts import composed
 from anondb.session.dimensions import Converter, Dimensions
-from anondb.session.keys import Domain, Key, domain
+from anondb.session.keys import Domain, Key, domain, equal_to
 from anondb.session.known import Column, Known
 from anondb.session.sources import grouped
 
@@ -262,7 +262,8 @@ class Persons:
                 rows[tuple(values)] = [self._one(base, count, conditions) for count in (*basics, some)]
                 continue
             key = domains[listed[0]].key
-            answers = [self._listed(base, key, count, conditions) for count in (*basics, some)]
+            known = self._listed(base, key, some, conditions)
+            answers = [*(self._of_values(base, domains[listed[0]], c, conditions, known) for c in basics), known]
             for value in answers[-1]:
                 at = tuple(value if n == listed[0] else v for n, v in enumerate(values))
                 rows[at] = [answer.get(value, (0, 0.0, 0)) for answer in answers]
@@ -272,6 +273,22 @@ class Persons:
         """One count of one group."""
         ((lower, estimate, upper),) = self.counts.answer(_asking(base, count, conditions))
         return lower, estimate, upper
+
+    def _of_values(
+        self,
+        base: exp.Select,
+        of: Domain,
+        count: exp.Expr,
+        conditions: Sequence[exp.Expr],
+        known: Mapping[Any, Bounds],
+    ) -> Mapping[Any, Bounds]:
+        """One count or aggregate for each listed value; aggregates of numbers are asked one by one."""
+        call = count.this if isinstance(count, exp.Filter) else count
+        if isinstance(call, exp.Count):
+            return self._listed(base, of.key, count, conditions)
+        if len(known) > MAX_GROUPS:
+            raise too_complex(f"it has over {MAX_GROUPS} groups")
+        return {v: self._one(base, count, [*conditions, equal_to(of.key, v, of.kind)]) for v in known}
 
     def _listed(
         self, base: exp.Select, key: exp.Expr, count: exp.Expr, conditions: Sequence[exp.Expr]

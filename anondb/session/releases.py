@@ -12,11 +12,12 @@ from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
 from anondb.query import OpenRelease, rewrite
 from anondb.query.answer import answer_plan
+from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS
 from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
-from anondb.query.rewriter import RECORDS, Reader, shown_forms
+from anondb.query.rewriter import Reader, shown_forms
 from anondb.session.keys import Key
 from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
 from anondb.session.persons import Bounds, Row
@@ -182,7 +183,9 @@ class Releases:
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
         dotted = ".".join(lowered(part.name) for part in table.parts)
-        if dotted == lowered(self.manifest["table"]) or (dotted == RECORDS and self.attributes is not None):
+        if dotted == lowered(self.manifest["table"]) or (
+            dotted in records_tables(self.manifest) and self.attributes is not None
+        ):
             return lowered(self.manifest["id_column"])
         return "transaction_id" if dotted == "baskets" else None
 
@@ -191,7 +194,7 @@ class Releases:
         for form in sorted(self.forms, reverse=True):
             table, id_column, item_column = (self.manifest[k] for k in ("table", "id_column", "item_column"))
             reader = Reader(table, id_column, item_column, form, self.attributes)
-            reader.weights = self.weights
+            reader.weights, reader.records = self.weights, records_tables(self.manifest)
             try:
                 term = reader.column_of(tree, node)
             except (InputError, WrongForm):
