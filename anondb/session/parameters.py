@@ -8,16 +8,43 @@ from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import TokenType
 
 from anondb.errors import InputError
+
+
+def numbered(sql: str) -> str:
+    """The text of a query with ``$1``, ``$2``, ... for each ``?``: a tree does not keep the order of the text.
+
+    Raises:
+        InputError: ``bad_parameter``: it has both ``?`` and ``$1`` or ``$name``.
+    """
+    if not isinstance(sql, str) or "?" not in sql:
+        return sql
+    try:
+        tokens = DuckDB().tokenize(sql)
+    except (SqlglotError, UnicodeEncodeError):
+        return sql  # the parser says what is wrong with it
+    places = [token for token in tokens if token.token_type is TokenType.PLACEHOLDER]
+    if places and any(token.token_type is TokenType.PARAMETER for token in tokens):
+        raise InputError(
+            "The query has parameters of two kinds.",
+            code="bad_parameter",
+            hint="Write all as ?, or all as $1 or $name.",
+        )
+    for number, token in reversed(list(enumerate(places, 1))):
+        sql = f"{sql[: token.start]}${number}{sql[token.end + 1 :]}"
+    return sql
 
 
 def with_parameters(tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any] | None) -> exp.Expr:
     """The query with its parameters in place.
 
     Args:
-        tree: the query; it is not changed.
-        parameters: a list for ``?`` and ``$1``, a mapping for ``$name``.
+        tree: the query, of a ``numbered`` text; it is not changed.
+        parameters: a list for ``$1``, a mapping for ``$name``.
 
     Raises:
         InputError: ``bad_parameter``: a value is missing, left over, or of a type without a literal.
@@ -29,8 +56,8 @@ def with_parameters(tree: exp.Expr, parameters: Sequence[Any] | Mapping[str, Any
     named = isinstance(parameters, Mapping)
     values: Mapping[str, Any] = parameters if isinstance(parameters, Mapping) else _numbered(parameters or ())
     used: set[str] = set()
-    for number, node in enumerate(places, 1):
-        name = str(number) if node.name in ("", "?") else node.name
+    for node in places:
+        name = node.name
         if name not in values:
             raise InputError(f"The parameter {name!r} has no value.", code="bad_parameter", hint="Pass parameters=...")
         used.add(name)

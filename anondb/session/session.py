@@ -21,7 +21,7 @@ from anondb.query.parsing import lowered
 from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_release
 from anondb.session.compiler import Compiler
 from anondb.session.known import Known, fresh
-from anondb.session.parameters import with_parameters
+from anondb.session.parameters import numbered, with_parameters
 from anondb.session.persons import Persons
 from anondb.session.releases import Desk, Releases
 from anondb.session.result import Result
@@ -115,8 +115,12 @@ class Session:
     @property
     def tables(self) -> dict[str, list[str]]:
         """The tables that queries may name, with their columns: the original's, and the ones that were registered."""
-        tables = {name: list(columns) for name, columns in self._releases.shapes}
-        return tables | {name: list(columns) for name, columns in self._desk.shapes}
+        return {name: list(columns) for name, columns in self.types.items()}
+
+    @property
+    def types(self) -> dict[str, dict[str, str]]:
+        """The tables that queries may name, with the DuckDB types of their columns."""
+        return {name: dict(columns) for name, columns in (*self._releases.shapes, *self._desk.shapes)}
 
     def sql(
         self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None, bounds: str = "columns"
@@ -139,7 +143,7 @@ class Session:
         """
         if bounds not in ("columns", "none"):
             raise InputError("bounds is 'columns' or 'none'.", code="bad_parameter")
-        tree = self._releases.unqualified(with_parameters(parse(query), parameters))
+        tree = self._releases.unqualified(with_parameters(parse(numbered(query)), parameters))
         bound = self._releases.bind(tree.sql("duckdb"))
         try:
             known, notes = self._compiled(tree)

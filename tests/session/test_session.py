@@ -147,6 +147,20 @@ def test_parameters(shop: Path) -> None:
             with pytest.raises(anondb.InputError) as error:
                 session.sql("SELECT count(*) AS n FROM sales WHERE item IN (?, ?)", values)
             assert error.value.code == "bad_parameter" and "bread" not in str(error.value)
+        with pytest.raises(anondb.InputError) as error:
+            session.sql("SELECT count(*) AS n FROM sales WHERE item IN (?, $1)", ["milk"])
+        assert error.value.code == "bad_parameter"
+
+
+def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
+    asked = "WITH m AS (SELECT count(*) AS n FROM sales WHERE item = {}) SELECT {} AS a,"
+    asked += (
+        " count(*) FILTER (WHERE item = {}) AS b, '?' AS q, (SELECT n FROM m) AS c FROM sales WHERE item <> {} LIMIT {}"
+    )
+    values = ["milk", "?", "bread", "figs", 1]
+    with anondb.open(shop / "supports.duckdb") as session:
+        written = session.sql(asked.format("'milk'", "'?'", "'bread'", "'figs'", "1"))
+        assert session.sql(asked.format(*"?????"), values).fetchall() == written.fetchall()
 
 
 @pytest.mark.parametrize(
