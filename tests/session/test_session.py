@@ -143,6 +143,10 @@ def test_parameters(shop: Path) -> None:
             ("SELECT count(*) AS n FROM sales WHERE item IN ($a, $b)", {"a": "milk", "b": "bread"}),
         ):
             assert session.sql(sql, values).fetchall() == plain
+        dairy = session.sql("SELECT count(*) AS n FROM sales WHERE item LIKE '%ut%'").fetchall()
+        assert (
+            session.sql("SELECT count(*) AS n FROM sales WHERE item LIKE '%' || ? || '%'", ["ut"]).fetchall() == dairy
+        )
         for values in (["milk"], ["milk", "bread", "figs"], "milk", [{}, "milk"]):
             with pytest.raises(anondb.InputError) as error:
                 session.sql("SELECT count(*) AS n FROM sales WHERE item IN (?, ?)", values)
