@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,7 @@ from anondb.cli.words import (
     print_answer,
     print_json,
     print_result,
+    print_rows,
     print_table,
     shown,
     truth_words,
@@ -35,6 +37,7 @@ from anondb.options import WORKLOAD
 
 if TYPE_CHECKING:
     from anondb.database import Database
+    from anondb.query import Answer
 
 
 def run(
@@ -110,29 +113,96 @@ def explain(
 
 def query(
     file: Annotated[
-        str, typer.Argument(help="A sealed release, or a DuckDB file with --release NAME.", metavar="FILE")
+        str,
+        typer.Argument(
+            help="A sealed release, a pattern of several, or a DuckDB file with --release NAME.", metavar="FILE"
+        ),
     ],
-    sql: Annotated[str, typer.Argument(help="A COUNT query, written for the original table.", metavar="SQL")],
+    sql: Annotated[
+        str | None,
+        typer.Argument(
+            help="SQL, written for the original tables; - reads stdin; without it, there is a prompt.", metavar="[SQL]"
+        ),
+    ] = None,
     release: ReleaseName = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """Answer a COUNT query, written for the original table, from a release: lower bound, estimate, upper bound."""
+    """Answer SQL, written for the original tables, from a release: estimates, each with a lower and an upper bound."""
+    on_statement = shown_statements(show_sql)
+    if release is not None:
+        _ask_owner(file, sql, release, as_json, on_statement)
+    elif sql is None or sql == "-":
+        _ask_all(file, sql, as_json, on_statement)
+    else:
+        _ask_once(file, sql, as_json, on_statement)
+
+
+Said = Callable[[str], None] | None
+
+
+def _ask_owner(file: str, sql: str | None, release: str, as_json: bool, on_statement: Said) -> None:
+    """``query --release NAME``: a COUNT query to a release in the owner's database."""
     from anondb.owner import releases as stored
     from anondb.query import run as answer_from
-    from anondb.release.reader import locked_engine, sealed_release
+    from anondb.release.reader import locked_engine
 
-    on_statement = shown_statements(show_sql)
-    if release is None:
+    if sql is None:
+        raise InputError("--release needs a query.", code="bad_usage", hint="Pass one COUNT query as SQL.")
+    engine, schema, _ = locked_engine(file, on_statement=on_statement)
+    try:
+        engine.use(schema.catalog)
+        answer = answer_from(engine, stored.find_release(engine, release), sql)
+    finally:
+        engine.close()
+    _print_count(answer, as_json)
+
+
+def _ask_once(file: str, sql: str, as_json: bool, on_statement: Said) -> None:
+    """``query FILE SQL``: the bounds of a count; what is not one count is answered by a session."""
+    from anondb.query import run as answer_from
+    from anondb.release.reader import sealed_release
+
+    try:
         with sealed_release(file, on_statement=on_statement) as sealed:
             answer = answer_from(sealed.engine, sealed.schema, sql)
+    except InputError as error:
+        if error.code not in ("unsupported_query", "no_such_file"):  # FILE may be a pattern
+            raise
     else:
-        engine, schema, _ = locked_engine(file, on_statement=on_statement)
-        try:
-            engine.use(schema.catalog)
-            answer = answer_from(engine, stored.find_release(engine, release), sql)
-        finally:
-            engine.close()
+        _print_count(answer, as_json)
+        return
+    from anondb.session import open_session
+
+    with open_session(file, on_statement=on_statement) as session:
+        result = session.sql(sql)
+        if as_json:
+            print_json(result.to_json())
+        else:
+            print_rows(result)
+
+
+def _ask_all(file: str, sql: str | None, as_json: bool, on_statement: Said) -> None:
+    """``query FILE -``: the statements of stdin, up to the first error; ``query FILE``: the prompt."""
+    from anondb.cli.prompt import prompt, script
+    from anondb.session import open_session
+
+    if sql is None and as_json:
+        raise InputError("The prompt has no --json.", code="bad_usage", hint="Pass SQL, or - to read stdin.")
+    with open_session(file, on_statement=on_statement) as session:
+        if sql is None:
+            prompt(session)
+            return
+        results = []
+        for statement in script(_read_sql(sql)):
+            results.append(session.sql(statement))
+            if not as_json:
+                print_rows(results[-1])
+        if as_json:
+            print_json({"results": [result.to_json() for result in results]})
+
+
+def _print_count(answer: Answer, as_json: bool) -> None:
     if as_json:
         print_json(answer.to_json())
     else:

@@ -30,6 +30,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "query": (
         "anondb query spring.duckdb \"SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk'\"",
         "anondb query spring.duckdb \"SELECT count(DISTINCT tid) FROM sales WHERE item IN ('milk', 'bread')\" --json",
+        'anondb query spring.duckdb "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 5"',
+        "anondb query spring.duckdb",
     ),
     "explain": (
         "anondb explain shop.duckdb --release spring --item milk",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from anondb.owner.accuracy import AnatomyFigures
     from anondb.owner.constraint_report import ConstraintReport
     from anondb.pipeline import Report
+    from anondb.session import Result
     from anondb.verify import Verification
 
 
@@ -254,6 +255,28 @@ def print_answer(answer: Any) -> None:
     Console().print(table)
     for note in answer.notes:
         typer.echo(plain(f"note: {note}"), err=True)
+
+
+def print_rows(result: Result) -> None:
+    """Print the rows of a session's result; its notes go to stderr."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None)
+    for name, number in zip(result.columns, result.numbers, strict=True):
+        table.add_column(shown(name), overflow="fold", justify="right" if number else "left")
+    for row in result.fetchall():
+        table.add_row(*(shown(_cell(value)) for value in row))
+    Console(width=None if sys.stdout.isatty() else 10_000).print(table)
+    for note in result.notes:
+        typer.echo(plain(f"note: {note}"), err=True)
+
+
+def _cell(value: Any) -> str:
+    """A value of a table: estimates with a digit behind the point, small ones with four digits."""
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1000 else f"{value:.1f}"
+    return "NULL" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def print_result(result: Any) -> None:

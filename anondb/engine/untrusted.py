@@ -48,7 +48,11 @@ def locked_engine(
 
 
 def desk_engine(
-    *, memory_limit: str | None = None, max_seconds: float | None = None, threads: int | None = None
+    *,
+    memory_limit: str | None = None,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    on_statement: Callable[[str], None] | None = None,
 ) -> DuckDBEngine:
     """An engine on an empty database in memory, locked: it reads no file and no other database.
 
@@ -57,9 +61,10 @@ def desk_engine(
     Args:
         memory_limit, threads: settings of the connection.
         max_seconds: the time limit of a statement in seconds.
+        on_statement: called with the text of every statement before it runs.
     """
     connection = open_desk(memory_limit=memory_limit, threads=threads)
-    return DuckDBEngine(connection, max_seconds=max_seconds, empty=True)
+    return DuckDBEngine(connection, on_statement=on_statement, max_seconds=max_seconds, empty=True)
 
 
 def materialized(engine: DuckDBEngine, query: exp.Query) -> duckdb.DuckDBPyRelation:

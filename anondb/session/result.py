@@ -30,6 +30,11 @@ class Result:
         self.types = [str(kind) for kind in rows.types]
         self.notes = list(notes)
 
+    @property
+    def numbers(self) -> list[bool]:
+        """For each column whether it has numbers."""
+        return [k.endswith("INT") or k.startswith(("INTEGER", "DOUBLE", "FLOAT", "DECIMAL")) for k in self.types]
+
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows, as Python values."""
         return self._relation.fetchall()
@@ -56,8 +61,9 @@ class Result:
     def __repr__(self) -> str:
         cells = [self.columns, *([_shown(v) for v in row] for row in self.fetchall()[:SHOWN_ROWS])]
         widths = [max(len(row[n]) for row in cells) for n in range(len(self.columns))]
-        numbers = [_is_number(kind) for kind in self.types]
-        lines = ["  ".join(_padded(c, w, r) for c, w, r in zip(row, widths, numbers, strict=True)) for row in cells]
+        lines = [
+            "  ".join(_padded(c, w, r) for c, w, r in zip(row, widths, self.numbers, strict=True)) for row in cells
+        ]
         lines.insert(1, "  ".join("-" * w for w in widths))
         return "\n".join([*(line.rstrip() for line in lines), *self._remarks()])
 
@@ -87,7 +93,3 @@ def _shown(value: Any) -> str:
 
 def _padded(cell: str, width: int, right: bool) -> str:
     return cell.rjust(width) if right else cell.ljust(width)
-
-
-def _is_number(kind: str) -> bool:
-    return kind.endswith("INT") or kind.startswith(("INTEGER", "DOUBLE", "FLOAT", "DECIMAL"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -47,7 +47,12 @@ _SAME = ("table", "id_column", "item_column", "semantics", "model")
 
 
 def open_session(
-    files: Sources, *, memory_limit: str = "2GB", max_seconds: float | None = None, threads: int | None = None
+    files: Sources,
+    *,
+    memory_limit: str = "2GB",
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    on_statement: Callable[[str], None] | None = None,
 ) -> Session:
     """Open sealed files to ask them in SQL that is written for the original tables.
 
@@ -57,19 +62,18 @@ def open_session(
         memory_limit: DuckDB's memory limit.
         max_seconds: the time limit of a statement, 60 seconds by default.
         threads: DuckDB's number of threads.
+        on_statement: called with the text of every statement before it runs.
 
     Raises:
         InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``, or ``different_releases``.
         EngineError: a file is locked by a process that writes it.
     """
-    limit = ANALYST_SECONDS if max_seconds is None else max_seconds
+    options: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads, "on_statement": on_statement}
+    options["max_seconds"] = ANALYST_SECONDS if max_seconds is None else max_seconds
     with contextlib.ExitStack() as stack:
-        sealed = [
-            stack.enter_context(sealed_release(p, max_seconds=limit, threads=threads, memory_limit=memory_limit))
-            for p in _paths(files)
-        ]
+        sealed = [stack.enter_context(sealed_release(path, **options)) for path in _paths(files)]
         _check_alike(sealed)
-        desk = desk_engine(memory_limit=memory_limit, max_seconds=limit, threads=threads)
+        desk = desk_engine(**options)
         stack.callback(desk.close)
         return Session(sealed, desk, stack.pop_all())
 
