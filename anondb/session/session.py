@@ -272,7 +272,7 @@ def _output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tup
     if known.asked:
         listed.append(exp.column("sure", "result"))
         columns.append(CERTAIN)
-    return listed, columns
+    return listed, _unique(columns)
 
 
 def _select(known: Known, listed: Sequence[exp.Expr]) -> exp.Query:
