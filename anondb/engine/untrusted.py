@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -67,14 +68,24 @@ def desk_engine(
     return DuckDBEngine(connection, on_statement=on_statement, max_seconds=max_seconds, empty=True)
 
 
+_kept = count()
+
+
 def materialized(engine: DuckDBEngine, query: exp.Query) -> duckdb.DuckDBPyRelation:
-    """The rows of a tree, computed once."""
+    """The rows of a tree, computed once.
+
+    Before DuckDB 2.0 each use of a relation computes it again, so the rows are kept in a table.
+    """
     text = query.sql(dialect="duckdb")
     engine.say(text)
 
     def work() -> duckdb.DuckDBPyRelation:
         rows: Any = engine.connection.sql(text)
-        return cast("duckdb.DuckDBPyRelation", rows.materialize())
+        if hasattr(rows, "materialize"):
+            return cast("duckdb.DuckDBPyRelation", rows.materialize())
+        name = f"_anondb_kept{next(_kept)}"
+        rows.create(name)
+        return engine.connection.table(name)
 
     return engine.guarded(work, lambda error: wrap(error, "a query"))
 
