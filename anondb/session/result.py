@@ -37,6 +37,8 @@ class Result:
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows, as Python values."""
+        if any(kind.endswith("TIME ZONE") for kind in self.types):  # for these, DuckDB itself needs the package pytz
+            return list(zip(*(column.to_pylist() for column in self.arrow().columns), strict=True))
         return self._relation.fetchall()
 
     def df(self) -> pd.DataFrame:

@@ -41,6 +41,11 @@ def test_a_query_and_its_rows(connection: dbapi.Connection) -> None:
     assert list(cursor.execute(ITEMS)) == rows
 
 
+def test_a_time_with_its_zone(connection: dbapi.Connection) -> None:
+    ((moment, one),) = connection.cursor().execute("SELECT now() AS t, 1 AS one").fetchall()
+    assert moment.tzinfo is not None and one == 1
+
+
 def test_parameters(connection: dbapi.Connection) -> None:
     cursor = connection.cursor()
     asked = "SELECT count(*) AS n FROM sales WHERE item = {}"
