@@ -78,12 +78,15 @@ class Rows:
             what = value.estimate.copy()
         elif distinct:
             raise unsupported("count(DISTINCT ...) of an estimate")
+        present: exp.Expr | None = None  # a number without bounds may be NULL
+        if value is not None and not value.exact:
+            present = exp.and_(*(end.copy().is_(exp.null()).not_() for end in value.bounds))
         counted = exp.Count(this=exp.Distinct(expressions=[what]) if distinct else what)
         every = _filtered(counted.copy(), wanted)
-        if self.sure is None:
+        if self.sure is None and present is None:
             return Value(every)
-        ends = [_filtered(counted.copy(), self._both(wanted, flag)) for flag in (self.likely, self.sure)]
-        return Value(ends[0], ends[1], every)
+        likely, sure = (_filtered(counted.copy(), self._both(wanted, f, present)) for f in (self.likely, self.sure))
+        return Value(likely, sure, every)
 
     def _numbers(self, node: exp.Expr, value: Value, wanted: exp.Expr | None) -> Value:
         """sum, min, max, avg and quantiles of numbers with bounds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlglot import exp
 
@@ -64,6 +64,10 @@ class Tables(Protocol):
 
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst, or of the release; None if there is none of this name."""
+        ...
+
+    def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
+        """Run a query on the desk."""
         ...
 
 

@@ -58,7 +58,7 @@ class _Composer:
         """An aggregate over the rows that satisfy a condition."""
         if isinstance(call, exp.CountIf):
             only(call, "this")
-            return self._rows(_both(condition, call.this))
+            return self._unless_empty(self._rows(_both(condition, call.this)), condition)  # DuckDB sums ones and zeros
         if isinstance(call, exp.LogicalOr):
             only(call, "this")
             found = exp.GT(this=self._rows(_both(condition, call.this)), expression=exp.Literal.number(0))

@@ -13,9 +13,9 @@ from anondb.query.relations import bare, whole
 from anondb.session.aggregates import Rows, aggregates
 from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.session.expressions import read
-from anondb.session.known import LIKELY, SURE, Known, Sources, described, fresh, projected
+from anondb.session.known import LIKELY, SURE, Known, Sources, described, projected
 from anondb.session.sources import first_column, grouped, source_rows
-from anondb.session.values import Value
+from anondb.session.values import Value, constant
 
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
 
@@ -76,6 +76,8 @@ class SelectRows:
     def _join(self, join: exp.Join) -> None:
         """Join known rows: the condition must not depend on estimates."""
         only(join, "this", "side", "kind", "on", "using")
+        if join.kind in ("SEMI", "ANTI"):
+            raise unsupported(f"{join.kind} JOIN of known rows", "Use IN or NOT IN.")
         before, flags = len(self.sources.by_alias), len(self.sources.sure)
         source = self._source(join.this)
         if join.side and (len(self.sources.sure) > flags or (join.side != "LEFT" and flags)):
@@ -168,16 +170,16 @@ class SelectRows:
         relation = self.compiler.query(node, self.env)
         if len(relation.columns) != 1 or relation.flagged:
             raise unsupported("a scalar subquery of several columns, or of rows that an estimate chose")
-        name = fresh("s")
-        ((_, value),) = relation.values(name)
-
-        def one(column: exp.Expr) -> exp.Expr:
-            rows = exp.Subquery(this=relation.tree.copy(), alias=exp.TableAlias(this=exp.to_identifier(name)))
-            return exp.Subquery(this=exp.select(column.copy()).from_(rows))
-
-        if value.lower is None or value.upper is None:
-            return replace(value, estimate=one(value.estimate))
-        return Value(one(value.estimate), one(value.lower), one(value.upper))
+        source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("one")))
+        ((_, value),) = relation.values("one")
+        ends = [value.estimate] if value.lower is None else [value.estimate, *value.bounds]
+        rows = self.compiler.tables.rows(exp.select(*(end.copy() for end in ends)).from_(source))
+        if len(rows) > 1:
+            raise unsupported("a scalar subquery with several rows")
+        estimate, *bounds = (constant(cell) for cell in (rows[0] if rows else [None] * len(ends)))
+        return replace(
+            value, estimate=estimate, lower=bounds[0] if bounds else None, upper=bounds[1] if bounds else None
+        )
 
     def _in(self, node: exp.In) -> Value:
         only(node, "this", "query")
@@ -296,6 +298,8 @@ class SelectRows:
     def _is_cut(self, values: Sequence[Value]) -> bool:
         """Whether LIMIT or OFFSET chooses rows by estimates."""
         order = self.node.args.get("order")
+        if order is not None and any(isinstance(o.this, exp.Var | exp.All) for o in order.expressions):
+            raise unsupported("ORDER BY ALL", "Name the columns.")
         by = [self._ordered(o, values) for o in (order.expressions if order is not None else ())]
         cut = any(self.node.args.get(key) is not None for key in ("limit", "offset"))
         return cut and (self._shown.sure is not None or self._shown.open or not all(value.exact for value in by))

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import reduce
+from typing import Any
 
 from sqlglot import exp
 
@@ -91,6 +93,21 @@ def _extreme(name: str, parts: Sequence[exp.Expr]) -> exp.Expr:
 def holds(condition: exp.Expr, *, unknown: bool) -> exp.Expr:
     """A condition with a truth value in place of NULL."""
     return exp.Coalesce(this=condition.copy(), expressions=[exp.convert(unknown)])
+
+
+def constant(value: Any) -> exp.Expr:
+    """A value of the desk as a literal.
+
+    Raises:
+        InputError: ``unsupported_query`` for other types than numbers, texts and booleans.
+    """
+    if value is None or isinstance(value, bool | str):
+        return exp.convert(value)
+    if isinstance(value, int):
+        return exp.cast(exp.convert(value), "BIGINT" if abs(value) < 1 << 63 else "HUGEINT")
+    if isinstance(value, float | Decimal):
+        return exp.cast(exp.Literal.string(str(value)), "DOUBLE" if isinstance(value, float) else "DECIMAL(38, 9)")
+    raise unsupported("a scalar subquery of something else than a number, a text or a condition")
 
 
 # --- numbers --------------------------------------------------------------------------------------------------------
