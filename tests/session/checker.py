@@ -1,0 +1,104 @@
+"""Compares the result of a session with the truth, that is, with the rows of the query on the original tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+SLACK = 1e-9  # of doubles, relative to the size of the numbers
+Row = dict[str, Any]
+
+
+def faults(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    names: Sequence[str],
+    truth: Sequence[Sequence[Any]],
+    *,
+    filtered: bool = False,
+    every: bool = True,
+) -> list[tuple[str, str]]:
+    """What is wrong with a result, each as the column at fault and a text.
+
+    Args:
+        columns, rows: of the result.
+        names, truth: of the query on the original; ``random_queries`` says what the first letter of a name means.
+        filtered: whether a condition on counts keeps rows, so that a row which is not marked is certain.
+        every: whether all rows of the truth must be listed.
+    """
+    if [c for c in columns if c in names] != list(names) or _others(columns, names):
+        return [("", f"the columns are {list(columns)} instead of {list(names)}")]
+    keys = [n for n in names if n[0] == "k"]
+    shown = [dict(zip(columns, row, strict=True)) for row in rows]
+    true = [dict(zip(names, row, strict=True)) for row in truth]
+    by_key = {_key(row, keys): row for row in shown}
+    if len(by_key) < len(shown):
+        return [("", f"two rows have one key: {shown}")]
+    found = [fault for row in shown for name in names for fault in _ill(row, name)]
+    expected = {_key(row, keys): row for row in true}
+    assert len(expected) == len(true)
+    for key, row in expected.items():
+        if key in by_key:
+            found += [fault for name in names for fault in _wrong(by_key[key], row, name)]
+        elif every:
+            found.append(("", f"a row is missing: {row}"))
+    for key, row in by_key.items():
+        if key not in expected:
+            found += _not_there(row, filtered, names)
+    return found
+
+
+def _others(columns: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether the result has columns that neither the query asks for nor bounds explain."""
+    allowed = {*names, "certain", *(f"{n}_{b}" for n in names for b in ("lower", "upper"))}
+    return not set(columns) <= allowed or len(columns) != len(set(columns))
+
+
+def _key(row: Row, keys: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(row[k] for k in keys)
+
+
+def _ill(row: Row, name: str) -> list[tuple[str, str]]:
+    """Bounds in the wrong order, an estimate outside them, or bounds that are no numbers."""
+    if f"{name}_lower" not in row:
+        return []
+    low, high, estimate = row[f"{name}_lower"], row[f"{name}_upper"], row[name]
+    if any(isinstance(b, float) and not math.isfinite(b) for b in (low, high)):
+        return [(name, f"a bound is not finite: {row}")]
+    if low is not None and high is not None and low > high:
+        return [(name, f"the lower bound is above the upper one: {row}")]
+    if estimate is not None and not _within(low, estimate, high):
+        return [(name, f"the estimate is outside the bounds: {row}")]
+    return []
+
+
+def _wrong(row: Row, truth: Row, name: str) -> list[tuple[str, str]]:
+    true = truth[name]
+    if name[0] in "kr" or (name[0] == "b" and row[name] in (None, true)):
+        return []
+    if name[0] == "b":
+        return [(name, f"true is {true}: {row}")]
+    if f"{name}_lower" not in row:  # a constant
+        return [] if row[name] == true else [(name, f"no bounds, true is {true}: {row}")]
+    low, high = row[f"{name}_lower"], row[f"{name}_upper"]
+    if true is None or (isinstance(true, float) and math.isnan(true)):
+        return [] if low is None and high is None else [(name, f"NULL, true is {true}: {row}")]
+    return [] if _within(low, true, high) else [(name, f"true is {true}: {row}")]
+
+
+def _not_there(row: Row, filtered: bool, names: Sequence[str]) -> list[tuple[str, str]]:
+    """What is wrong if the original has no such row."""
+    if row.get("certain", filtered):
+        return [("", f"a row is not certain: {row}")]
+    if filtered:
+        return []
+    counts = [n for n in names if n[0] == "c" and (row.get(f"{n}_lower") or 0) > 0]
+    return [(n, f"the original has no such row: {row}") for n in counts]
+
+
+def _within(low: Any, value: Any, high: Any) -> bool:
+    if not isinstance(value, (int, float)) and not hasattr(value, "as_integer_ratio"):
+        return (low is None or low <= value) and (high is None or value <= high)
+    slack = SLACK * max(1.0, abs(float(value)))
+    return (low is None or float(low) - slack <= value) and (high is None or value <= float(high) + slack)

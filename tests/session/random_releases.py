@@ -1,0 +1,163 @@
+"""Random tables of a shop, and their sealed releases, for random queries."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+import anondb
+
+NAMES = ["milk", "butter", "bread", "rolls", "figs", "dates", "it's", "Milk", "b_x", "100%"]
+UNHELD = ["ghost", "Brot"]  # the first may be a leaf of the taxonomy, the second is never one
+TOWNS = ["Cork", "Rome", "Oslo", "x'y"]
+DUBLIN = date(2024, 2, 26)  # the first day
+KM = ["apriori", "mhghs", "hghs", "coat", "vpa", "lra", "pcta", "mm"]
+RELATIONAL = ["rfirst", "tfirst", "rum_bound_rt", "tum_bound_r", "rum_bound_t"]
+WITHOUT_TAXONOMY = {"coat", "pcta"}
+
+
+@dataclass(frozen=True)
+class Original:
+    """The tables of a shop: what each transaction holds, the taxonomy, prices, and the persons if there are records."""
+
+    baskets: dict[int, list[str]]
+    tree: dict[str, str]  # node -> parent
+    prices: dict[str, float]
+    records: dict[int, tuple[int | None, str | None, date | None]] = field(default_factory=dict)
+
+    @property
+    def items(self) -> list[str]:
+        return sorted({item for basket in self.baskets.values() for item in basket})
+
+    def fill(self, connection: Any) -> None:
+        """Make the tables; ``connection`` has a method ``sql``."""
+        connection.sql("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
+        connection.sql("CREATE TABLE food (node VARCHAR, parent VARCHAR)")
+        connection.sql("CREATE TABLE prices (item VARCHAR, price DOUBLE)")
+        _insert(connection, "sales", [(tid, item) for tid, basket in self.baskets.items() for item in basket])
+        _insert(connection, "food", list(self.tree.items()))
+        _insert(connection, "prices", list(self.prices.items()))
+        if self.records:
+            connection.sql("CREATE TABLE records (tid INTEGER, age INTEGER, town VARCHAR, day DATE)")
+            _insert(connection, "records", [(tid, *values) for tid, values in self.records.items()])
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """Sealed files, what they were made from, and how."""
+
+    original: Original
+    files: list[Path]
+    how: str
+    complete: bool  # whether no item was suppressed
+
+
+def _insert(connection: Any, table: str, rows: list[tuple[Any, ...]]) -> None:
+    if rows:
+        connection.sql(f"INSERT INTO {table} VALUES " + ", ".join(f"({', '.join(map(literal, r))})" for r in rows))
+
+
+def literal(value: object) -> str:
+    """A value as SQL."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, date):
+        return f"DATE '{value}'"
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+
+
+def draw_original(rnd: random.Random, records: bool) -> Original:
+    """A random shop; with records some persons may have no transaction."""
+    items = rnd.sample(NAMES, rnd.randint(3, 10))
+    chances = {item: rnd.choice([0.1, 0.2, 0.4, 0.7]) for item in items}
+    baskets = {}
+    for tid in range(1, rnd.randint(5, 40) + 1):
+        held = [item for item, p in chances.items() if rnd.random() < p]
+        if held or not records or rnd.random() < 0.7:
+            baskets[tid] = held or [rnd.choice(items)]
+        elif rnd.random() < 0.6:
+            baskets[tid] = []
+    leaves = sorted({*items, *(UNHELD[:1] if rnd.random() < 0.4 else [])})
+    parents = ["dairy", "bakery", "fruit"][: rnd.randint(1, 3)]
+    tree = {leaf: rnd.choice([*parents, parents[0]]) for leaf in leaves}
+    tree |= {node: "all" for node in sorted(set(tree.values()))}
+    priced = [item for item in [*items, UNHELD[1]] if rnd.random() < 0.9]
+    prices = {item: rnd.choice([0.0, 0.5, 1.25, 2.0, 3.0, -1.0, 10.0]) for item in priced}
+    return Original(baskets, tree, prices, {tid: _person(rnd) for tid in baskets} if records else {})
+
+
+def _person(rnd: random.Random) -> tuple[int | None, str | None, date | None]:
+    age = rnd.choice([rnd.randint(18, 40), rnd.choice([20, 30]), rnd.choice([20, None])])
+    town = rnd.choice([*TOWNS, None])
+    return age, town, rnd.choice([DUBLIN + timedelta(days=rnd.randint(0, 9)), DUBLIN])
+
+
+def _policy(rnd: random.Random, original: Original) -> dict[str, Any]:
+    """The options of a random release."""
+    k, m = rnd.choice([2, 2, 2, 3, 4]), rnd.choice([1, 2, 2, 2, 3, math.inf])
+    if original.records:
+        algorithm = rnd.choice(RELATIONAL)
+        model: Any = anondb.KkmAnonymity(k, 2 if m == math.inf else m)
+        how = {"records": "records", "quasi_identifiers": "age,town,day", "infeasible": rnd.choice(["suppress", "merge"])}
+        how |= {} if algorithm.endswith("first") else {"delta": rnd.choice([0.5, 0.9])}
+        return {"model": model, "algorithm": algorithm, **how, **({"taxonomy": "food"} if rnd.random() < 0.5 else {})}
+    kind = rnd.choice(["km", "km", "km", "km", "k", "constraints", "anatomy"])
+    supports = {"item_supports": True} if rnd.random() < 0.5 and kind != "anatomy" else {}
+    if kind == "k":
+        return {"model": anondb.TransactionalK(k), "algorithm": "partition", "taxonomy": "food", **supports}
+    if kind == "constraints":
+        return {"model": anondb.ConstraintAnonymity(k), "privacy_constraints": "secret", **supports}
+    if kind == "anatomy":
+        return {"model": anondb.Anatomy(2), "columns": 2, "empty_values": "ignore"}
+    algorithm = rnd.choice(KM)
+    taxonomy = {} if algorithm in WITHOUT_TAXONOMY else {"taxonomy": "food"}
+    return {"model": anondb.KmAnonymity(k, m), "algorithm": algorithm, **taxonomy, **supports}
+
+
+def seal(original: Original, policy: dict[str, Any], file: Path) -> bool:
+    """Publish a release, and say whether it is complete, that is, nothing was suppressed."""
+    with anondb.connect(file.with_suffix(".raw")) as db:
+        original.fill(db)
+        db.sql("CREATE TABLE secret (constraint_id INTEGER, item VARCHAR)")
+        _insert(db, "secret", [(n // 2, item) for n, item in enumerate(original.items)])
+        release = db.anonymize("sales", name="r", queries=1, **policy)
+        release.publish(file)
+    with duckdb.connect(str(file), read_only=True) as connection:
+        found = connection.execute("SELECT value FROM manifest WHERE key = 'suppression'").fetchall()
+    return found == [("none",)]
+
+
+def draw_sealed(rnd: random.Random, folder: Path, records: bool | None = None) -> Sealed:
+    """A random shop with its sealed release; at times two files of disjoint persons."""
+    while True:
+        original = draw_original(rnd, rnd.random() < 0.3 if records is None else records)
+        policy = _policy(rnd, original)
+        parts = _halves(original) if rnd.random() < 0.1 else [original]
+        files = [folder / f"{rnd.getrandbits(40):x}.duckdb" for _ in parts]
+        try:
+            complete = [seal(part, policy, file) for part, file in zip(parts, files, strict=True)]
+        except anondb.AnondbError as error:
+            if error.code in ("internal_error", "verification_failed"):
+                raise
+            continue  # what the policy asks is infeasible, or does not exist
+        how = ", ".join(f"{key}={value}" for key, value in policy.items())
+        return Sealed(original, files, how + (", two files" if len(files) > 1 else ""), all(complete))
+
+
+def _halves(original: Original) -> list[Original]:
+    tids = list(original.baskets)
+    return [
+        Original(
+            {tid: original.baskets[tid] for tid in part},
+            original.tree,
+            original.prices,
+            {tid: original.records[tid] for tid in part if original.records},
+        )
+        for part in (tids[::2], tids[1::2])
+    ]
