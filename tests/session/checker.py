@@ -80,7 +80,8 @@ def _wrong(row: Row, truth: Row, name: str) -> list[tuple[str, str]]:
     if name[0] == "b":
         return [(name, f"true is {true}: {row}")]
     if f"{name}_lower" not in row:  # a constant
-        return [] if row[name] == true else [(name, f"no bounds, true is {true}: {row}")]
+        same = row[name] == true or (row[name] != row[name] and true != true)  # NaN
+        return [] if same else [(name, f"no bounds, true is {true}: {row}")]
     low, high = row[f"{name}_lower"], row[f"{name}_upper"]
     if true is None or (isinstance(true, float) and math.isnan(true)):
         return [] if low is None and high is None else [(name, f"NULL, true is {true}: {row}")]

@@ -189,7 +189,7 @@ class Analyst:
 
     def arithmetic(self, make: Callable[[], str], depth: int = 2) -> str:
         """An expression over aggregates or other numbers."""
-        if not depth or self.rnd.random() < 0.15:
+        if not depth or self.rnd.random() < (0.15 if depth == 1 else 0.6):
             return make() if self.rnd.random() < 0.85 else self.one("1", "2", "100", "0.5", "(-3)", "0", "100.0")
         a, b = self.arithmetic(make, depth - 1), self.arithmetic(make, depth - 1)
         if self.rnd.random() < 0.05:
@@ -199,7 +199,7 @@ class Analyst:
             f"round({a}, 1)", f"abs({a})", f"greatest({a}, {b})", f"least({a}, {b})", f"coalesce({a}, {b})", f"-({a})",
             f"CASE WHEN {a} > {b} THEN {a} ELSE {b} END", f"CASE WHEN {a} = {b} THEN 1 END", f"CAST({a} AS DOUBLE)",
             f"({a})::INTEGER", f"floor({a})", f"ceil({a} / 3)", f"sqrt(abs({a}))", f"({a} - {b}) * ({a} - {b})",
-            f"CASE WHEN {a} BETWEEN 1 AND 5 THEN {a} WHEN {b} > 3 THEN -{b} ELSE 0 END", f"if({a} > 2, {a}, {b})",
+            f"CASE WHEN {a} BETWEEN 1 AND 5 THEN {a} WHEN {b} > 3 THEN -({b}) ELSE 0 END", f"if({a} > 2, {a}, {b})",
         )  # fmt: skip
 
     def condition(self, make: Callable[[], str], depth: int = 1) -> str:
@@ -405,6 +405,69 @@ def ordered(a: Analyst) -> Asked:
     return Asked(columns, f"FROM sales{a.where()} GROUP BY item", limit=a.ordered("n0", "2", "k0", "count(*)", "c1"))
 
 
+def tops(a: Analyst) -> Asked:
+    """Aggregates over the largest of a listing, or over those that a rank or another count chooses."""
+    number = a.one("sum(n) AS n0", "min(n) AS n0", "max(n) AS n0", "avg(n) AS n0", "count(*) AS c0")
+    listed = f"SELECT item, {a.counting()} AS n FROM sales{a.where()} GROUP BY item"
+    chosen = a.one(
+        f"{listed} ORDER BY n{a.one('', ' DESC')} LIMIT {a.rnd.randint(1, 4)}",
+        f"{listed} QUALIFY rank() OVER (ORDER BY n DESC) <= {a.rnd.randint(1, 3)}",
+        f"SELECT * FROM ({listed}) WHERE n >= (SELECT avg(n) FROM ({listed}))",
+        f"SELECT * FROM ({listed}) WHERE n = (SELECT max(n) FROM ({listed}))",
+        f"SELECT item, n FROM (SELECT *, rank() OVER (ORDER BY n DESC) AS r FROM ({listed})) WHERE r <= 2",
+    )
+    return Asked((number,), f"FROM ({chosen})")
+
+
+def chosen_items(a: Analyst) -> Asked:
+    """Conditions on items by what is known of the items."""
+    many = f"SELECT item FROM sales{a.where()} GROUP BY item HAVING {a.condition(a.counting)}"
+    test = a.one(f"item IN ({many})", f"item NOT IN ({many})", f"item IN (SELECT item FROM sales{a.where()})")
+    if a.rnd.random() < 0.5:
+        return Asked(a.numbers(a.counting, 2), f"FROM sales WHERE {test}")
+    return Asked(("item AS k0", *a.numbers(a.counting, 2)), f"FROM sales WHERE {test} GROUP BY item")
+
+
+def listed_sets(a: Analyst) -> Asked:
+    """Sets of listed items."""
+    one, two = (
+        a.one(f"SELECT item FROM sales{a.where()} GROUP BY item HAVING {a.condition(a.counting)}", f"SELECT DISTINCT item FROM sales{a.where()}")
+        for _ in range(2)
+    )
+    kind = a.one("UNION", "EXCEPT", "INTERSECT")
+    if a.rnd.random() < 0.5:
+        return Asked(("count(*) AS c0",), f"FROM ({one} {kind} {two})")
+    return Asked(("item AS k0",), f"FROM ({one} {kind} {two})", filtered=True)
+
+
+def odd(a: Analyst) -> Asked:
+    """Seldom used forms."""
+    item, number = a.item(), a.counting()
+    return a.rnd.choice([
+        Asked((f"{number} AS c0",), f"FROM sales{a.where()} HAVING {a.condition(a.counting)}", filtered=True),
+        Asked(("item AS k0", "count(*) AS c0"), f"FROM sales{a.where()} GROUP BY GROUPING SETS ((item), ())"),
+        Asked(("item AS k0", "count(*) AS c0"), f"FROM sales{a.where()} GROUP BY ROLLUP (item)"),
+        Asked(("item AS k0", f"{number} AS c0"), "FROM sales GROUP BY item", limit=f"ORDER BY item LIMIT 3 OFFSET {a.rnd.randint(0, 2)}"),
+        Asked((f'"sales"."ITEM" AS k0', "COUNT(*) AS c0"), 'FROM "sales" GROUP BY "sales"."ITEM"'),
+        Asked(("s.item AS k0", "count(s.tid) AS c0"), f"FROM main.sales AS s WHERE s.item = {item} GROUP BY 1"),
+        Asked(("k0", "n0"), f"FROM (SELECT item AS k0, {number} AS n0 FROM sales{a.where()} GROUP BY item UNION ALL SELECT 'all', count(*) FROM sales)"),
+        Asked(("k0", "sum(n) AS n0"), f"FROM (SELECT item AS k0, {number} AS n FROM sales{a.where()} GROUP BY item UNION ALL SELECT item, count(*) FROM sales GROUP BY item) GROUP BY k0"),
+        Asked((f"median(n) AS n0",), f"FROM (SELECT item, {number} AS n FROM sales{a.where()} GROUP BY item)"),
+        Asked((f"count(*) AS c0",), f"FROM (SELECT DISTINCT n FROM (SELECT item, {number} AS n FROM sales GROUP BY item))"),
+        Asked(("n AS k0", "count(*) AS c0"), f"FROM (SELECT item, {number} AS n FROM sales GROUP BY item) GROUP BY n"),
+        Asked((f"(SELECT count(*) FROM sales s WHERE s.item = q.item) AS n0", "q.item AS k0"), "FROM (SELECT DISTINCT item FROM sales) q"),
+        Asked((f"count(*) AS c0",), f"FROM sales a, sales b WHERE a.tid = b.tid AND a.item = {item} AND {a.test('b.item')}"),
+        Asked((f"sum(p.n * q.n) AS n0",), "FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) p JOIN (SELECT item, count(*) AS n FROM sales GROUP BY item) q ON p.item <> q.item"),
+        Asked((f"p.item AS k0", "q.item AS k1", "p.n - q.n AS n0"), f"FROM (SELECT item, {number} AS n FROM sales GROUP BY item) p JOIN (SELECT item, count(*) AS n FROM sales{a.where()} GROUP BY item) q ON p.n > q.n", filtered=True),
+        Asked((f"p.item AS k0", "q.n AS n0"), f"FROM (SELECT item, {number} AS n FROM sales GROUP BY item) p LEFT JOIN (SELECT item, count(*) AS n FROM sales{a.where()} GROUP BY item HAVING count(*) > 3) q ON p.item = q.item"),
+        Asked((f"p.item AS k0",), f"FROM (SELECT DISTINCT item FROM sales) p ANTI JOIN (SELECT item FROM sales{a.where()} GROUP BY item HAVING count(*) > 3) q ON p.item = q.item", filtered=True),
+        Asked((f"p.item AS k0",), f"FROM (SELECT DISTINCT item FROM sales) p WHERE NOT EXISTS (SELECT 1 FROM sales q WHERE q.item = p.item AND q.tid IN ({a.ids(0)}))", filtered=True),
+        Asked((f"{number} AS c0", f"{number} * (SELECT count(*) FROM sales) AS n1"), f"FROM sales{a.where()} ORDER BY 1 LIMIT 1"),
+        Asked(("item AS k0", f"count(*) FILTER (WHERE tid IN ({a.ids(0)})) AS c0"), "FROM sales GROUP BY item"),
+        Asked((f"count(*) FILTER (WHERE tid IN ({a.ids(1)})) AS c0", f"count(DISTINCT tid) FILTER (WHERE tid NOT IN ({a.ids(0)})) AS c1"), "FROM sales"),
+    ])  # fmt: skip
+
+
 def windows(a: Analyst) -> Asked:
     over, part = a.one("sum(count(*)) OVER ()", "max(count(*)) OVER ()", "min(count(*)) OVER ()"), a.counting()
     columns = [
@@ -548,7 +611,8 @@ def attribute_persons(a: Analyst) -> Asked:
 ON_RECORDS = (attributes, attribute_groups, attribute_averages, attribute_persons)
 PLAIN = (
     counts, ratios, conditions, persons, ids, having_persons, lists, crosstabs, flags, labels, scalars, results, listing,
-    listing_persons, listing_arithmetic, listing_conditions, having, filtered, groupings, nested, nested_groups, ordered,
+    listing_persons, listing_arithmetic, listing_conditions, having, filtered, groupings, nested, nested_groups, ordered, tops,
+    chosen_items, listed_sets, odd,
     windows, qualified, distinct, exists, joins, priced, categories, sizes, pairs,
 )  # fmt: skip
 KINDS: dict[str, Callable[[Analyst], Asked]] = {make.__name__: make for make in (*PLAIN, *ON_RECORDS)}
