@@ -16,7 +16,7 @@ import anondb
 NAMES = ["milk", "butter", "bread", "rolls", "figs", "dates", "it's", "Milk", "b_x", "100%"]
 UNHELD = ["ghost", "Brot"]  # the first may be a leaf of the taxonomy, the second is never one
 TOWNS = ["Cork", "Rome", "Oslo", "x'y"]
-DUBLIN = date(2024, 2, 26)  # the first day
+FIRST_DAY = date(2024, 2, 26)
 KM = ["apriori", "mhghs", "hghs", "coat", "vpa", "lra", "pcta", "mm"]
 RELATIONAL = ["rfirst", "tfirst", "rum_bound_rt", "tum_bound_r", "rum_bound_t"]
 WITHOUT_TAXONOMY = {"coat", "pcta"}
@@ -86,7 +86,7 @@ def draw_original(rnd: random.Random, records: bool) -> Original:
     leaves = sorted({*items, *(UNHELD[:1] if rnd.random() < 0.4 else [])})
     parents = ["dairy", "bakery", "fruit"][: rnd.randint(1, 3)]
     tree = {leaf: rnd.choice([*parents, parents[0]]) for leaf in leaves}
-    tree |= {node: "all" for node in sorted(set(tree.values()))}
+    tree |= dict.fromkeys(sorted(set(tree.values())), "all")
     priced = [item for item in [*items, UNHELD[1]] if rnd.random() < 0.9]
     prices = {item: rnd.choice([0.0, 0.5, 1.25, 2.0, 3.0, -1.0, 10.0]) for item in priced}
     return Original(baskets, tree, prices, {tid: _person(rnd) for tid in baskets} if records else {})
@@ -95,7 +95,7 @@ def draw_original(rnd: random.Random, records: bool) -> Original:
 def _person(rnd: random.Random) -> tuple[int | None, str | None, date | None]:
     age = rnd.choice([rnd.randint(18, 40), rnd.choice([20, 30]), rnd.choice([20, None])])
     town = rnd.choice([*TOWNS, None])
-    return age, town, rnd.choice([DUBLIN + timedelta(days=rnd.randint(0, 9)), DUBLIN])
+    return age, town, rnd.choice([FIRST_DAY + timedelta(days=rnd.randint(0, 9)), FIRST_DAY])
 
 
 def _policy(rnd: random.Random, original: Original) -> dict[str, Any]:
@@ -104,7 +104,11 @@ def _policy(rnd: random.Random, original: Original) -> dict[str, Any]:
     if original.records:
         algorithm = rnd.choice(RELATIONAL)
         model: Any = anondb.KkmAnonymity(k, 2 if m == math.inf else m)
-        how = {"records": "records", "quasi_identifiers": "age,town,day", "infeasible": rnd.choice(["suppress", "merge"])}
+        how = {
+            "records": "records",
+            "quasi_identifiers": "age,town,day",
+            "infeasible": rnd.choice(["suppress", "merge"]),
+        }
         how |= {} if algorithm.endswith("first") else {"delta": rnd.choice([0.5, 0.9])}
         return {"model": model, "algorithm": algorithm, **how, **({"taxonomy": "food"} if rnd.random() < 0.5 else {})}
     kind = rnd.choice(["km", "km", "km", "km", "k", "constraints", "anatomy"])

@@ -1,0 +1,135 @@
+# ruff: noqa: E501
+"""Random queries on sizes, on pairs, on own tables and on the attributes of persons, by kind."""
+
+from __future__ import annotations
+
+from session.random_analyst import Analyst, Asked
+from session.random_releases import literal
+
+
+def priced(a: Analyst) -> Asked:
+    shape = a.rnd.random()
+    join = a.one("JOIN prices USING (item)", "JOIN prices ON sales.item = prices.item", "LEFT JOIN prices USING (item)")
+    if shape < 0.3:
+        columns = a.numbers(
+            lambda: a.one("sum(price)", "avg(price)", "count(*)", "max(price)", "count(DISTINCT tid)"), 2
+        )
+        test = a.one("", f" WHERE {a.test('sales.item')}", " WHERE price > 1", " WHERE price IS NULL")
+        return Asked(columns, f"FROM sales {join}{test}")
+    if shape < 0.5:
+        inner = f"SELECT tid, sum(price) AS v FROM sales {join} GROUP BY tid"
+        return Asked(a.numbers(lambda: a.one("avg(v)", "sum(v)", "max(v)", "min(v)", "count(*)"), 2), f"FROM ({inner})")
+    if shape < 0.65:
+        test = a.one("sum(price) > 3", "sum(price) <= 2", "max(price) >= 2", "sum(price) = 0", "avg(price) > 1")
+        return Asked(("count(*) AS c0",), f"FROM (SELECT tid FROM sales {join} GROUP BY tid HAVING {test})")
+    if shape < 0.85:
+        inner = f"SELECT item, {a.counting()} AS n FROM sales{a.where()} GROUP BY item"
+        columns = ("q.item AS k0", "n * price AS n0", "n AS n1")
+        return Asked(columns, f"FROM ({inner}) q {a.one('JOIN', 'LEFT JOIN')} prices USING (item)")
+    number = a.one("sum(n * price)", "sum(n)", "max(n * price)", "avg(price)")
+    return Asked(
+        (f"{number} AS n0",), "FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) JOIN prices USING (item)"
+    )
+
+
+def categories(a: Analyst) -> Asked:
+    parent, shape = literal(a.rnd.choice(a.parents)), a.rnd.random()
+    if shape < 0.5:
+        columns = ("parent AS k0", *a.numbers(lambda: a.counting("sales.item"), 2))
+        return Asked(columns, f"FROM sales JOIN food ON item = node{a.where()} GROUP BY parent")
+    if shape < 0.8:
+        test = a.one(
+            f"JOIN food ON item = node WHERE parent = {parent}",
+            f"JOIN food f ON f.node = sales.item AND parent = {parent}",
+        )
+        return Asked(a.numbers(a.counting, 2), f"FROM sales {test}")
+    test = f"item {a.one('', 'NOT ')}IN (SELECT node FROM food WHERE parent = {parent})"
+    return Asked(a.numbers(a.counting, 2), f"FROM sales WHERE {test}")
+
+
+def sizes(a: Analyst) -> Asked:
+    having = f" HAVING {a.having()}" if a.rnd.random() < 0.3 else ""
+    inner = f"SELECT tid, {a.one('count(*)', 'count(DISTINCT item)', f'count_if({a.test()})')} AS n FROM sales{a.where()} GROUP BY tid{having}"
+    if a.rnd.random() < 0.3:
+        return Asked(("n AS k0", "count(*) AS c0"), f"FROM ({inner}) GROUP BY n")
+    numbers = a.numbers(
+        lambda: a.one("avg(n)", "sum(n)", "max(n)", "min(n)", "count(*)", "count_if(n > 2)", "sum(n * n)")
+    )
+    return Asked(numbers, f"FROM ({inner}){a.one('', '', ' WHERE n > 1', ' WHERE n = 2')}")
+
+
+def pairs(a: Analyst) -> Asked:
+    join = f"FROM sales a JOIN sales b ON a.tid = b.tid AND a.item {a.one('<', '<', '<>')} b.item"
+    where = a.one("", f" WHERE {a.test('a.item')}", f" WHERE {a.test('a.item')} AND {a.test('b.item')}")
+    if a.rnd.random() < 0.3:
+        return Asked(("count(*) AS n0",), join + where)
+    having = f" HAVING count(*) >= {a.rnd.randint(1, 5)}" if a.rnd.random() < 0.3 else ""
+    columns = ("a.item AS k0", "b.item AS k1", a.one("count(*) AS c0", "count(DISTINCT a.tid) AS c0"))
+    limit = a.ordered("c0", "3") if a.rnd.random() < 0.5 and not having else ""
+    return Asked(columns, f"{join}{where} GROUP BY a.item, b.item{having}", filtered=bool(having), limit=limit)
+
+
+def attributes(a: Analyst) -> Asked:
+    columns = a.numbers(
+        lambda: a.one(
+            "count(*)", "count(DISTINCT tid)", f"count(*) FILTER (WHERE {a.value()})", f"count_if({a.value()})"
+        )
+    )
+    if a.rnd.random() < 0.5:
+        return Asked(columns, f"FROM records{a.one('', f' WHERE {a.value()}')}")
+    where = a.one(f"{a.test()} AND {a.value()}", a.value(), f"{a.test()} OR {a.value()}")
+    return Asked(columns, f"FROM sales JOIN records USING (tid) WHERE {where}")
+
+
+def attribute_groups(a: Analyst) -> Asked:
+    key = a.one(
+        "town",
+        "town",
+        "age",
+        "day",
+        "age // 10 * 10",
+        "dayname(day)",
+        "age >= 25",
+        "date_trunc('month', day)",
+        "age IS NULL",
+    )
+    where = a.one("", f" WHERE {a.value()}")
+    columns = (
+        f"{key} AS k0",
+        *a.numbers(
+            lambda: a.one("count(*)", "count(DISTINCT tid)", f"count(*) FILTER (WHERE {a.value()})", "count(*) * 2"), 2
+        ),
+    )
+    if a.rnd.random() < 0.5:
+        return Asked(columns, f"FROM records{where} GROUP BY {key}")
+    if a.rnd.random() < 0.3:
+        return Asked(
+            ("item AS k0", *columns[1:]), f"FROM sales JOIN records USING (tid) WHERE {a.value()} GROUP BY item"
+        )
+    return Asked(columns, f"FROM sales JOIN records USING (tid) WHERE {a.test()} GROUP BY {key}")
+
+
+def attribute_averages(a: Analyst) -> Asked:
+    number = a.one(
+        "avg(age)", "sum(age)", "min(age)", "max(age)", "count(age)", "count(DISTINCT town)", "max(day)", "count(town)"
+    )
+    where = a.one("", f" WHERE {a.value()}", f" WHERE tid IN ({a.ids(1)})")
+    if a.rnd.random() < 0.3:
+        return Asked(("town AS k0", f"{number} AS n0"), f"FROM records{where} GROUP BY town")
+    return Asked((f"{number} AS n0",), f"FROM records{where}")
+
+
+def attribute_persons(a: Analyst) -> Asked:
+    r = "r"
+    test = a.one(
+        f"{a.value(r)} AND {a.one('', 'NOT ')}EXISTS (SELECT 1 FROM sales s WHERE s.tid = r.tid AND {a.test('s.item')})",
+        f"r.tid {a.one('', 'NOT ')}IN ({a.ids(1)})", f"r.tid NOT IN (SELECT tid FROM sales) OR {a.value(r)}",
+    )  # fmt: skip
+    if a.rnd.random() < 0.3:
+        on = a.one("", f" AND {a.test('s.item')}")
+        where = a.one(" WHERE s.tid IS NULL", "", f" WHERE s.tid IS NULL AND {a.value(r)}", f" WHERE {a.value(r)}")
+        counted = a.one("count(*)", "count(DISTINCT r.tid)", "count(s.tid)", "count(DISTINCT s.tid)")
+        return Asked((f"{counted} AS c0",), f"FROM records r LEFT JOIN sales s ON s.tid = r.tid{on}{where}")
+    if a.rnd.random() < 0.3:
+        return Asked(("r.town AS k0", "count(*) AS c0"), f"FROM records r WHERE {test} GROUP BY r.town")
+    return Asked(("count(*) AS c0",), f"FROM records r WHERE {test}")
