@@ -92,7 +92,7 @@ def scalars(a: Analyst) -> Asked:
     def scalar() -> str:
         return f"(SELECT {a.number()} FROM sales{a.where()})"
 
-    return Asked(a.numbers(lambda: a.arithmetic(scalar, a.rnd.randint(0, 2)), 2), "")
+    return Asked(a.numbers(lambda: a.arithmetic(scalar, a.rnd.randint(0, 1)), 2), "")
 
 
 def exists(a: Analyst) -> Asked:
