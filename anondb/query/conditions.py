@@ -36,6 +36,7 @@ from anondb.query.predicates import (
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.relations import (
     AttributeTerm,
+    ChangedItem,
     Column,
     FlagTerm,
     Group,
@@ -231,6 +232,8 @@ class ConditionReader(ABC):
         labels = [self._term(e, scope) for e in node.expressions]
         if isinstance(left, IdTerm):
             raise unsupported("a condition on the values of the id column", "A release has no original ids.")
+        if isinstance(left, ChangedItem):
+            return either(*(self._changed(left, "=", label) for label in labels))
         if not isinstance(left, ItemTerm | ItemsTerm):
             raise unsupported("IN on another column than the item")
         if isinstance(left, ItemsTerm):
@@ -277,6 +280,8 @@ class ConditionReader(ABC):
             raise unsupported("a comparison of ids other than = beside AND")
         if isinstance(left, IdTerm):
             raise unsupported("a condition on the values of the id column", "A release has no original ids.")
+        if isinstance(left, ChangedItem):
+            return self._changed(left, "=", right)
         if isinstance(left, ItemTerm) and isinstance(right, TextTerm | IntegerTerm):
             return on_item(left.row, Labels(frozenset({self._label(right)})))
         if isinstance(left, ItemTerm) and isinstance(right, ItemTerm):
@@ -386,12 +391,21 @@ class ConditionReader(ABC):
             if kind == "contains" and isinstance(right, TextTerm | IntegerTerm):
                 return self._contains(left, right)
             raise WrongForm
+        if isinstance(left, ChangedItem):
+            changed = self._changed(left, kind, right)
+            return negate(changed) if negated else changed
         if not isinstance(left, ItemTerm) or not isinstance(right, TextTerm):
             raise unsupported(f"{kind.upper()} with other operands than the item column and a text")
         test: ItemTest = Pattern(kind, right.label)
         if kind == "like" and not set(right.label) & set("%_\\"):
             test = Labels(frozenset({self._label(right)}))
         return on_item(left.row, item_not(test) if negated else test)
+
+    def _changed(self, item: ChangedItem, kind: str, text: Term) -> Condition:
+        """The condition that a function of the item matches a text."""
+        if not isinstance(text, TextTerm):
+            raise unsupported(f"{item.change.upper()} of the item compared with something else than a text")
+        return on_item(item.row, Pattern(f"{item.change} {kind}", text.label))
 
     def _lists(self, node: exp.Expr, scope: Scope) -> Condition | None:
         """Read list_contains, list_has_all, list_has_any, or one of their aliases and operators; None for others."""
@@ -490,8 +504,8 @@ class ConditionReader(ABC):
             raise unsupported("a boolean compared with another value")
         if isinstance(node, exp.Placeholder | exp.Parameter):
             raise unsupported("a parameter", "Write the value itself.")
-        if isinstance(node, exp.Cast | exp.TryCast):
-            raise unsupported("CAST", "Items are compared as texts.")
+        if isinstance(node, exp.Lower | exp.Upper | exp.Trim | exp.Cast | exp.TryCast):
+            return self._function(node, scope)
         if isinstance(node, exp.Subquery | exp.Select):
             raise unsupported("a scalar subquery")
         if isinstance(node, exp.Length):
@@ -500,6 +514,28 @@ class ConditionReader(ABC):
             raise unsupported("a window function")
         return self._aggregate(node, scope)
 
+    def _function(self, node: exp.Expr, scope: Scope) -> Term:
+        """Read a function of the item; a cast to text changes nothing."""
+        if isinstance(node, exp.Cast | exp.TryCast):
+            if node.to.this not in exp.DataType.TEXT_TYPES:
+                raise unsupported("CAST to another type than text", "Items are compared as texts.")
+            return self._term(node.this, scope)
+        only(node, "this")
+        item = self._term(node.this, scope)
+        if isinstance(item, ItemsTerm):
+            raise WrongForm
+        if not isinstance(item, ItemTerm):
+            raise unsupported(f"{name_of(node)} of something else than the item")
+        return ChangedItem(item.row, node.key)
+
+    def _listed(self, node: exp.Expr, scope: Scope) -> Term:
+        """Read ``list(item)`` under GROUP BY the id."""
+        only(node, "this", "nulls_excluded")
+        row, seen = self._row_of(scope)
+        if self._term(node.this, replace(scope, group=None)) != ItemTerm(row):
+            raise unsupported("a list of something else than the items of a person")
+        return ItemsTerm(scope.people[0], seen, nullable=False)
+
     def _aggregate(self, node: exp.Expr, scope: Scope) -> Term:
         """Read an aggregate over the rows of one person."""
         group = scope.group
@@ -507,6 +543,8 @@ class ConditionReader(ABC):
             return self._column(node, scope)
         if group is None:
             raise unsupported(name_of(node))
+        if isinstance(node, exp.ArrayAgg) and self.form != LIST:
+            return self._listed(node, scope)
         if self.form == LIST and not group.rows:
             return self._aggregate_of_one(node, scope)
         extra: ItemTest = ANY_ITEM
@@ -574,6 +612,8 @@ class ConditionReader(ABC):
 
     def _aggregate_of_one(self, node: exp.Expr, scope: Scope) -> Term:
         """Read an aggregate over the single row of an id in a table of lists."""
+        if isinstance(node, exp.ArrayAgg):
+            raise WrongForm
         group, inner = scope.group, replace(scope, group=None)
         assert group is not None
         if not group.exact:

@@ -35,7 +35,7 @@ class Labels:
 @dataclass(frozen=True)
 class Pattern:
     """The item matches a pattern of DuckDB (like, ilike, glob, starts_with, ends_with, contains), or is before or after a
-    text in the order of code points (<, <=, >, >=)."""
+    text in the order of code points (<, <=, >, >=). A kind such as ``lower like`` is for a function of the item."""
 
     kind: str
     text: str
@@ -153,18 +153,21 @@ _FUNCTIONS: Mapping[str, Callable[[exp.Expr, exp.Expr], exp.Expr]] = {
     "starts_with": lambda item, text: exp.StartsWith(this=item, expression=text),
     "ends_with": lambda item, text: exp.EndsWith(this=item, expression=text),
     "contains": lambda item, text: exp.Contains(this=item, expression=text),
+    "=": lambda item, text: exp.EQ(this=item, expression=text),
     "<": lambda item, text: exp.LT(this=item, expression=text),
     "<=": lambda item, text: exp.LTE(this=item, expression=text),
     ">": lambda item, text: exp.GT(this=item, expression=text),
     ">=": lambda item, text: exp.GTE(this=item, expression=text),
 }
+CHANGES: Mapping[str, type[exp.Expr]] = {"lower": exp.Lower, "upper": exp.Upper, "trim": exp.Trim}
 ORDERS = frozenset({"<", "<=", ">", ">="})
 PATTERN_KINDS = frozenset(_FUNCTIONS)
 
 
 def pattern_sql(pattern: Pattern, column: exp.Expr) -> exp.Expr:
     """A pattern as a SQL expression over a column of labels; its text becomes a literal, never SQL."""
-    return _FUNCTIONS[pattern.kind](column, exp.Literal.string(pattern.text))
+    change, _, kind = pattern.kind.rpartition(" ")
+    return _FUNCTIONS[kind](CHANGES[change](this=column) if change else column, exp.Literal.string(pattern.text))
 
 
 # --- conditions on a person -----------------------------------------------------------------------------------------

@@ -40,6 +40,14 @@ class ItemTerm:
 
 
 @dataclass(frozen=True)
+class ChangedItem:
+    """A function of the item of one row: ``lower``, ``upper`` or ``trim``."""
+
+    row: int
+    change: str
+
+
+@dataclass(frozen=True)
 class ItemsTerm:
     """The list of a person's items that pass a test; ``nullable`` if it may be NULL for a person without items."""
 
@@ -112,7 +120,7 @@ class AttributeTerm:
 
 
 Column = IdTerm | ItemTerm | ItemsTerm | NumberTerm | SumTerm | FlagTerm | TruthTerm | OptionalTerm | AttributeTerm
-Term = Column | TextTerm | IntegerTerm | ListTerm
+Term = Column | ChangedItem | TextTerm | IntegerTerm | ListTerm
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from anondb.query.rewriter import Reader, shown_forms
 from anondb.session.keys import Key
 from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
 from anondb.session.persons import Bounds, Row
+from anondb.session.unknown import unknown_items
 from anondb.session.values import Value
 
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
@@ -60,8 +61,8 @@ class Desk:
 
     @staticmethod
     def place(name: str) -> Table:
-        """Where a table of the analyst lies."""
-        return Table("memory", "main", lowered(name))
+        """Where a table of the analyst lies, apart from the rows of queries."""
+        return Table("memory", "main", f"table {lowered(name)}")
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk until ``sweep``; see ``persons.Counts.put``."""
@@ -151,12 +152,18 @@ class Releases:
         self.weights = {}
         return self.notes
 
-    def bind(self, sql: str) -> list[tuple[str, str]]:
-        """Have DuckDB bind a query to the original's tables; returns the names and types of its columns.
+    def bind(self, tree: exp.Expr) -> list[tuple[str, str]]:
+        """Have DuckDB bind a query to the original's tables, the analyst's, and the objects of the release that it names.
+
+        Returns:
+            The names and types of its columns.
 
         Raises:
             InputError: ``bad_sql`` or ``ambiguous_item``.
         """
+        for table in tree.find_all(exp.Table):
+            self.table(table)
+        sql = tree.sql("duckdb")
         bound = [release.original.accepted(sql, self._desk.shapes) for release in self._opened]
         self.forms = frozenset(bound[0]).intersection(*bound)
         if not self.forms:
@@ -219,7 +226,7 @@ class Releases:
         for release in self._opened:
             plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
             answer = answer_plan(release, plan)
-            self.notes.update(dict.fromkeys(answer.notes))
+            self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan)]))
             answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
         if len(answered) == 1:
             return list(answer.rows)

@@ -148,7 +148,7 @@ class Session:
         if bounds not in ("columns", "none"):
             raise InputError("bounds is 'columns' or 'none'.", code="bad_parameter")
         tree = self._releases.unqualified(with_parameters(parse(numbered(query)), parameters))
-        bound = self._releases.bind(tree.sql("duckdb"))
+        bound = self._releases.bind(tree)
         try:
             known, notes = self._compiled(tree)
             listed, columns = _output(known, bound, bounds == "columns")

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from session.conftest import RELEASES
+from session.conftest import RELEASES, TREE
 
 import anondb
 from anondb.session import Result, Session
@@ -56,6 +56,12 @@ ASKED = [
     "SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN prices USING (item) GROUP BY tid HAVING sum(price) > 3)",
     "SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN prices USING (item) GROUP BY tid "
     "HAVING sum(price) <= 3.5 AND bool_or(item = 'milk'))",
+    "SELECT n, count(*) AS baskets FROM (SELECT tid, count(*) AS n FROM sales WHERE item IN ('milk', 'bread', 'butter') "
+    "GROUP BY tid) GROUP BY n",
+    "SELECT count(*) AS n FROM (SELECT tid, list(item) AS items FROM sales GROUP BY tid) WHERE list_contains(items, 'milk')",
+    "SELECT count(DISTINCT tid) AS n FROM sales "
+    "WHERE upper(item) = 'MILK' OR lower(item) LIKE 'b%' OR trim(item) IN ('figs')",
+    "SELECT count(DISTINCT tid) AS n FROM main.sales WHERE CAST(item AS VARCHAR) = 'milk' OR item BETWEEN 'a' AND 'c'",
     "SELECT CASE WHEN count(*) > 10 THEN count(*) ELSE 0 END AS n FROM sales WHERE item = 'milk'",
 ]
 
@@ -134,6 +140,29 @@ def test_a_quotient_has_no_bounds_where_its_denominator_may_be_0(shop: Path) -> 
     assert lower is None and upper is None and (estimate is None or math.isfinite(estimate))
 
 
+def test_items_that_no_released_item_stands_for_are_named(shop: Path) -> None:
+    with anondb.open(shop / "plain.duckdb") as session:
+        (note,) = session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'Milc'").notes
+        assert "'Milc'" in note and "'milk'" in note
+        released = session._releases._opened[0].sizes
+        (label,) = [one for one, members in released.items() if members > 1][:1]
+        (note,) = session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = ?", [label]).notes
+        assert f"{label!r} is no item but a released item" in note
+        assert not session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk'").notes
+
+
+def test_objects_of_the_file_can_be_read_and_joined(shop: Path) -> None:
+    with anondb.open(shop / "plain.duckdb") as session:
+        counts = session.sql("SELECT item, upper_bound AS most FROM item_counts ORDER BY item").fetchall()
+        assert [item for item, _ in counts] == sorted(TREE)
+        joined = "sales JOIN released_items r ON r.item = sales.item"
+        sql = f"SELECT released_item, count(DISTINCT tid) AS n FROM {joined} GROUP BY 1"
+        assert all(low == high for _, _, low, high in session.sql(sql).fetchall())
+        session.register("facts0", session.sql("SELECT 1 AS x").df())
+        assert len(session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item")) == len(TREE)
+        assert session.sql("SELECT x FROM facts0").fetchall() == [(1,)]
+
+
 def test_parameters(shop: Path) -> None:
     with anondb.open(shop / "plain.duckdb") as session:
         plain = session.sql("SELECT count(*) AS n FROM sales WHERE item IN ('milk', 'bread')").fetchall()
@@ -175,6 +204,10 @@ def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
         ("SELECT item FROM sales WHERE item = 'milk'", "the rows of single persons"),
         ("SELECT tid, count(*) FROM sales GROUP BY tid", "the rows of single persons"),
         ("SELECT list(item) FROM sales", "ARRAY_AGG"),
+        (
+            "SELECT a.item, b.item, count(*) FROM sales a JOIN sales b USING (tid) GROUP BY a.item, b.item",
+            "several columns",
+        ),
         ("SELECT count(*) || ' baskets' FROM sales", "of an estimate"),
     ],
 )
