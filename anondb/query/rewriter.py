@@ -672,9 +672,8 @@ def rewrite(
     for each id (list_contains, list_has_all, list_has_any, ANY), depending on the query; ``baskets`` with
     ``transaction_id`` and ``items`` always has lists.
 
-    Relational records are the table ``records`` with the id column and one column for each attribute: comparisons with
-    literals (=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL), GROUP BY one attribute. No other name is accepted, because the
-    manifest does not contain the name of the original table of records.
+    Relational records are the table of the name in the manifest (``records_table``), or ``records``, with the id column and
+    a column for each attribute: comparisons with literals (=, <>, <, BETWEEN, IN, IS NULL), GROUP BY one attribute.
 
     Literals are compared with the texts of items. ids and items are never NULL.
 

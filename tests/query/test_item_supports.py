@@ -56,7 +56,7 @@ def case(draw: random.Random, rows: int) -> tuple[list[list[str]], dict[str, lis
     return transactions, blocks
 
 
-@pytest.mark.parametrize("seeds", portions(2, 8, 1000))
+@pytest.mark.parametrize("seeds", portions(4, 60, 1000))
 def test_boolean_conditions(engine: Engine, seeds: range) -> None:
     """Sound, and never wider than the answers from the rows alone."""
     answered = narrower = 0
@@ -75,10 +75,10 @@ def test_boolean_conditions(engine: Engine, seeds: range) -> None:
             truth = sum(bool(t) and holds(frozenset(t)) for t in transactions)
             assert wide[0] <= low <= truth <= high <= wide[2] and low <= estimate <= high, (seed, text)
             answered, narrower = answered + 1, narrower + (high - low < wide[2] - wide[0])
-    assert narrower > answered / 40
+    assert narrower > answered / 10
 
 
-@pytest.mark.parametrize("seeds", portions(4, 20, 3000))
+@pytest.mark.parametrize("seeds", portions(8, 104, 3000))
 def test_all_originals(engine: Engine, seeds: range) -> None:
     """Every original that leads to the same rows and the same item supports."""
     checked = 0
@@ -104,7 +104,7 @@ def test_all_originals(engine: Engine, seeds: range) -> None:
                 continue
             counts = {sum(bool(t) and holds(t) for t in world) for world in worlds}
             assert low <= min(counts) and max(counts) <= high, (seed, text)
-    assert checked >= len(seeds) / 5
+    assert checked > len(seeds) / 4
 
 
 def test_items_rows_and_groups(engine: Engine) -> None:

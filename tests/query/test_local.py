@@ -310,7 +310,7 @@ def test_truth(algorithm: str, seeds: range) -> None:
                 for item, lower, _, upper in release.query(sql).rows:
                     assert lower <= sum(item in p and value(p) for p in persons) <= upper, (sql, item)
             assert connection.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall() == [(0,)]
-    assert suppressing or seeds.start  # in the first portion
+    assert suppressing or len(seeds) < 2
 
 
 def test_what_is_refused(bench: Engine) -> None:
