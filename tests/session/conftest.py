@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import anondb
@@ -23,17 +24,20 @@ BASKETS = [
 ]
 
 
+Named = tuple[str, Session]
 RELEASES = {"plain": "shop", "supports": "shop", "suppressed": "rare"}
 """The sealed releases, and the database that each comes from."""
 
 
 def fill(db: anondb.Database, baskets: list[list[str]]) -> None:
-    db.sql("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
-    db.sql("CREATE TABLE food (node VARCHAR, parent VARCHAR)")
-    for tid, basket in enumerate(baskets, 1):
-        db.sql("INSERT INTO sales VALUES " + ", ".join(f"({tid}, '{item}')" for item in basket))
     nodes = {**TREE, **dict.fromkeys(sorted(set(TREE.values())), "all")}
-    db.sql("INSERT INTO food VALUES " + ", ".join(f"('{n}', '{p}')" for n, p in nodes.items()))
+    sales = ", ".join(f"({tid}, '{item}')" for tid, basket in enumerate(baskets, 1) for item in basket)
+    db.sql(f"CREATE TABLE sales AS SELECT CAST(tid AS INTEGER) AS tid, item FROM (VALUES {sales}) t(tid, item)")
+    db.sql(
+        "CREATE TABLE food AS FROM (VALUES "
+        + ", ".join(f"('{n}', '{p}')" for n, p in nodes.items())
+        + ") t(node, parent)"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -55,14 +59,23 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(params=RELEASES)
-def name(request: pytest.FixtureRequest) -> str:
-    """The name of a sealed release."""
-    return str(request.param)
+@pytest.fixture(scope="session")
+def food() -> pd.DataFrame:
+    """The taxonomy, as an analyst has it."""
+    nodes = {**TREE, **dict.fromkeys(sorted(set(TREE.values())), "all")}
+    return pd.DataFrame({"node": list(nodes), "parent": list(nodes.values())})
 
 
-@pytest.fixture
-def session(shop: Path, name: str) -> Iterator[Session]:
-    """A session on the release ``name``."""
-    with anondb.open(shop / f"{name}.duckdb") as opened:
-        yield opened
+@pytest.fixture(scope="session")
+def prices() -> pd.DataFrame:
+    """Prices of some items, as an analyst has them."""
+    return pd.DataFrame({"item": ["milk", "bread", "butter", "dates"], "price": [1.5, 2.25, 2.0, -0.5]})
+
+
+@pytest.fixture(scope="session", params=[pytest.param("plain", marks=pytest.mark.slow), "supports", "suppressed"])
+def named(shop: Path, food: pd.DataFrame, prices: pd.DataFrame, request: pytest.FixtureRequest) -> Iterator[Named]:
+    """The name of a sealed release, with a session on it that has the tables ``food`` and ``prices``."""
+    with anondb.open(shop / f"{request.param}.duckdb") as opened:
+        opened.register("food", food)
+        opened.register("prices", prices)
+        yield str(request.param), opened

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
 import pytest
-from session.conftest import RELEASES, TREE
+from session.conftest import RELEASES, TREE, Named
 
 import anondb
-from anondb.session import Result, Session
+from anondb.session import Result
 
-PRICES = "SELECT * FROM (VALUES ('milk', 1.5), ('bread', 2.25), ('butter', 2.0), ('dates', -0.5)) v(item, price)"
 ASKED = [
     "SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk'",
     "SELECT count(*) FROM sales",
@@ -66,9 +66,12 @@ ASKED = [
 ]
 
 
-def truths(shop: Path, sql: str, name: str = "plain") -> tuple[list[str], list[tuple[Any, ...]]]:
+def truths(
+    shop: Path, sql: str, prices: pd.DataFrame | None = None, name: str = "plain"
+) -> tuple[list[str], list[tuple[Any, ...]]]:
     with duckdb.connect(str(shop / f"{RELEASES[name]}.duckdb"), read_only=True) as connection:
-        connection.execute(f"CREATE TEMP TABLE prices AS FROM ({PRICES})")
+        if prices is not None:
+            connection.register("prices", prices)
         found = connection.execute(sql)
         return [c[0] for c in found.description or []], found.fetchall()
 
@@ -93,11 +96,9 @@ def check(result: Result, names: list[str], rows: list[tuple[Any, ...]]) -> None
 
 
 @pytest.mark.parametrize("sql", ASKED)
-def test_the_truth_is_between_the_bounds(shop: Path, name: str, session: Session, sql: str) -> None:
-    names, rows = truths(shop, sql, name)
-    with duckdb.connect(str(shop / f"{RELEASES[name]}.duckdb"), read_only=True) as connection:
-        session.register("food", connection.execute("FROM food").df())
-        session.register("prices", connection.execute(PRICES).df())
+def test_the_truth_is_between_the_bounds(shop: Path, named: Named, prices: pd.DataFrame, sql: str) -> None:
+    name, session = named
+    names, rows = truths(shop, sql, prices, name)
     try:
         result = session.sql(sql)
     except anondb.InputError as error:
