@@ -78,7 +78,17 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
         known = counts.kind(base, column)
         if known is not None and known.what == "attribute":
             return _of_attribute(key, column, known.kind, base, counts)
+    if isinstance(key, exp.Column):
+        _check_rows(base, counts)
+        raise unsupported(f"GROUP BY the column {key.name!r}")
     raise unsupported(f"GROUP BY an expression ({name_of(key)})")
+
+
+def _check_rows(base: exp.Select, counts: Counts) -> None:
+    """Raise the error of FROM and WHERE, if they are the reason why a column is not known."""
+    asked = base.copy()
+    asked.set("expressions", [exp.Count(this=exp.Star(), big_int=True)])
+    counts.answer(asked)
 
 
 def _of_number(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:

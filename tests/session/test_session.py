@@ -206,6 +206,10 @@ def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
         ("SELECT tid, count(*) FROM sales GROUP BY tid", "the rows of single persons"),
         ("SELECT list(item) FROM sales", "ARRAY_AGG"),
         (
+            "SELECT a.item, b.item, count(*) FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item GROUP BY 1, 2",
+            "the items of two copies",
+        ),
+        (
             "SELECT a.item, b.item, count(*) FROM sales a JOIN sales b USING (tid) GROUP BY a.item, b.item",
             "several columns",
         ),
