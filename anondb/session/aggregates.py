@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -31,16 +32,27 @@ def aggregates(node: exp.Expr | None) -> Iterator[exp.Expr]:
         yield from aggregates(child)
 
 
+@dataclass(frozen=True)
 class Rows:
-    """The rows that aggregates see: conditions that a row is there, certainly and by the estimates; None if all are.
+    """The rows that aggregates see.
 
-    With ``open``, further rows may exist that are not listed; with ``groups`` they are divided by GROUP BY.
+    Attributes:
+        sure, likely: the conditions that a row is there, certainly and by the estimates; None if all are.
+        open: whether further rows may exist that are not listed.
+        groups: whether they are divided by GROUP BY.
+        wanted: the condition of FILTER that a row may satisfy; None without FILTER.
     """
 
-    def __init__(
-        self, sure: exp.Expr | None, likely: exp.Expr | None, *, open: bool = False, groups: bool = False
-    ) -> None:
-        self.sure, self.likely, self.open, self.groups = sure, likely, open, groups
+    sure: exp.Expr | None
+    likely: exp.Expr | None
+    open: bool = field(default=False, kw_only=True)
+    groups: bool = field(default=False, kw_only=True)
+    wanted: exp.Expr | None = field(default=None, kw_only=True)
+
+    def among(self, certain: exp.Expr, likely: exp.Expr) -> Rows:
+        """The rows that satisfy a further condition, from its lower bound and its estimate."""
+        certain, likely = (values.holds(condition, unknown=False) for condition in (certain, likely))
+        return replace(self, sure=_both(self.sure, certain), likely=_both(self.likely, likely))
 
     def aggregate(self, node: exp.Expr, resolve: Resolve) -> Value:
         """The value of an aggregate over the rows of a group.
@@ -48,104 +60,110 @@ class Rows:
         Raises:
             InputError: ``unsupported_query``.
         """
-        wanted: exp.Expr | None = None
-        called = node
         if isinstance(node, exp.Filter):
             condition = read(node.expression.this, resolve)
-            if not condition.exact:
-                raise unsupported("FILTER with a condition on an estimate", "Write the condition into WHERE.")
-            wanted, node = condition.estimate, node.this
+            if condition.by_estimate:
+                raise unsupported("FILTER with a condition on a rank", "Write the condition into WHERE.")
+            certain, possible = condition.truths
+            rows = self if condition.exact else self.among(certain, condition.estimate)
+            return replace(rows, wanted=possible).aggregate(node.this, resolve)
+        if self.open:
+            return self._of_some(node, replace(self, open=False).aggregate(node, resolve))
         distinct = isinstance(node.this, exp.Distinct)
         this = node.this.expressions[0] if distinct else node.this
         value = None if this is None or isinstance(this, exp.Star) else read(bare(this), resolve)
-        if self.open:
-            return self._of_some(node, Rows(self.sure, self.likely, groups=self.groups).aggregate(called, resolve))
         if isinstance(node, exp.Count):
-            return self._count(node, value, wanted, distinct)
+            return self._count(value, distinct)
         if value is None or distinct:
             raise unsupported(f"{name_of(node)} DISTINCT")
         others = [read(e, resolve) for e in node.iter_expressions() if e is not node.this]
         if value.exact and self.sure is None and all(other.exact for other in others):
-            return Value(_filtered(_over(node, value.estimate), wanted))
+            return Value(self._of(_over(node, value.estimate)))
         if value.by_estimate:
-            return Value(_filtered(_over(node, value.estimate), self._both(wanted, self.likely)), by_estimate=True)
-        return self._numbers(node, value, wanted)
+            return Value(self._of(_over(node, value.estimate), self.likely), by_estimate=True)
+        if isinstance(node, exp.CountIf):
+            one, zero = (Value(exp.Literal.number(n)) for n in (1, 0))
+            return self._sum(values.chosen([(value, one)], zero, numbers=True))
+        if isinstance(node, exp.Sum):
+            return self._sum(value)
+        if isinstance(node, exp.Min | exp.Max | exp.Avg | exp.Median | exp.Quantile):
+            return self._middle(node, value)
+        raise unsupported(f"{name_of(node)} of estimates")
 
-    def _count(self, node: exp.Expr, value: Value | None, wanted: exp.Expr | None, distinct: bool) -> Value:
-        """count(*) or count(x): the rows that are there; a number with bounds is never NULL."""
+    def _of(self, call: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
+        """An aggregate of the rows that FILTER wants and that satisfy further conditions."""
+        wanted = _both(self.wanted, *conditions)
+        return call if wanted is None else exp.Filter(this=call, expression=exp.Where(this=wanted))
+
+    def _count(self, value: Value | None, distinct: bool) -> Value:
+        """count(*) or count(x): the rows that are there, where a number may be NULL unless it has bounds."""
         what: exp.Expr = exp.Star()
         if value is not None and value.exact:
             what = value.estimate.copy()
         elif distinct:
             raise unsupported("count(DISTINCT ...) of an estimate")
-        present: exp.Expr | None = None  # a number without bounds may be NULL
+        present: exp.Expr | None = None
         if value is not None and not value.exact:
             present = exp.and_(*(end.copy().is_(exp.null()).not_() for end in value.bounds))
         counted = exp.Count(this=exp.Distinct(expressions=[what]) if distinct else what)
-        every = _filtered(counted.copy(), wanted)
+        every = self._of(counted.copy())
         if self.sure is None and present is None:
-            return Value(every)
-        likely, sure = (_filtered(counted.copy(), self._both(wanted, f, present)) for f in (self.likely, self.sure))
-        return Value(likely, sure, every)
+            return Value(every, present=True)
+        likely, sure = (self._of(counted.copy(), flag, present) for flag in (self.likely, self.sure))
+        return Value(likely, sure, every, present=True)
 
-    def _numbers(self, node: exp.Expr, value: Value, wanted: exp.Expr | None) -> Value:
-        """sum, min, max, avg and quantiles of numbers with bounds."""
-        low, high = value.bounds
-        estimate = _filtered(_over(node, value.estimate), self._both(wanted, self.likely))
-        if isinstance(node, exp.Sum):
-            zero = exp.Literal.number(0)
-            ends = []
-            for end, extreme in ((low, values.least), (high, values.greatest)):
-                absent = (
-                    end
-                    if self.sure is None
-                    else exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())], default=extreme(end, zero))
-                )
-                ends.append(self._unless_empty(self._complete(exp.Sum(this=absent), end, wanted), wanted))
-            return Value(estimate, *ends)
-        if not isinstance(node, exp.Min | exp.Max | exp.Avg | exp.Median | exp.Quantile):
-            raise unsupported(f"{name_of(node)} of estimates")
-        ends = [self._complete(_over(node, end), end, wanted) for end in (low, high)]
+    def _sum(self, value: Value) -> Value:
+        """The sum of numbers with bounds: a row that may be absent adds 0 or its number."""
+        ends = []
+        for end, extreme in zip(value.bounds, (values.least, values.greatest), strict=True):
+            added = end
+            if self.sure is not None:
+                zero = extreme(end, exp.Literal.number(0))
+                added = exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())], default=zero)
+            ends.append(self._unless_empty(self._complete(exp.Sum(this=added), end)))
+        return Value(self._of(exp.Sum(this=value.estimate.copy()), self.likely), *ends)
+
+    def _middle(self, node: exp.Expr, value: Value) -> Value:
+        """min, max, avg and quantiles of numbers with bounds: they rise with each number, and lie between the extremes."""
+        estimate = self._of(_over(node, value.estimate), self.likely)
+        ends = [self._complete(_over(node, end), end) for end in value.bounds]
         if self.sure is None:
             return Value(estimate, *ends)
-        extremes = [
-            self._complete(exp.Min(this=low.copy()), low, wanted),
-            self._complete(exp.Max(this=high.copy()), high, wanted),
-        ]
+        low, high = value.bounds
+        least, greatest = exp.Min(this=low.copy()), exp.Max(this=high.copy())
+        extremes = [self._complete(least, low), self._complete(greatest, high)]
         if isinstance(node, exp.Min):
-            extremes[1] = self._complete(exp.Min(this=high.copy()), high, self._both(wanted, self.sure))
+            extremes[1] = self._complete(exp.Min(this=high.copy()), high, self.sure)
         elif isinstance(node, exp.Max):
-            extremes[0] = self._complete(exp.Max(this=low.copy()), low, self._both(wanted, self.sure))
-        every = exp.LogicalAnd(this=self.sure.copy())
-        ends = [
-            exp.Case(ifs=[exp.If(this=every.copy(), true=e)], default=x) for e, x in zip(ends, extremes, strict=True)
-        ]
-        return Value(estimate, *ends)
+            extremes[0] = self._complete(exp.Max(this=low.copy()), low, self.sure)
+        every = self._of(exp.LogicalAnd(this=self.sure.copy()))
+        return Value(
+            estimate,
+            *(
+                self._unless_empty(exp.Case(ifs=[exp.If(this=every.copy(), true=end)], default=extreme))
+                for end, extreme in zip(ends, extremes, strict=True)
+            ),
+        )
 
-    def _unless_empty(self, end: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
+    def _unless_empty(self, end: exp.Expr) -> exp.Expr:
         """A bound; none where no row is there for certain, so that the aggregate may be NULL."""
-        if self.sure is None or (self.groups and wanted is None):  # a group that exists has a row
+        if self.sure is None or (self.groups and self.wanted is None):  # a group that exists has a row
             return end
-        some = _filtered(exp.LogicalOr(this=self.sure.copy()), wanted)
+        some = self._of(exp.LogicalOr(this=self.sure.copy()))
         return exp.Case(ifs=[exp.If(this=some, true=end)])
+
+    def _complete(self, total: exp.Expr, end: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
+        """An aggregate of bounds; NULL if a row has no bound."""
+        missing = self._of(exp.Count(this=exp.Star()), end.copy().is_(exp.null()), *conditions)
+        return exp.Case(ifs=[exp.If(this=missing.eq(0), true=self._of(total, *conditions))])
 
     @staticmethod
     def _of_some(node: exp.Expr, value: Value) -> Value:
         """An aggregate of the listed rows as one of all rows: more rows can raise a count or a maximum, and so on."""
         low, high = value.bounds
         none = exp.cast(exp.null(), "DOUBLE")
-        kept = isinstance(node, exp.Count | exp.Max), isinstance(node, exp.Min)
+        kept = isinstance(node, exp.Count | exp.Max | exp.CountIf), isinstance(node, exp.Min)
         return Value(value.estimate, low if kept[0] else none, high if kept[1] else none)
-
-    def _complete(self, total: exp.Expr, end: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
-        """An aggregate of bounds; NULL if a row has no bound."""
-        missing = _filtered(exp.Count(this=exp.Star()), self._both(end.copy().is_(exp.null()), wanted))
-        return exp.Case(ifs=[exp.If(this=missing.eq(0), true=_filtered(total, wanted))])
-
-    @staticmethod
-    def _both(*conditions: exp.Expr | None) -> exp.Expr | None:
-        present = [c.copy() for c in conditions if c is not None]
-        return exp.and_(*present) if present else None
 
     # ---------------------------------------------------------------- OVER
 
@@ -200,15 +218,12 @@ def _with_arguments(function: exp.Expr, arguments: list[exp.Expr]) -> exp.Expr:
     return made
 
 
-def _each_over(node: exp.Expr, over: object) -> exp.Expr:
+def _each_over(node: exp.Expr, over: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     """An expression with each aggregate in it as a window function."""
-    assert callable(over)
 
     def visit(part: exp.Expr) -> exp.Expr:
         if isinstance(part, exp.Filter) or (isinstance(part, exp.AggFunc) and not isinstance(part.parent, exp.Filter)):
-            result = over(part.copy())
-            assert isinstance(result, exp.Expr)
-            return result
+            return over(part.copy())
         return part
 
     if isinstance(node, exp.Filter | exp.AggFunc):
@@ -232,5 +247,7 @@ def _over(node: exp.Expr, value: exp.Expr) -> exp.Expr:
     return made
 
 
-def _filtered(call: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
-    return call if wanted is None else exp.Filter(this=call, expression=exp.Where(this=wanted.copy()))
+def _both(*conditions: exp.Expr | None) -> exp.Expr | None:
+    """That all conditions hold; None if there are none."""
+    present = [c.copy() for c in conditions if c is not None]
+    return exp.and_(*present) if present else None

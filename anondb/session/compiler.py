@@ -126,10 +126,12 @@ class Compiler:
         if len({len(side.columns) for side in sides}) != 1:
             raise unsupported("a set operation of different numbers of columns")
         repeated = isinstance(node, exp.Union) and not node.args.get("distinct")
-        if not repeated and any(side.flagged or any(c.bounded for c in side.columns) for side in sides):
+        if not repeated and not all(side.exact for side in sides):
             raise unsupported(f"{node.key.upper()} that compares estimates", "Use UNION ALL.")
         columns = tuple(
-            replace(a, bounded=(a.bounded or b.bounded), by_estimate=a.by_estimate or b.by_estimate)
+            replace(
+                a, bounded=a.bounded or b.bounded, by_estimate=a.by_estimate or b.by_estimate, truth=a.truth or b.truth
+            )
             for a, b in zip(*(side.columns for side in sides), strict=True)
         )
         flagged = any(side.flagged for side in sides)
@@ -157,7 +159,8 @@ def _aligned(side: Known, columns: Sequence[Column], source: Sources, flagged: b
     source.tree.set("from_", exp.From(this=source.add(side, "")))
     values = []
     for (_, value), column in zip(source.star(), columns, strict=True):
-        values.append(Value(value.estimate, *value.bounds) if column.bounded else value)
+        ends = value.truths if column.truth else value.bounds
+        values.append(Value(value.estimate, *ends, truth=column.truth) if column.bounded else value)
     listed = projected(values)
     if flagged:
         for name, flags in ((SURE, source.sure), (LIKELY, source.likely)):

@@ -153,7 +153,7 @@ class Dimensions:
     ) -> Dimension:
         """A known table with the columns by which it is joined; their equality leaves the conditions of the SELECT."""
         relation, alias = source_rows(self._compiler, place.this, env)
-        if relation.flagged or any(c.bounded or c.by_estimate for c in relation.columns):
+        if not relation.exact:
             raise unsupported("a join of persons with estimates", "Join the results of two queries.")
         names = {lowered(c.name) for c in relation.columns}
         outer, using = False, None

@@ -15,6 +15,12 @@ from anondb.session.values import Value
 
 MAX_NODES = 20_000  # of the expression of a bound, which repeats the bounds of its operands
 
+FILLED = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs, exp.Round, exp.Floor, exp.Ceil),
+    *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.And, exp.Or, exp.Not, exp.Between, exp.In),
+)
+"""Operations whose result is NULL only if an operand is."""
+
 Resolve = Callable[[exp.Expr], Value | None]
 """Looks up columns, aggregates and subqueries; None for other expressions."""
 
@@ -37,11 +43,13 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
     children = [(key, child) for key, child in _children(node)]
     parts = [read(child, resolve) for _, child in children]
     if all(part.exact for part in parts):
-        return Value(_rebuilt(node, [part.estimate for part in parts]))
+        literal = isinstance(node, exp.Literal | exp.Boolean)
+        return Value(_rebuilt(node, [part.estimate for part in parts]), present=literal)
     value = _inexact(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
     if value.lower is not None and sum(1 for _ in islice(value.lower.walk(), MAX_NODES)) == MAX_NODES:
         raise too_complex("the bounds of an expression with so many operations would take too long")
-    return value
+    filled = isinstance(node, FILLED) or (isinstance(node, exp.Case) and node.args.get("default") is not None)
+    return replace(value, present=filled and all(part.present for part in parts))
 
 
 def _children(node: exp.Expr) -> list[tuple[str, exp.Expr]]:
@@ -93,6 +101,8 @@ def _inexact(node: exp.Expr, of: dict[int, Value]) -> Value:
         return values.connected(type(node), [part("this"), part("expression")])
     if isinstance(node, exp.Not):
         return values.negation(part("this"))
+    if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null | exp.Boolean):
+        return _without_bounds(node, of) or values.tested(node, part("this"))
     if isinstance(node, exp.Between):
         only(node, "this", "low", "high")
         ends = ((exp.GTE, "low"), (exp.LTE, "high"))
@@ -130,9 +140,8 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
             return values.absolute(node, this)
         if isinstance(node, exp.Coalesce | exp.Nullif):
             estimate = _rebuilt(node, [this.estimate, *(value.estimate for value in rest)])
-            ends = [[v.bounds[n] for v in (this, *rest)] for n in (0, 1)]
-            if isinstance(node, exp.Coalesce):  # the number may be NULL in some originals, and another one in its place
-                return Value(estimate, values.least(*ends[0]), values.greatest(*ends[1]))
+            if isinstance(node, exp.Coalesce):  # a number with bounds is not NULL
+                return Value(estimate, *this.bounds)
             equal = values.compared(exp.EQ(this=node.this, expression=node.expression), this, rest[0])
             return values.chosen([(equal, Value(exp.null()))], replace(this, estimate=estimate), numbers=True)
     if isinstance(node, exp.Least | exp.Greatest):

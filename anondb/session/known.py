@@ -22,11 +22,21 @@ SURE, LIKELY = "sure", "likely"
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a relation: its name in the query, and whether it has bounds, or depends on estimates without bounds."""
+    """A column of a relation.
+
+    Attributes:
+        name: its name in the query.
+        bounded: whether it has bounds.
+        by_estimate: whether it depends on estimates without bounds.
+        truth: whether it is a condition with bounds.
+        present: whether no value is NULL for any original.
+    """
 
     name: str
     bounded: bool = False
     by_estimate: bool = False
+    truth: bool = False
+    present: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,7 @@ class Known:
         columns: its columns.
         flagged: whether it has the columns ``sure`` and ``likely``.
         asked: whether a condition of the query is a reason for that, and not only groups that may be empty.
-        open: whether rows may be missing: items that were suppressed are not listed.
+        open: whether rows may be missing: items that were suppressed are not listed. Such relations are flagged.
     """
 
     tree: exp.Query
@@ -46,6 +56,11 @@ class Known:
     flagged: bool = False
     asked: bool = False
     open: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether the rows are the same for every consistent original."""
+        return not self.flagged and not any(c.bounded or c.by_estimate for c in self.columns)
 
     def values(self, alias: str) -> list[tuple[str, Value]]:
         """The names and values of the columns, as the source ``alias`` of a SELECT."""
@@ -56,8 +71,8 @@ def column_value(number: int, column: Column, alias: str) -> Value:
     """The value of a column of a source."""
     here = [exp.column(f"c{number}{end}", alias) for end in ("", "_l", "_u")]
     if column.bounded:
-        return Value(*here)
-    return Value(here[0], by_estimate=column.by_estimate)
+        return Value(*here, truth=column.truth, present=column.present)
+    return Value(here[0], by_estimate=column.by_estimate, present=column.present)
 
 
 def projected(values: Sequence[Value]) -> list[exp.Expr]:
@@ -72,7 +87,8 @@ def projected(values: Sequence[Value]) -> list[exp.Expr]:
 
 def described(names: Sequence[str], values: Sequence[Value]) -> tuple[Column, ...]:
     """The columns of a relation with these values."""
-    return tuple(Column(n, v.lower is not None, v.by_estimate) for n, v in zip(names, values, strict=True))
+    pairs = zip(names, values, strict=True)
+    return tuple(Column(name, v.lower is not None, v.by_estimate, v.truth, v.present) for name, v in pairs)
 
 
 _numbers = count()

@@ -151,7 +151,7 @@ class Persons:
         rows = self._rows(base, domains, basics)
         tree = self.counts.put([d.kind for d in domains], rows, len(basics))
         columns = [Column(f"#k{n}") for n in range(len(keys))]
-        columns += [Column(f"#{n}", bounded=True) for n in range(len(basics))]
+        columns += [Column(f"#{n}", bounded=True, present=_is_count(basic)) for n, basic in enumerate(basics)]
         some = self.counts.suppressed and any(d.values is None and d.of_items for d in domains)
         known = Known(tree, tuple(columns), flagged=bool(keys), open=some)
         return Facts(known, {key: n for n, key in enumerate(keys)}, replaced)
@@ -213,7 +213,7 @@ class Persons:
         if not isinstance(place, exp.In) or place.args.get("query") is not subquery or self.of_persons(node, env):
             return
         known = compiler.query(node, env)
-        if len(known.columns) != 1 or known.flagged or known.columns[0].bounded or known.columns[0].by_estimate:
+        if len(known.columns) != 1 or not known.exact:
             raise unsupported("IN with a subquery of estimates")
         source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
         values = [v for (v,) in self.counts.rows(exp.select(exp.cast(exp.column("c0"), "VARCHAR")).from_(source))]
@@ -283,8 +283,7 @@ class Persons:
         known: Mapping[Any, Bounds],
     ) -> Mapping[Any, Bounds]:
         """One count or aggregate for each listed value; aggregates of numbers are asked one by one."""
-        call = count.this if isinstance(count, exp.Filter) else count
-        if isinstance(call, exp.Count):
+        if _is_count(count):
             return self._listed(base, of.key, count, conditions)
         if len(known) > MAX_GROUPS:
             raise too_complex(f"it has over {MAX_GROUPS} groups")
@@ -307,6 +306,11 @@ def _sources(node: exp.Expr) -> Iterator[exp.Expr]:
         yield clause.this
     for join in node.args.get("joins") or ():
         yield join.this
+
+
+def _is_count(call: exp.Expr) -> bool:
+    """Whether an aggregate, with its FILTER, is a count."""
+    return isinstance(call.this if isinstance(call, exp.Filter) else call, exp.Count)
 
 
 def _named(node: exp.Expr, names: frozenset[str]) -> bool:

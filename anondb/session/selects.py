@@ -172,7 +172,7 @@ class SelectRows:
             raise unsupported("a scalar subquery of several columns, or of rows that an estimate chose")
         source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("one")))
         ((_, value),) = relation.values("one")
-        ends = [value.estimate] if value.lower is None else [value.estimate, *value.bounds]
+        ends = [end for end in (value.estimate, value.lower, value.upper) if end is not None]
         rows = self.compiler.tables.rows(exp.select(*(end.copy() for end in ends)).from_(source))
         if len(rows) > 1:
             raise unsupported("a scalar subquery with several rows")
@@ -184,7 +184,7 @@ class SelectRows:
     def _in(self, node: exp.In) -> Value:
         only(node, "this", "query")
         left, relation = read(node.this, self.resolve), self.compiler.query(node.args["query"], self.env)
-        if not left.exact or relation.flagged or len(relation.columns) != 1 or relation.columns[0].bounded:
+        if not left.exact or not relation.exact or len(relation.columns) != 1:
             raise unsupported("IN with a subquery of estimates")
         return Value(exp.In(this=left.estimate.copy(), query=exp.Subquery(this=first_column(relation))))
 
@@ -223,7 +223,7 @@ class SelectRows:
         if rows.sure is not None and rows.likely is not None:
             listed += [rows.sure.copy().as_(SURE), rows.likely.copy().as_(LIKELY)]
         tree.set("expressions", listed)
-        if self.node.args.get("distinct") is not None and self.facts is None:
+        if self.node.args.get("distinct") is not None:
             self._distinct(values)
         self._order(values)
         flagged = rows.sure is not None
@@ -251,7 +251,8 @@ class SelectRows:
     def _filter(self, node: exp.Expr, clause: str, rows: Rows) -> Rows:
         """Keep the rows for which a condition is possible; returns which of these are there for certain."""
         value = read(node, self.resolve)
-        kept = value.upper or value.estimate
+        certain, possible = value.truths
+        kept = value.estimate if value.by_estimate else possible
         before = self.sources.tree.args.get(clause)
         kept = kept.copy() if before is None else exp.and_(before.this, kept)
         holder = {"where": exp.Where, "having": exp.Having, "qualify": exp.Qualify}[clause]
@@ -261,10 +262,7 @@ class SelectRows:
         if value.lower is None:
             return rows
         self._asked = True
-        flags = ((value.lower, rows.sure), (value.estimate, rows.likely))
-        return Rows(
-            *(_all([part for part in pair if part is not None]) for pair in flags), open=rows.open, groups=rows.groups
-        )
+        return rows.among(certain, value.estimate)
 
     def _projection(self) -> tuple[list[str], list[Value]]:
         names, values = [], []
@@ -291,8 +289,11 @@ class SelectRows:
 
     def _distinct(self, values: Sequence[Value]) -> None:
         only(self.node.args["distinct"])
+        selected = (e.this if isinstance(e, exp.Alias) else e for e in self.node.expressions)
+        if self.facts is not None and set(self.facts.keys.values()) <= {self._key(e) for e in selected}:
+            return  # each row has a group of its own
         if self._shown.sure is not None or not all(v.exact for v in values):
-            raise unsupported("DISTINCT estimates")
+            raise unsupported("DISTINCT of estimates, or of rows that an estimate chose")
         self.sources.tree.set("distinct", exp.Distinct())
 
     def _is_cut(self, values: Sequence[Value]) -> bool:

@@ -1,15 +1,15 @@
 """Values with bounds, as SQL expressions: interval arithmetic over the counts of a release.
 
 An original is consistent with a release if the release may come from it. The lower and the upper expression enclose what a
-query gives for every consistent original; NULL stands for no bound. Booleans are intervals too, with false below true: the
-lower expression says that a condition is certainly true, the upper one that it is not certainly false; NULL lies between.
-Each operation encloses the values of all combinations of its operands, so bounds stay valid, and may be wider than the best
-possible ones where operands depend on each other.
+query gives for every consistent original. For numbers, NULL stands for no bound, and a bound says that the number is not
+NULL. Conditions are intervals too, in the order false, NULL, true: NOT reverses it, AND is the least and OR the greatest of
+two truth values, as in SQL. Each operation encloses the values of all combinations of its operands, so bounds stay valid,
+and may be wider than the best possible ones where operands depend on each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import reduce
@@ -26,9 +26,10 @@ class Value:
 
     Attributes:
         estimate: the value itself, or its estimate.
-        lower, upper: its bounds; None where ``estimate`` is exact, or has no bounds.
+        lower, upper: the bounds of a number or, with ``truth``, of a condition; None if ``estimate`` is exact or has none.
         by_estimate: whether it has no bounds because it depends on estimates, such as a rank.
         truth: whether it is a boolean with bounds.
+        present: whether it is not NULL for any original.
     """
 
     estimate: exp.Expr
@@ -36,6 +37,7 @@ class Value:
     upper: exp.Expr | None = None
     by_estimate: bool = field(default=False, kw_only=True)
     truth: bool = field(default=False, kw_only=True)
+    present: bool = field(default=False, kw_only=True)
 
     @property
     def exact(self) -> bool:
@@ -44,10 +46,22 @@ class Value:
 
     @property
     def bounds(self) -> tuple[exp.Expr, exp.Expr]:
-        """Expressions for the bounds: NULL where there are none."""
+        """Expressions for the bounds of a number: NULL where there are none, and where the value may be NULL."""
         if self.by_estimate:
             return exp.null(), exp.null()
-        return self.lower or self.estimate, self.upper or self.estimate
+        low, high = self.lower or self.estimate, self.upper or self.estimate
+        if self.truth and not self.present:
+            decided = exp.or_(is_true(low), exp.Not(this=_paren(high)))
+            low, high = (exp.Case(ifs=[exp.If(this=decided.copy(), true=end.copy())]) for end in (low, high))
+        return low, high
+
+    @property
+    def truths(self) -> tuple[exp.Expr, exp.Expr]:
+        """Expressions for the bounds of a condition, in the order false, NULL, true."""
+        if self.by_estimate:
+            return exp.false(), exp.true()
+        low, high = self.lower or self.estimate, self.upper or self.estimate
+        return (low, high) if self.truth or self.exact else (holds(low, unknown=False), holds(high, unknown=True))
 
 
 COMPARISONS = exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE
@@ -93,6 +107,11 @@ def _extreme(name: str, parts: Sequence[exp.Expr]) -> exp.Expr:
 def holds(condition: exp.Expr, *, unknown: bool) -> exp.Expr:
     """A condition with a truth value in place of NULL."""
     return exp.Coalesce(this=condition.copy(), expressions=[exp.convert(unknown)])
+
+
+def is_true(condition: exp.Expr) -> exp.Expr:
+    """That a condition is true, and neither false nor NULL."""
+    return exp.paren(exp.Is(this=_paren(condition), expression=exp.true()), copy=False)
 
 
 def constant(value: Any) -> exp.Expr:
@@ -202,7 +221,9 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
     if isinstance(node, exp.EQ):
         certain: exp.Expr = exp.and_(of(exp.EQ, a, d), of(exp.EQ, b, c))
         possible: exp.Expr = exp.and_(holds(of(exp.LTE, a, d), unknown=True), holds(of(exp.LTE, c, b), unknown=True))
-        estimate = of(exp.EQ, exp.Round(this=left.estimate.copy()), exp.Round(this=right.estimate.copy()))
+        sides = left.estimate, right.estimate
+        whole = sides if left.truth or right.truth else [exp.Round(this=side.copy()) for side in sides]
+        estimate = of(exp.EQ, *whole)
     else:
         kind = type(node)
         (w, x), (y, z) = ((a, b), (c, d)) if kind in (exp.GT, exp.GTE) else ((b, a), (d, c))
@@ -212,11 +233,22 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
     return Value(*ends, truth=True)
 
 
+def tested(node: exp.Is, value: Value) -> Value:
+    """IS TRUE, IS FALSE or IS NULL."""
+    estimate = _copy(node, value.estimate)
+    if isinstance(node.expression, exp.Null):
+        low, high = value.bounds
+        missing = exp.false() if value.present else exp.Not(this=exp.paren(_known(low, high)))
+        return Value(estimate, exp.false(), missing, truth=True)
+    ends = [_copy(node, end) for end in value.truths]
+    return Value(estimate, *(ends if node.expression.this else reversed(ends)), truth=True)
+
+
 def negation(value: Value) -> Value:
     """NOT."""
     if value.by_estimate:
         return replace(value, estimate=exp.Not(this=_paren(value.estimate)))
-    low, high = value.bounds
+    low, high = value.truths
     return Value(*(exp.Not(this=_paren(end)) for end in (value.estimate, high, low)), truth=True)
 
 
@@ -224,12 +256,12 @@ def connected(kind: type[exp.Expr], parts: Sequence[Value]) -> Value:
     """AND or OR."""
 
     def joined(ends: Sequence[exp.Expr]) -> exp.Expr:
-        return reduce(lambda x, y: kind(this=_paren(x), expression=_paren(y)), (holds(e, unknown=False) for e in ends))
+        return reduce(lambda x, y: kind(this=_paren(x), expression=_paren(y)), ends)
 
     estimate = joined([p.estimate for p in parts])
     if any(p.by_estimate for p in parts):
         return Value(estimate, by_estimate=True)
-    lows, highs = zip(*(p.bounds for p in parts), strict=True)
+    lows, highs = zip(*(p.truths for p in parts), strict=True)
     return Value(estimate, joined(lows), joined(highs), truth=True)
 
 
@@ -245,27 +277,27 @@ def chosen(cases: Sequence[tuple[Value, Value]], default: Value, numbers: bool) 
         ifs=[exp.If(this=c.estimate.copy(), true=v.estimate.copy()) for c, v in cases], default=default.estimate.copy()
     )
     results = [*(v for _, v in cases), default]
-    truth = any(v.truth for v in results) and all(v.truth or _is_boolean(v) for v in results)
+    truth = all(v.truth or _is_boolean(v) for v in results)
     if not (numbers or truth) or any(v.by_estimate for v in (*results, *(c for c, _ in cases))):
         return Value(estimate, by_estimate=True)
-    low, high = _ends(default, truth)
-    for condition, value in reversed(cases):
-        certain, possible = condition.bounds
-        ends = []
-        for rest, end, extreme in ((low, _ends(value, truth)[0], least), (high, _ends(value, truth)[1], greatest)):
-            branches = [exp.If(this=certain.copy(), true=end.copy())]
-            branches.append(exp.If(this=exp.Not(this=_paren(holds(possible, unknown=False))), true=rest.copy()))
-            ends.append(exp.Case(ifs=branches, default=extreme(end, rest)))
-        low, high = ends
+    ends = [v.truths if truth else v.bounds for v in results]
+    low, high = ends.pop()
+    for (condition, _), (least_of, greatest_of) in zip(reversed(cases), reversed(ends), strict=True):
+        extremes = (exp.and_, exp.or_) if truth else (least, greatest)
+        low = _either(condition, least_of, low, extremes[0])
+        high = _either(condition, greatest_of, high, extremes[1])
     return Value(estimate, low, high, truth=truth)
+
+
+def _either(condition: Value, one: exp.Expr, other: exp.Expr, extreme: Callable[..., exp.Expr]) -> exp.Expr:
+    """A bound of one value where a condition is certain, of the other where it is not possible, and else of both."""
+    certain, possible = condition.truths
+    branches = [
+        exp.If(this=certain.copy(), true=one.copy()),
+        exp.If(this=exp.Not(this=is_true(possible)), true=other.copy()),
+    ]
+    return exp.Case(ifs=branches, default=extreme(one.copy(), other.copy()))
 
 
 def _is_boolean(value: Value) -> bool:
     return isinstance(value.estimate, exp.Boolean | exp.Null)
-
-
-def _ends(value: Value, truth: bool) -> tuple[exp.Expr, exp.Expr]:
-    """The bounds of a value; NULL is neither certainly true nor certainly false."""
-    if truth and isinstance(value.estimate, exp.Null):
-        return exp.false(), exp.true()
-    return value.bounds

@@ -24,6 +24,7 @@ BASKETS = [
 ]
 
 
+CHEAP = pd.Series([True, False, None, True], dtype="boolean")
 Named = tuple[str, Session]
 RELEASES = {"plain": "shop", "supports": "shop", "suppressed": "rare"}
 """The sealed releases, and the database that each comes from."""
@@ -69,7 +70,7 @@ def food() -> pd.DataFrame:
 @pytest.fixture(scope="session")
 def prices() -> pd.DataFrame:
     """Prices of some items, as an analyst has them."""
-    return pd.DataFrame({"item": ["milk", "bread", "butter", "dates"], "price": [1.5, 2.25, 2.0, -0.5]})
+    return pd.DataFrame({"item": ["milk", "bread", "butter", "dates"], "price": [1.5, 2.25, 2.0, -0.5], "cheap": CHEAP})
 
 
 @pytest.fixture(scope="session", params=[pytest.param("plain", marks=pytest.mark.slow), "supports", "suppressed"])
