@@ -15,8 +15,9 @@ from anondb.query.cached_release import Opened
 from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.measures import counted, has_sums, measured, with_sizes_as_sums
+from anondb.query.pairs import SIGNS, pairs
 from anondb.query.parsing import parse
-from anondb.query.plan import IDS, ITEMS, MEASURE, ROWS, Plan
+from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
 from anondb.query.predicates import ALWAYS, both, leaves
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
@@ -277,6 +278,9 @@ def answer_plan(release: Opened, plan: Plan) -> Answer:
         release.original.check_orders(patterns_of(reading))
     if plan.counts == MEASURE:
         return _aggregate(release, plan)
+    if plan.counts == PAIRS:
+        release.original.check_order(symmetric=SIGNS["<>"] <= plan.signs or not plan.signs & SIGNS["<>"])
+        return Answer(plan.columns, tuple(pairs(release, plan)), plan.notes, plan.describe(), plan.name)
     if any(has_sums(reading.condition) for reading in (plan, *plan.others())):
         return _with_sums(release, plan)
     anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None

@@ -63,6 +63,7 @@ from anondb.query.values import NULL_LIST, UNKNOWN_LIST, Attribute, on_value
 LONG, LIST = "long", "list"
 WEIGHT = "weight of an item"
 """The name of a function of an item and of the number of a mapping in ``ConditionReader.weights``; no text parses as it."""
+_SIGNS: Mapping[type[exp.Expr], str] = {exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
 
 
 def _flag(term: FlagTerm, of_none: bool, of_one: bool) -> Condition:
@@ -120,6 +121,13 @@ class ConditionReader(ABC):
                 if isinstance(left, IdTerm) and isinstance(right, IdTerm):
                     self._unite(left.person, right.person)
                     return ALWAYS
+        if isinstance(node, exp.NEQ | exp.LT | exp.LTE | exp.GT | exp.GTE):
+            sides = [bare(node.args[key]) for key in ("this", "expression")]
+            terms = [self._column(side, scope) for side in sides if isinstance(side, exp.Column)]
+            rows = [term.row for term in terms if isinstance(term, ItemTerm)]
+            if len(rows) == 2 and rows[0] != rows[1]:
+                scope.compared.append((_SIGNS[type(node)], rows[0], rows[1]))
+                return ALWAYS
         return self._condition(node, scope)
 
     def _condition(self, node: exp.Expr, scope: Scope) -> Condition:
@@ -336,16 +344,15 @@ class ConditionReader(ABC):
             least = right.value + (1 if kind in (exp.GT, exp.LTE) else 0)
             reached = at_least(least, left.test)
             return reached if kind in (exp.GT, exp.GTE) else negate(reached)
-        symbols: dict[type[exp.Expr], str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
         if isinstance(left, ItemTerm) and isinstance(right, ItemTerm):
             raise unsupported("a comparison of the items of two copies")
         if isinstance(left, TextTerm) and isinstance(right, ItemTerm | ItemsTerm):
             left, right, kind = right, left, flipped[kind]
         if isinstance(left, ItemTerm) and isinstance(right, TextTerm):
-            return on_item(left.row, Pattern(symbols[kind], right.label))
+            return on_item(left.row, Pattern(_SIGNS[kind], right.label))
         if isinstance(left, ItemsTerm) and isinstance(right, TextTerm | IntegerTerm):
             raise self._no_value([right])
-        raise unsupported(f"{symbols[kind]} on ids, or of items with something else than a text")
+        raise unsupported(f"{_SIGNS[kind]} on ids, or of items with something else than a text")
 
     def _on_sum(self, node: exp.Expr, scope: Scope) -> Condition | None:
         """Read a comparison of a sum with a number, as the condition that ``=``, ``>`` and so on state; None for others."""

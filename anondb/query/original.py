@@ -125,11 +125,22 @@ class Original:
         Raises:
             InputError: ``ambiguous_item``.
         """
-        if self.kinds and any(pattern.kind in ORDERS for pattern in patterns):
+        self.check_order(symmetric=all(pattern.kind not in ORDERS for pattern in patterns))
+
+    def check_order(self, *, symmetric: bool) -> None:
+        """Refuse a query that depends on the order of the items, if they may be numbers, dates or the like.
+
+        Args:
+            symmetric: whether the query does not depend on it.
+
+        Raises:
+            InputError: ``ambiguous_item``.
+        """
+        if self.kinds and not symmetric:
             raise InputError(
                 f"The items of the release may be texts or of the type {self.kinds[0].sql}, which have different orders.",
                 code="ambiguous_item",
-                hint="List the items with IN.",
+                hint="List the items with IN; compare the items of two copies with <>.",
             )
 
     def check_labels(self, missing: frozenset[str]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from anondb.query.predicates import ANY_ITEM, Condition, ItemTest, Weights, describe, describe_test
 from anondb.query.values import Attribute
 
-IDS, ROWS, ITEMS, MEASURE = "ids", "rows", "items", "measure"
+IDS, ROWS, ITEMS, PAIRS, MEASURE = "ids", "rows", "items", "pairs", "measure"
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,12 @@ class Plan:
     Attributes:
         counts: ``ids``: the persons for whom ``condition`` holds; ``rows``: their items that pass ``test``, summed;
             ``items``: for every item that passes ``test``, the persons who have it and for whom ``condition`` holds;
+            ``pairs``: for every two items that pass ``test`` and ``second``, the persons who have both;
             ``measure``: no count but an aggregate of ``measure`` over the persons for whom ``condition`` holds.
         condition: on one person's set of items.
         test: the test of the counted or listed items; None if ids are counted.
+        second: the test of the second of two listed items.
+        signs: how the first of two listed items may compare with the second: ``less``, ``equal``, ``greater``.
         name: the name of the count (the alias, or ``count``).
         columns: the name of the group column, empty without GROUP BY.
         descending: whether the groups are in descending order.
@@ -37,6 +40,8 @@ class Plan:
     counts: str
     condition: Condition
     test: ItemTest | None = None
+    second: ItemTest | None = None
+    signs: frozenset[str] = frozenset()
     name: str = "count"
     columns: tuple[str, ...] = ()
     descending: bool = False
@@ -61,5 +66,7 @@ class Plan:
             text += f" and each value of {self.grouped.name!r}"
         if self.test is None:
             return text
-        what = "any item" if self.test == ANY_ITEM else describe_test(self.test)
+        what, other = ("any item" if t in (ANY_ITEM, None) else describe_test(t) for t in (self.test, self.second))
+        if self.counts == PAIRS:
+            return f"each item ({what}) beside each other one ({other}) of persons with {text}"
         return f"{'items' if self.counts == ROWS else 'each item'} ({what}) of persons with {text}"

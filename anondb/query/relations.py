@@ -157,6 +157,7 @@ class Scope:
     conditions: list[Condition] = field(default_factory=list)
     exact: bool = True
     optional: list[Condition] = field(default_factory=list)
+    compared: list[tuple[str, int, int]] = field(default_factory=list)  # the signs between the items of two rows
     group: Group | None = None
     aliases: dict[str, exp.Expr] = field(default_factory=dict)
 

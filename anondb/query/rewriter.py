@@ -16,8 +16,9 @@ from anondb.errors import InputError
 from anondb.query.conditions import LIST, LONG, ConditionReader
 from anondb.query.lists import hull, readings
 from anondb.query.original import records_tables
+from anondb.query.pairs import SIGNS
 from anondb.query.parsing import lowered
-from anondb.query.plan import IDS, ITEMS, MEASURE, ROWS, Plan
+from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
 from anondb.query.predicates import (
     ALWAYS,
     ANY_ITEM,
@@ -68,6 +69,8 @@ from anondb.query.relations import (
 )
 from anondb.query.values import LISTED, NULL_LIST, Attribute
 
+COMPARED = "a comparison of the items of two copies"
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
 BASKETS = ("transaction_id", "items")
 
 MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
@@ -261,8 +264,11 @@ class Reader(ConditionReader):
     ) -> Plan:
         """Read a query with GROUP BY."""
         only(group, "expressions", "all")
-        condition, rows, _ = self._finish(scope)
         keys = self._group_columns(tree, group, scope)
+        if len(set(keys)) == 2 and all(isinstance(key, ItemTerm) for key in keys):
+            only(tree, "expressions", "from_", "joins", "where", "group", "with_")
+            return self._pairs([key.row for key in keys if isinstance(key, ItemTerm)], listed, kind, scope, name)
+        condition, rows, _ = self._finish(scope)
         if any(isinstance(k, IdTerm) for k in keys) or any(isinstance(c, IdTerm) for _, c in listed):
             raise unsupported("GROUP BY the id column around a count", "Ids cannot be listed from a release.")
         if len(set(keys)) != 1 or not isinstance(keys[0], ItemTerm | AttributeTerm):
@@ -297,6 +303,31 @@ class Reader(ConditionReader):
             notes += (MERGED_NOTE,)
         test = tests.get(row, ANY_ITEM) if condition != NEVER else NO_ITEM
         return Plan(ITEMS, rest, test, name=name, notes=notes)
+
+    def _pairs(
+        self, keys: Sequence[int], listed: Sequence[tuple[str, Column]], kind: str, scope: Scope, name: str
+    ) -> Plan:
+        """Count under GROUP BY the items of two rows."""
+        signs = SIGNS[""]
+        for sign, left, right in scope.compared:
+            if {left, right} != set(keys):
+                raise unsupported(COMPARED)
+            signs &= SIGNS[sign if left == keys[0] else MIRRORED[sign]]
+        scope.compared.clear()
+        condition, rows, _ = self._finish(scope)
+        tests, person, mixed = split(condition)
+        if mixed or rows != set(keys) or person not in (ALWAYS, NEVER):
+            raise unsupported("GROUP BY two items with other conditions than on each of them")
+        if kind == ROWS and not scope.exact:
+            raise unsupported("count(*) of rows that may repeat", "Use count(DISTINCT id).")
+        if [column for _, column in listed] != [ItemTerm(key) for key in keys]:
+            raise unsupported(
+                "a GROUP BY of two items with other columns than these", "Select both, in the same order."
+            )
+        first, second = (tests.get(key, ANY_ITEM) if condition != NEVER else NO_ITEM for key in keys)
+        notes = (LISTED_NOTE, *((MERGED_NOTE,) if kind == ROWS else ()))
+        columns = tuple(n for n, _ in listed)
+        return Plan(PAIRS, ALWAYS, first, second, signs, name=name, columns=columns, notes=notes)
 
     def _group_columns(self, tree: exp.Select, group: exp.Group, scope: Scope) -> list[Column]:
         columns: list[Column] = []
@@ -512,6 +543,8 @@ class Reader(ConditionReader):
 
     def _finish(self, scope: Scope) -> tuple[Condition, frozenset[int], bool]:
         """Check that a scope has one person; return its condition, rows, and whether the person is the outer one."""
+        if scope.compared:
+            raise unsupported(COMPARED, "Group by both items, or name one of them.")
         first = self._root(scope.people[0])
         if any(self._root(p) != first for p in scope.people):
             raise unsupported("a join without equal ids", "Join the copies of the table on the id column.")
@@ -615,6 +648,7 @@ class Reader(ConditionReader):
             scope,
             sources=[*scope.sources, (name, by_name(relation.columns))],
             people=[*scope.people, relation.person],
+            compared=[],
         )
         before = self._count_people(scope)
         self._using(join, scope.sources, relation)
@@ -625,7 +659,7 @@ class Reader(ConditionReader):
             raise unsupported(f"{what} that compares ids of the left side")
         if all(self._root(relation.person) != self._root(p) for p in scope.people):
             raise unsupported(f"{what} without equal ids", "Join on the id column.")
-        if rows_of(on) - relation.rows:
+        if inner.compared or rows_of(on) - relation.rows:
             raise unsupported(f"{what} with a condition on the left side's item", "Put it into WHERE.")
         present = close(both(relation.condition, on), relation.rows)
         if semi or anti:
@@ -703,7 +737,8 @@ def rewrite(
         except InputError as error:
             if form == LONG:
                 raise
-            refused = None if plans and plans[0].counts == ITEMS else error  # GROUP BY item shows the form of the table
+            shown = bool(plans) and plans[0].counts in (ITEMS, PAIRS)  # GROUP BY item shows the form of the table
+            refused = None if shown else error
         except RecursionError:
             raise too_complex("it is nested too deeply") from None
     if refused is not None:

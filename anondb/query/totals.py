@@ -44,7 +44,7 @@ def _tests(plan: Plan) -> list[ItemTest]:
     tests = [leaf.test for leaf in of if isinstance(leaf, AtLeast)]
     tests += [leaf.weights.test for leaf in of if isinstance(leaf, OnSum)]
     tests += [plan.measure.test] if isinstance(plan.measure, Weights) else []
-    return [*tests, *([plan.test] if plan.test else [])]
+    return [*tests, *(test for test in (plan.test, plan.second) if test)]
 
 
 def outside_of(release: Opened, question: Question, passing: Passing, labels: frozenset[str]) -> list[Part]:

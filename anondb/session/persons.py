@@ -246,7 +246,7 @@ class Persons:
         if not domains:
             return {(): [self._one(base, count, ()) for count in basics]}
         listed = [n for n, d in enumerate(domains) if d.values is None]
-        if len(listed) > 1:
+        if len(listed) > 1 and not (len(listed) == 2 and all(domains[n].of_items for n in listed)):
             raise unsupported(
                 "GROUP BY several columns of items or attributes", "Group by one, and name values of the others."
             )
@@ -261,12 +261,17 @@ class Persons:
             if not listed:
                 rows[tuple(values)] = [self._one(base, count, conditions) for count in (*basics, some)]
                 continue
-            key = domains[listed[0]].key
-            known = self._listed(base, key, some, conditions)
-            answers = [*(self._of_values(base, domains[listed[0]], c, conditions, known) for c in basics), known]
-            for value in answers[-1]:
-                at = tuple(value if n == listed[0] else v for n, v in enumerate(values))
-                rows[at] = [answer.get(value, (0, 0.0, 0)) for answer in answers]
+            known = self._listed(base, [domains[n].key for n in listed], some, conditions)
+            of = [domains[n] for n in listed]
+            answers = [
+                *(known if c == some else self._of_values(base, of, c, conditions, known) for c in basics),
+                known,
+            ]
+            for value in known:
+                at = list(values)
+                for n, cell in zip(listed, value, strict=True):
+                    at[n] = cell
+                rows[tuple(at)] = [answer.get(value, (0, 0.0, 0)) for answer in answers]
         return {at: counts for at, counts in rows.items() if counts[-1][2] != 0}
 
     def _one(self, base: exp.Select, count: exp.Expr, conditions: Sequence[exp.Expr]) -> Bounds:
@@ -277,26 +282,27 @@ class Persons:
     def _of_values(
         self,
         base: exp.Select,
-        of: Domain,
+        of: Sequence[Domain],
         count: exp.Expr,
         conditions: Sequence[exp.Expr],
-        known: Mapping[Any, Bounds],
-    ) -> Mapping[Any, Bounds]:
+        known: Mapping[Row, Bounds],
+    ) -> Mapping[Row, Bounds]:
         """One count or aggregate for each listed value; aggregates of numbers are asked one by one."""
         if _is_count(count):
-            return self._listed(base, of.key, count, conditions)
+            return self._listed(base, [d.key for d in of], count, conditions)
         if len(known) > MAX_GROUPS:
             raise too_complex(f"it has over {MAX_GROUPS} groups")
-        return {v: self._one(base, count, [*conditions, equal_to(of.key, v, of.kind)]) for v in known}
+        equal = {row: [equal_to(d.key, v, d.kind) for d, v in zip(of, row, strict=True)] for row in known}
+        return {row: self._one(base, count, [*conditions, *equal[row]]) for row in known}
 
     def _listed(
-        self, base: exp.Select, key: exp.Expr, count: exp.Expr, conditions: Sequence[exp.Expr]
-    ) -> dict[Any, Bounds]:
-        """One count for each value of a column."""
+        self, base: exp.Select, keys: Sequence[exp.Expr], count: exp.Expr, conditions: Sequence[exp.Expr]
+    ) -> dict[Row, Bounds]:
+        """One count for each value of a column, or of two."""
         tree = _asking(base, count, conditions)
-        tree.set("expressions", [key.copy(), *tree.expressions])
-        tree.set("group", exp.Group(expressions=[key.copy()]))
-        return {value: (lower, estimate, upper) for value, lower, estimate, upper in self.counts.answer(tree)}
+        tree.set("expressions", [*(key.copy() for key in keys), *tree.expressions])
+        tree.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+        return {row[:-3]: row[-3:] for row in self.counts.answer(tree)}
 
 
 def _sources(node: exp.Expr) -> Iterator[exp.Expr]:

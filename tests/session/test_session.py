@@ -15,6 +15,7 @@ import anondb
 from anondb.session import Result
 
 LISTED = "SELECT item, count(*) AS n, count(*) FILTER (WHERE item = 'bread') AS m FROM sales GROUP BY item"
+PAIRS = "SELECT a.item AS x, b.item AS y, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item"
 ASKED = [
     "SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk'",
     "SELECT count(*) FROM sales",
@@ -64,6 +65,9 @@ ASKED = [
     "WHERE upper(item) = 'MILK' OR lower(item) LIKE 'b%' OR trim(item) IN ('figs')",
     "SELECT count(DISTINCT tid) AS n FROM main.sales WHERE CAST(item AS VARCHAR) = 'milk' OR item BETWEEN 'a' AND 'c'",
     "SELECT CASE WHEN count(*) > 10 THEN count(*) ELSE 0 END AS n FROM sales WHERE item = 'milk'",
+    f"{PAIRS} GROUP BY x, y HAVING count(*) >= 5 ORDER BY n DESC",
+    f"{PAIRS} AND b.item LIKE 'm%' AND a.item IN ('butter', 'bread') GROUP BY ALL",
+    f"SELECT max(n) AS most, count(*) FILTER (WHERE n > 3) AS many, sum(n) AS lines FROM ({PAIRS} GROUP BY x, y)",
     f"SELECT avg(m), min(m), avg(m) < 1 AS b FROM ({LISTED}) WHERE n > 29",
     f"SELECT count(*) FILTER (WHERE n > 5) AS a, sum(n) FILTER (WHERE n > 5) AS b, max(n) FILTER (WHERE n < 6) AS c, "
     f"count_if(n > 5) AS d, sum(n > 5) AS e FROM ({LISTED})",
@@ -223,13 +227,15 @@ def test_parameters_are_taken_in_the_order_of_the_text(shop: Path) -> None:
         ("SELECT item FROM sales WHERE item = 'milk'", "the rows of single persons"),
         ("SELECT tid, count(*) FROM sales GROUP BY tid", "the rows of single persons"),
         ("SELECT list(item) FROM sales", "ARRAY_AGG"),
+        ("SELECT count(*) FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item", "the items of two copies"),
         (
-            "SELECT a.item, b.item, count(*) FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item GROUP BY 1, 2",
-            "the items of two copies",
+            "SELECT count(*) FROM sales a LEFT JOIN sales b ON a.tid = b.tid AND a.item < b.item",
+            "a condition on the left side's item",
         ),
         (
-            "SELECT a.item, b.item, count(*) FROM sales a JOIN sales b USING (tid) GROUP BY a.item, b.item",
-            "several columns",
+            "SELECT a.item, b.item, count(*) FROM sales a JOIN sales b USING (tid) JOIN sales c USING (tid) "
+            "WHERE c.item = 'milk' GROUP BY 1, 2",
+            "GROUP BY two items with other conditions",
         ),
         ("SELECT count(*) || ' baskets' FROM sales", "of an estimate"),
         ("SELECT DISTINCT count(*) FROM sales GROUP BY item", "DISTINCT of estimates"),

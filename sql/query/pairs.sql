@@ -1,0 +1,128 @@
+-- reads: shown(transaction_id, item_id, complete), incomplete(transaction_id), labels(item_id, item), released_items(released_item, item), item_supports(released_item, item, at_least, at_most, weight), asked(item, first, second)
+-- params: supported, less, equal, greater
+-- returns: first, second, lower_bound, estimate, upper_bound
+-- grain: first, second
+-- The bounds that count_bounds gives for each pair of asked items of a recoding of sets, in one pass: why they hold is said in
+-- count_bounds.sql, count_bounds_local.sql and those with item supports. The parameters say whether the release has item
+-- supports, and how the first item of a pair may compare with the second.
+WITH supports AS (
+    SELECT shown.item_id, count(*) AS support FROM shown GROUP BY shown.item_id
+),
+members AS (
+    SELECT
+        labels.item_id,
+        released_items.item,
+        supports.support,
+        count(*) OVER of_label AS size,
+        coalesce(item_supports.at_least, CASE WHEN count(*) OVER of_label = 1 THEN supports.support ELSE 0 END) AS at_least,
+        coalesce(item_supports.at_most, supports.support) AS at_most,
+        item_supports.weight
+    FROM released_items
+    JOIN labels ON released_items.released_item = labels.item
+    JOIN supports ON labels.item_id = supports.item_id
+    LEFT JOIN item_supports
+        ON released_items.released_item = item_supports.released_item AND released_items.item = item_supports.item
+    WINDOW of_label AS (PARTITION BY labels.item_id)
+),
+judged AS (
+    SELECT
+        members.item_id,
+        members.item,
+        members.at_most,
+        members.support - members.at_least AS slack,
+        CASE
+            WHEN getvariable('supported') THEN (members.at_least + members.at_most) / (2 * members.support)
+            ELSE 0.5 / (1 - pow(CAST(2 AS DOUBLE), -members.size))
+        END AS chance,
+        CASE
+            WHEN getvariable('supported') THEN coalesce(members.weight, 1)
+            ELSE 1 - pow(CAST(2 AS DOUBLE), -members.size)
+        END AS weight,
+        CAST(sum(members.at_most) OVER (PARTITION BY members.item_id) - members.support AS BIGINT) AS excess,
+        sum(members.at_most) OVER (PARTITION BY members.item) AS total
+    FROM members
+),
+sides AS (
+    SELECT
+        judged.item_id, judged.item, judged.at_most, judged.slack, judged.chance, judged.weight, judged.excess, judged.total,
+        asked.first, asked.second
+    FROM judged
+    JOIN asked ON judged.item = asked.item
+),
+together AS (
+    SELECT one.item_id AS first_id, other.item_id AS second_id, count(*) AS n, count(*) FILTER (WHERE one.complete) AS n_complete
+    FROM (
+        SELECT shown.transaction_id, shown.item_id, shown.complete
+        FROM shown
+        WHERE shown.item_id IN (SELECT sides.item_id FROM sides WHERE sides.first)
+    ) AS one
+    JOIN (
+        SELECT shown.transaction_id, shown.item_id
+        FROM shown
+        WHERE shown.item_id IN (SELECT sides.item_id FROM sides WHERE sides.second)
+    ) AS other ON one.transaction_id = other.transaction_id
+    GROUP BY one.item_id, other.item_id
+),
+covers AS (
+    SELECT
+        one.item AS first,
+        other.item AS second,
+        together.n,
+        together.n_complete,
+        least(one.total, other.total) AS total,
+        CASE WHEN one.item = other.item THEN one.slack ELSE one.slack + other.slack END AS slack,
+        CASE
+            WHEN one.item <> other.item AND one.item_id = other.item_id THEN least(one.at_most, other.at_most, one.excess)
+            ELSE least(one.at_most, other.at_most)
+        END AS most,
+        CASE
+            WHEN one.item = other.item THEN one.chance
+            WHEN one.item_id = other.item_id THEN one.chance * other.chance * one.weight
+            ELSE one.chance * other.chance
+        END AS chance
+    FROM together
+    JOIN sides AS one ON together.first_id = one.item_id AND one.first
+    JOIN sides AS other ON together.second_id = other.item_id AND other.second
+    WHERE one.item <> other.item OR one.item_id = other.item_id
+),
+counted AS (
+    SELECT
+        covers.first,
+        covers.second,
+        sum(greatest(covers.n - covers.slack, 0)) AS low,
+        sum(covers.n * covers.chance ORDER BY covers.chance ASC, covers.n ASC) AS middle,
+        least(sum(least(covers.n_complete, covers.most)), any_value(covers.total)) AS high
+    FROM covers
+    GROUP BY covers.first, covers.second
+),
+lost AS (
+    SELECT count(*) AS n FROM incomplete
+),
+bounded AS (
+    SELECT counted.first, counted.second, counted.low, counted.middle, counted.high + lost.n AS high
+    FROM counted
+    CROSS JOIN lost
+    UNION ALL
+    SELECT one.item AS first, other.item AS second, 0 AS low, 0 AS middle, lost.n AS high
+    FROM asked AS one
+    CROSS JOIN asked AS other
+    CROSS JOIN lost
+    WHERE
+        lost.n > 0 AND one.first AND other.second
+        AND NOT EXISTS (SELECT 1 FROM counted WHERE counted.first = one.item AND counted.second = other.item)
+)
+SELECT
+    bounded.first,
+    bounded.second,
+    CAST(bounded.low AS BIGINT) AS lower_bound,
+    CAST(least(greatest(bounded.middle, bounded.low), bounded.high) AS DOUBLE) AS estimate,
+    CAST(bounded.high AS BIGINT) AS upper_bound
+FROM bounded
+WHERE
+    bounded.high > 0
+    AND (
+        (bounded.first < bounded.second AND getvariable('less'))
+        OR (bounded.first = bounded.second AND getvariable('equal'))
+        OR (bounded.first > bounded.second AND getvariable('greater'))
+    )
+ORDER BY bounded.first ASC, bounded.second ASC

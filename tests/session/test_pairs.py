@@ -1,0 +1,62 @@
+"""All pairs of items in one query have the bounds that ``count_bounds`` gives for each pair."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+from portions import portions
+from session.random_asking import opened
+from session.random_releases import draw_sealed
+
+import anondb
+
+SIGNS: dict[str, Callable[[str, str], bool]] = {
+    "a.item < b.item": lambda x, y: x < y,
+    "b.item <= a.item": lambda x, y: x >= y,
+    "a.item <> b.item": lambda x, y: x != y,
+    "a.item > b.item AND a.item <> b.item": lambda x, y: x > y,
+    "true": lambda x, y: True,
+}
+Pair = tuple[str, str]
+
+
+def expected(file: Path, sign: str) -> dict[Pair, tuple[int, float, int]]:
+    """The bounds of each pair that may occur."""
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(f"ATTACH '{file}' AS f (READ_ONLY)")
+        connection.execute("USE f")
+        items = [item for (item,) in connection.execute("SELECT DISTINCT item FROM released_items").fetchall()]
+        bounds = {}
+        for pair in [(x, y) for x in items for y in items if SIGNS[sign](x, y)]:
+            row = connection.execute("FROM count_bounds(?)", [sorted(set(pair))]).fetchone()
+            assert row is not None
+            bounds[pair] = row
+    return {pair: row for pair, row in bounds.items() if row[2]}
+
+
+@pytest.mark.parametrize("seeds", portions(3, 20, 200))
+def test_all_pairs_have_the_bounds_of_single_pairs(tmp_path: Path, seeds: range) -> None:
+    answered = 0
+    for seed in seeds:
+        rnd = random.Random(seed)
+        sealed = draw_sealed(rnd, tmp_path)
+        sign = rnd.choice(list(SIGNS))
+        sql = f"SELECT a.item, b.item, count(*) FROM sales a JOIN sales b USING (tid) WHERE {sign} GROUP BY 1, 2"
+        with opened(sealed) as case:
+            try:
+                rows = case.session.sql(sql).fetchall()
+            except anondb.InputError as error:
+                assert "of bags or in buckets" in str(error) or error.code == "unsupported_query"
+                continue
+        answered += 1
+        if len(sealed.files) == 1:
+            wanted = expected(sealed.files[0], sign)
+            assert {row[:2]: (row[3], row[4]) for row in rows} == {
+                pair: (low, high) for pair, (low, _, high) in wanted.items()
+            }
+            assert [row[2] for row in rows] == pytest.approx([wanted[row[:2]][1] for row in rows])
+    assert answered > len(seeds) / 3
