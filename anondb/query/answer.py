@@ -18,7 +18,7 @@ from anondb.query.measures import counted, has_sums, measured, with_sizes_as_sum
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.parsing import parse
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
-from anondb.query.predicates import ALWAYS, both, leaves
+from anondb.query.predicates import ALWAYS, both
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
@@ -286,8 +286,6 @@ def answer_plan(release: Opened, plan: Plan) -> Answer:
     anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None
     supported = SupportedAnswers(release) if "item_supports" in release.manifest else None
     if plan.counts == ITEMS:
-        if any(isinstance(leaf, OnValue) for leaf in leaves(plan.condition)):
-            raise unsupported("GROUP BY item with a condition on relational values", "Count the items one by one.")
         rows = by_item(release, plan) if anatomy is None else anatomy.by_item(plan)
         if supported is not None:
             rows = supported.by_item(plan, rows)

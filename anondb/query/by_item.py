@@ -13,13 +13,17 @@ from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, pa
 from anondb.query.plan import Plan
 from anondb.query.predicates import NO_ITEM
 from anondb.query.refusals import unsupported
+from anondb.query.relational import Cell, covered, values_part
 from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
+from anondb.query.values import LISTS, ROW, Attribute, OnValue
 
 
 def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     """Answer GROUP BY item: one row for each original item that a released item stands for."""
     assert plan.test is not None
     question = Question.of(plan.condition)
+    names = {test.attribute for test in question.tests if isinstance(test, OnValue)}
+    attributes = [a for a in release.attributes or () if a.name in names]
     listed = release.passing([plan.test, *question.tests])
     passing = listed.without_first()
     blocks = release.blocks(passing)
@@ -27,7 +31,8 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     classes = release.classes(question, blocks)
     if release.bags is not None and not release.is_laminar:
         raise unsupported("GROUP BY item where released items share only some members", "Count the items one by one.")
-    answered = _counts(release, classes, _ItemWalk(release, question, blocks, classes, outside))
+    walk = _ItemWalk(release, question, blocks, classes, outside, attributes)
+    answered = _counts(release, classes, walk, attributes)
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
     rows = []
     for item in release.items:
@@ -38,18 +43,21 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     return rows
 
 
-def _counts(release: Opened, classes: Classes, walk: _ItemWalk) -> Callable[[tuple[str, ...], Passed], Bounds]:
+def _counts(
+    release: Opened, classes: Classes, walk: _ItemWalk, attributes: Sequence[Attribute]
+) -> Callable[[tuple[str, ...], Passed], Bounds]:
     """The count for an item, as a function of its released items and of the tests that it passes.
 
     If several released items of a transaction stand for an item, one of them is the lowest, and the others follow in its
     holding. So the transactions in which a released item is the lowest for an item are those that have it, minus those
     that have it above another one for the same item.
     """
-    holdings = release.holdings(classes)
+    holdings = release.holdings(classes, attributes)
     under = {label: lifted for label, holders in holdings.items() if (lifted := _lifted(release, holders))}
-    hidden = Counter[tuple[int, ...]]()
+    hidden = Counter[Holding]()
     if release.differing:
-        hidden.update({g.counts: g.records for g in release.records(classes, ()) if not g.complete})
+        groups = release.records(classes, attributes)
+        hidden.update({Holding((), g.counts, False, g.cells): g.records for g in groups if not g.complete})
 
     @cache
     def lowest(label: str, below: tuple[str, ...]) -> Counter[Holding]:
@@ -66,13 +74,13 @@ def _counts(release: Opened, classes: Classes, walk: _ItemWalk) -> Callable[[tup
         held = total([(walk.held(holding, passed), n) for holding, n in transactions])
         if not release.differing:
             return held
-        lost = total([(walk.hidden(holding.counts, passed), n) for holding, n in transactions if not holding.complete])
+        lost = total([(walk.hidden(holding, passed), n) for holding, n in transactions if not holding.complete])
         return held[0] - lost[0], held[1] - lost[1], held[2] - lost[2]
 
     @cache
     def suppressed(passed: Passed) -> Bounds:
         """The count of all incomplete transactions if an item were suppressed in them."""
-        return total([(walk.hidden(counts, passed), n) for counts, n in hidden.items()])
+        return total([(walk.hidden(holding, passed), n) for holding, n in hidden.items()])
 
     @cache
     def answered(labels: tuple[str, ...], passed: Passed) -> Bounds:
@@ -110,8 +118,18 @@ class _ItemWalk:
         blocks: Mapping[str, Block],
         classes: Classes,
         outside: Sequence[Part],
+        attributes: Sequence[Attribute],
     ) -> None:
         self._release, self._blocks = release, blocks
+        names = {test.attribute for test in question.tests if isinstance(test, OnValue)}
+        free = [values_part(question, a, covered(a, ("",)), None) for a in (ROW, LISTS) if a.name in names]
+        self._free = [_stretched(part) for part in free]
+        self._values = cache(
+            lambda cells: [
+                _stretched(values_part(question, a, covered(a, c), None))
+                for a, c in zip(attributes, cells, strict=True)
+            ]
+        )
         self._caps = (*question.caps, 1)
         self._evaluator = Evaluator(Question(question.condition, (*question.tests, NO_ITEM), self._caps, counted=True))
         self._classes = replace(classes, parts=[_stretched(p) for p in classes.parts])
@@ -119,7 +137,7 @@ class _ItemWalk:
         self._numbers: dict[tuple[Block, Passed], int] = {}
         self._item_parts: list[Part] = []
         self._item_number = cache(self._find_number)
-        self._known: dict[tuple[tuple[int, ...], tuple[int, ...], bool, Passed], Outcome] = {}
+        self._known: dict[tuple[tuple[int, ...], tuple[int, ...], bool, tuple[Cell, ...], Passed], Outcome] = {}
 
     def held(self, holding: Holding, passed: Passed) -> Outcome:
         """The outcome for a transaction with released items for the item, which passes these tests of the question."""
@@ -130,16 +148,19 @@ class _ItemWalk:
             if number is not None:
                 others[number] -= 1
             numbers.append(self._item_number(item, passed))
-        return self._outcome(tuple(numbers), tuple(others), holding.complete, passed)
+        return self._outcome(tuple(numbers), tuple(others), holding.complete, holding.cells, passed)
 
-    def hidden(self, counts: tuple[int, ...], passed: Passed) -> Outcome:
+    def hidden(self, holding: Holding, passed: Passed) -> Outcome:
         """The outcome for a transaction in which the item can only have been suppressed."""
-        return self._outcome((), counts, False, passed)
+        return self._outcome((), holding.counts, False, holding.cells, passed)
 
-    def _outcome(self, numbers: tuple[int, ...], counts: tuple[int, ...], complete: bool, passed: Passed) -> Outcome:
-        key = numbers, counts, complete, passed
+    def _outcome(
+        self, numbers: tuple[int, ...], counts: tuple[int, ...], complete: bool, cells: tuple[Cell, ...], passed: Passed
+    ) -> Outcome:
+        key = numbers, counts, complete, cells, passed
         if key not in self._known:
-            parts = [*(self._item_parts[n] for n in numbers), *chosen(self._classes, counts)]
+            parts = [*self._free, *self._values(cells), *(self._item_parts[n] for n in numbers)]
+            parts += chosen(self._classes, counts)
             if not complete:
                 parts += self._suppressed(passed) if self._release.differing else self._outside
             self._known[key] = self._evaluator.outcome(parts)

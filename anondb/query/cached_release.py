@@ -19,7 +19,7 @@ from anondb.query.inline_tables import inline_table, label_table
 from anondb.query.original import Original
 from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
 from anondb.query.refusals import unsupported
-from anondb.query.relational import cell_columns
+from anondb.query.relational import cell_columns, cells_of, with_cells
 from anondb.query.summed import Summed, WithShares, of_sums, with_sums
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
@@ -264,23 +264,22 @@ class Opened:
         answers = []
         for row in zip(*(column.tolist() for column in rows.values()), strict=True):
             signature = row[keys - 1] if classes.parts else None
-            values, cells = iter(row), []
-            for attribute in attributes:
-                cells.append(tuple(next(values) for _ in range(1 if attribute.ends is None else 3)))
             counts = none if signature is None else classes.counts(signature)
-            group = Group(counts, tuple(cells), bool(row[len(columns)]), int(row[-1]))
+            group = Group(counts, cells_of(attributes, row), bool(row[len(columns)]), int(row[-1]))
             answers.append(
                 of_sums(group, row[keys : len(names)], row[len(names) : -1], measured=len(summed) > len(states))
             )
         return answers
 
-    def holdings(self, classes: Classes) -> dict[str, Counter[Holding]]:
-        """The transactions of each released item, by label, including transactions without a relevant item."""
+    def holdings(self, classes: Classes, attributes: Sequence[Attribute] = ()) -> dict[str, Counter[Holding]]:
+        """The transactions of each released item, by label, including transactions without a relevant item; with their
+        published values of some attributes."""
         none = (0,) * len(classes.parts)
         holdings: dict[str, Counter[Holding]] = {}
-        if not classes.parts and not self.local:
+        if not classes.parts and not self.local and not attributes:
             return {r: Counter({Holding((r,), none, not self.suppressed): n}) for r, n in self.supports().items()}
-        tables: dict[str, Table | exp.Query] = {**self._tables(), "held": self._held(classes)}
+        held, cells = with_cells(self.engine, self.schema.table("records"), attributes, self._held(classes))
+        tables: dict[str, Table | exp.Query] = {**self._tables(), "held": held}
         if self.local:
             tables["transaction_ids"] = self._ids
         if self.bags is not None:
@@ -295,8 +294,9 @@ class Opened:
         for label, signature, transactions, item, over, complete in zip(
             *columns, items, above, completeness, strict=True
         ):
-            counts = none if signature is None else classes.counts(signature)
-            holding = Holding((item, *(() if over is None else over)), counts, complete)
+            shown, _, code = str(signature).partition("|") if attributes else ("", "", signature)
+            counts = none if code in (None, "") else classes.counts(code)
+            holding = Holding((item, *(() if over is None else over)), counts, complete, cells.get(shown, ()))
             holdings.setdefault(label, Counter())[holding] += transactions
         return holdings
 

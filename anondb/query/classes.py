@@ -66,11 +66,12 @@ class Group:
 
 class Holding(NamedTuple):
     """A transaction from the view of one released item: this item and all others for its members (from the lowest to the
-    highest), the numbers of released items of each class, and whether the transaction is complete."""
+    highest), the numbers of released items of each class, whether the transaction is complete, and its published values."""
 
     items: tuple[str, ...]
     counts: tuple[int, ...]
     complete: bool
+    cells: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
+from typing import Any
 
 from sqlglot import exp
 
+from anondb.engine import Engine, Table
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question, Vector, part_of
 from anondb.query.refusals import unsupported
 from anondb.query.values import DAY, Attribute, OnValue, Value
@@ -67,6 +69,46 @@ def cell_columns(attribute: Attribute) -> list[exp.Expr]:
     if attribute.dated:
         ends = [exp.Anonymous(this="epoch_us", expressions=[exp.cast(end, "TIMESTAMP")]) for end in ends]
     return [*(exp.cast(end, "VARCHAR") for end in ends), column("_null") if attribute.has_null else exp.false()]
+
+
+def cells_of(attributes: Sequence[Attribute], row: Iterable[Any]) -> tuple[Cell, ...]:
+    """The published values of attributes, from a row that begins with their columns."""
+    values = iter(row)
+    return tuple(tuple(next(values) for _ in range(1 if a.ends is None else 3)) for a in attributes)
+
+
+def with_cells(
+    engine: Engine, records: Table, attributes: Sequence[Attribute], held: exp.Query
+) -> tuple[exp.Query, Mapping[str, tuple[Cell, ...]]]:
+    """Put the number of a combination of published values before the signature of each transaction.
+
+    Args:
+        engine: the engine of the release.
+        records: the records of the release.
+        attributes: whose values.
+        held: the signatures of the transactions that have one.
+
+    Returns:
+        A query like ``held`` for all records, with signatures such as ``7|12``, and the combination of each number; without
+        attributes ``held`` itself.
+    """
+    if not attributes:
+        return held, {}
+    columns = [c.as_(f"c{n}") for n, c in enumerate(c for a in attributes for c in cell_columns(a))]
+    names = [exp.column(column.alias) for column in columns]
+    people = exp.alias_(records.expression(), "records", table=True)
+    shown = exp.select(exp.column("transaction_id", "records"), *columns).from_(people).subquery("shown")
+    rank = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[exp.Ordered(this=n.copy()) for n in names]))
+    number = exp.cast(rank, "VARCHAR").as_("number")
+    numbered = exp.select("transaction_id", *names, number).from_(shown).subquery("numbered")
+    rows = engine.select(exp.select("number", *names).distinct().from_(numbered), "the published values of records")
+    cells = {row[0]: cells_of(attributes, row[1:]) for row in zip(*(c.tolist() for c in rows.values()), strict=True)}
+    parts = [exp.column("number", "numbered"), exp.Literal.string("|"), exp.column("signature", "held")]
+    tree = exp.select(
+        exp.column("transaction_id", "numbered"), exp.Concat(expressions=parts, coalesce=True).as_("signature")
+    )
+    same = exp.column("transaction_id", "numbered").eq(exp.column("transaction_id", "held"))
+    return tree.from_(numbered.copy()).join(held.subquery("held"), on=same, join_type="left"), cells
 
 
 def values_part(question: Question, attribute: Attribute, among: Covered, group: Value | None) -> Part:
