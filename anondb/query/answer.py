@@ -22,7 +22,6 @@ from anondb.query.predicates import ALWAYS, both
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
-from anondb.query.supported import SupportedAnswers
 from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, patterns_of, total
 from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName
@@ -67,15 +66,15 @@ class Answer:
         }
 
 
-def _scalar(release: Opened, plan: Plan, supported: SupportedAnswers | None) -> Bounds:
+def _scalar(release: Opened, plan: Plan) -> Bounds:
     """Answer a query with a single number: persons, or items of persons."""
     bounds = _from_rows(release, plan)
-    if supported is None:
+    if release.supported is None:
         return bounds
     sized = with_sizes_as_sums(plan)
     if sized is not None and release.bags is None:
         return clip(bounds[0], counted(release, sized)[1], bounds[2])
-    return supported.scalar(plan, bounds)
+    return release.supported.scalar(plan, bounds)
 
 
 def _from_rows(release: Opened, plan: Plan) -> Bounds:
@@ -159,7 +158,7 @@ def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block
     evaluator = Evaluator(question)
     outcomes: list[tuple[Outcome, int]] = []
     known: dict[Block, Outcome] = {}
-    for released, transactions in release.supports().items():
+    for released, transactions in release.supports.items():
         block = blocks.get(released)
         if block is not None:
             if block not in known:
@@ -284,11 +283,10 @@ def answer_plan(release: Opened, plan: Plan) -> Answer:
     if any(has_sums(reading.condition) for reading in (plan, *plan.others())):
         return _with_sums(release, plan)
     anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None
-    supported = SupportedAnswers(release) if "item_supports" in release.manifest else None
     if plan.counts == ITEMS:
         rows = by_item(release, plan) if anatomy is None else anatomy.by_item(plan)
-        if supported is not None:
-            rows = supported.by_item(plan, rows)
+        if release.supported is not None:
+            rows = release.supported.by_item(plan, rows)
         if plan.descending:
             rows.reverse()
         if len(plan.columns) > 1:
@@ -297,7 +295,7 @@ def answer_plan(release: Opened, plan: Plan) -> Answer:
     if plan.grouped is not None:
         rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in _value_rows(release, plan)]
         return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
-    scalar = (lambda asked: _scalar(release, asked, supported)) if anatomy is None else anatomy.scalar
+    scalar = (lambda asked: _scalar(release, asked)) if anatomy is None else anatomy.scalar
     bounds = scalar(plan)
     for other in map(scalar, plan.others()):
         bounds = clip(min(bounds[0], other[0]), bounds[1], max(bounds[2], other[2]))

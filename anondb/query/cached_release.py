@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import prod
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -24,6 +25,9 @@ from anondb.query.summed import Summed, WithShares, of_sums, with_sums
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
 from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest, release_kind
+
+if TYPE_CHECKING:
+    from anondb.query.supported import SupportedAnswers
 
 MAX_BITS = 62
 _NEEDED = frozenset({
@@ -171,6 +175,13 @@ class Opened:
         return {item: label for label, items in (self.bags or {}).items() for item in items}
 
     @cached_property
+    def supported(self) -> SupportedAnswers | None:
+        """Better answers from the item supports; None without them."""
+        from anondb.query.supported import SupportedAnswers
+
+        return SupportedAnswers(self) if "item_supports" in self.manifest else None
+
+    @cached_property
     def original(self) -> Original:
         """The properties of the original tables that the release reveals."""
         return Original(self.engine, self.manifest, self.items, self.attributes)
@@ -277,7 +288,7 @@ class Opened:
         none = (0,) * len(classes.parts)
         holdings: dict[str, Counter[Holding]] = {}
         if not classes.parts and not self.local and not attributes:
-            return {r: Counter({Holding((r,), none, not self.suppressed): n}) for r, n in self.supports().items()}
+            return {r: Counter({Holding((r,), none, not self.suppressed): n}) for r, n in self.supports.items()}
         held, cells = with_cells(self.engine, self.schema.table("records"), attributes, self._held(classes))
         tables: dict[str, Table | exp.Query] = {**self._tables(), "held": held}
         if self.local:
@@ -300,7 +311,8 @@ class Opened:
             holdings.setdefault(label, Counter())[holding] += transactions
         return holdings
 
-    def supports(self) -> dict[str, int]:
+    @cached_property
+    def supports(self) -> Mapping[str, int]:
         """The number of transactions of each released item."""
         rows = self.engine.query("query/supports", self._tables())
         return dict(zip(rows["released_item"].tolist(), rows["transactions"].tolist(), strict=True))

@@ -10,6 +10,7 @@ exclusion of the estimates of ``count_bounds``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from math import fsum
@@ -18,7 +19,19 @@ from sqlglot import exp
 
 from anondb.query.cached_release import Opened
 from anondb.query.plan import IDS, ROWS, Plan
-from anondb.query.predicates import And, AtLeast, Condition, Constant, Labels, Not, Or, leaves
+from anondb.query.predicates import (
+    And,
+    AtLeast,
+    Condition,
+    Constant,
+    Labels,
+    Not,
+    Or,
+    at_least,
+    finite,
+    leaves,
+    replaced,
+)
 from anondb.query.totals import Bounds, clip
 
 MAX_ITEMS = 6  # 63 sets of items
@@ -37,6 +50,7 @@ class SupportedAnswers:
         if plan.counts == ROWS:
             return self._rows(plan, bounds) if plan.condition == Constant(True) else bounds
         assert plan.counts == IDS
+        plan = replace(plan, condition=replaced(plan.condition, self._listed))
         named = [leaf.test for leaf in leaves(plan.condition) if isinstance(leaf, AtLeast)]
         items = frozenset[str]().union(*(test.labels for test in named if isinstance(test, Labels)))
         if not items or len(items) > MAX_ITEMS:
@@ -45,6 +59,18 @@ class SupportedAnswers:
         low, high = self._bounds(plan.condition)
         expected = self._estimate(plan.condition, sorted(items)) if self._is_of(plan.condition, items) else bounds[1]
         return clip(max(bounds[0], low), expected, min(bounds[2], high))
+
+    def _listed(self, leaf: Condition) -> Condition:
+        """A condition on items that pass a test as one on these items by name, if they are known and few."""
+        if not isinstance(leaf, AtLeast) or isinstance(leaf.test, Labels):
+            return leaf
+        labels = finite(leaf.test)
+        if labels is None and self._release.suppressed:
+            return leaf
+        passing = self._release.passing([leaf.test])
+        items = self._release.items if labels is None else labels
+        few = frozenset(item for item in items if passing.of(item)[0])
+        return at_least(leaf.count, Labels(few)) if len(few) <= MAX_ITEMS else leaf
 
     def by_item(self, plan: Plan, rows: Sequence[tuple[str, int, float, int]]) -> list[tuple[str, int, float, int]]:
         """GROUP BY item: each item without a condition on its persons."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from anondb.query.refusals import name_of, only, unsupported
@@ -11,12 +13,13 @@ CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
 """The kinds of expressions that are conditions, beside columns."""
 
 
-def composed(call: exp.Expr, basics: list[exp.Expr]) -> exp.Expr:
+def composed(call: exp.Expr, basics: list[exp.Expr], is_condition: Callable[[exp.Column], bool]) -> exp.Expr:
     """An aggregate as an expression of counts.
 
     Args:
         call: the aggregate, with its FILTER.
         basics: the plain counts so far; new ones are appended. Count number n is the column ``#n`` of the result.
+        is_condition: whether a column is a condition.
 
     Raises:
         InputError: ``unsupported_query``.
@@ -25,17 +28,17 @@ def composed(call: exp.Expr, basics: list[exp.Expr]) -> exp.Expr:
     if not isinstance(call, exp.AggFunc | exp.Filter):  # an average of a joined table's numbers is a quotient
         made = call.copy()
         for key in ("this", "expression"):
-            made.set(key, composed(call.args[key], basics))
+            made.set(key, composed(call.args[key], basics, is_condition))
         return made
     if isinstance(call, exp.Filter):
         only(call, "this", "expression")
         condition, call = call.expression.this, call.this
-    return _Composer(basics).aggregate(call, condition)
+    return _Composer(basics, is_condition).aggregate(call, condition)
 
 
 class _Composer:
-    def __init__(self, basics: list[exp.Expr]) -> None:
-        self._basics = basics
+    def __init__(self, basics: list[exp.Expr], is_condition: Callable[[exp.Column], bool]) -> None:
+        self._basics, self._is_condition = basics, is_condition
 
     def _count(self, count: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
         """The column of a plain count."""
@@ -102,6 +105,8 @@ class _Composer:
         """The sum of an expression whose values are literals, and the condition that it is not NULL; None for a column."""
         while isinstance(what, exp.Cast | exp.TryCast):
             what = bare(what.this)
+        if isinstance(what, exp.Column) and self._is_condition(what):
+            return self._rows(_both(condition, what)), condition
         if isinstance(what, exp.Column | exp.Anonymous):
             return None, condition
         if isinstance(what, exp.Literal) and not what.is_string:

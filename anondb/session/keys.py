@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -76,8 +77,10 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
     if len(columns) == 1 and not key.find(exp.Query, exp.AggFunc, exp.Window):
         (column,) = columns
         known = counts.kind(base, column)
-        if known is not None and known.what == "attribute":
-            return _of_attribute(key, column, known.kind, base, counts)
+        if known is not None and known.what in ("attribute", "item"):
+            if known.what == "item" and counts.suppressed:
+                raise unsupported(f"GROUP BY an expression of items that may be suppressed ({name_of(key)})")
+            return _of_listed(key, column, known.kind, base, counts)
     if isinstance(key, exp.Column):
         _check_rows(base, counts)
         raise unsupported(f"GROUP BY the column {key.name!r}")
@@ -109,8 +112,8 @@ def _reaching(base: exp.Select, key: exp.Expr, least: int) -> exp.Select:
     return asked
 
 
-def _of_attribute(key: exp.Expr, column: exp.Column, kind: str, base: exp.Select, counts: Counts) -> Domain:
-    """The values of an expression of one relational attribute, from the values that the release lists."""
+def _of_listed(key: exp.Expr, column: exp.Column, kind: str, base: exp.Select, counts: Counts) -> Domain:
+    """The values of an expression of items or of one relational attribute, from the values that the release lists."""
     listing = base.copy()
     listing.set("expressions", [column.copy(), exp.Count(this=exp.Star(), big_int=True)])
     listing.set("group", exp.Group(expressions=[column.copy()]))
@@ -133,8 +136,16 @@ def _of_attribute(key: exp.Expr, column: exp.Column, kind: str, base: exp.Select
         groups.setdefault(of_row, []).append(listed[n])
         types.add(str(type_name))
     kinds = types - {'"NULL"'}
-    values = [(v, exp.or_(*(equal_to(column, member, kind) for member in members))) for v, members in groups.items()]
+    values = [(value, _among(column, members, kind)) for value, members in groups.items()]
     return Domain(key, kinds.pop() if len(kinds) == 1 else "VARCHAR", list(values))
+
+
+def _among(column: exp.Column, members: Sequence[Any], kind: str) -> exp.Expr:
+    """The condition that a column has one of some values."""
+    conditions = [equal_to(column, None, kind)] if None in members else []
+    if listed := [_literal(member, kind) for member in members if member is not None]:
+        conditions.append(exp.In(this=column.copy(), expressions=listed))
+    return exp.or_(*conditions)
 
 
 def equal_to(key: exp.Expr, value: Any, kind: str) -> exp.Expr:

@@ -142,12 +142,17 @@ class Persons:
         """
         base, converter = self._base(node, env, compiler)
         keys = self._keys(node, base)
+
+        def is_condition(column: exp.Column) -> bool:
+            key = self.counts.kind(base, column)
+            return key is not None and key.what == "condition"
+
         domains = [domain(converter.expression(key), base, self.counts) for key in keys]
         replaced: dict[exp.Expr, exp.Expr] = {}
         basics: list[exp.Expr] = []
         for part in (*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order"))):
             for call in aggregates(part):
-                replaced[call] = composed(converter.expression(call), basics)
+                replaced[call] = composed(converter.expression(call), basics, is_condition)
         rows = self._rows(base, domains, basics)
         tree = self.counts.put([d.kind for d in domains], rows, len(basics))
         columns = [Column(f"#k{n}") for n in range(len(keys))]
@@ -259,7 +264,8 @@ class Persons:
             values, conditions = [v for v, _ in group], [c for _, c in group if not isinstance(c, exp.Boolean)]
             some = next((c for c in basics if isinstance(c, exp.Count)), exp.Count(this=exp.Star()))
             if not listed:
-                rows[tuple(values)] = [self._one(base, count, conditions) for count in (*basics, some)]
+                counts = {count: self._one(base, count, conditions) for count in dict.fromkeys((*basics, some))}
+                rows[tuple(values)] = [counts[count] for count in (*basics, some)]
                 continue
             known = self._listed(base, [domains[n].key for n in listed], some, conditions)
             of = [domains[n] for n in listed]
