@@ -14,11 +14,11 @@ from anondb.query.by_item import by_item
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
-from anondb.query.measures import counted, has_sums, measured, with_sizes_as_sums
+from anondb.query.measures import counted, has_sums, histogram, measured, with_sizes_as_sums
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.parsing import parse
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
-from anondb.query.predicates import ALWAYS, both
+from anondb.query.predicates import ALWAYS, Weights, both, negate
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
@@ -256,6 +256,29 @@ def _aggregate(release: Opened, plan: Plan) -> Answer:
     return Answer((), ((lower, readings[0][1], upper),), plan.notes, plan.describe(), plan.name)
 
 
+def _histogram(release: Opened, plan: Plan) -> Answer:
+    """The number of persons with each number of items."""
+    if release.manifest.get("model") == "anatomy":
+        raise unsupported("GROUP BY a number of items, from a release in buckets")
+    readings = [_numbers(release, reading) for reading in (plan, *plan.others())]
+    rows = []
+    for number in sorted(set().union(*readings)):
+        lows, expected, highs = zip(*(reading.get(number, (0, 0.0, 0)) for reading in readings), strict=True)
+        if max(highs):
+            rows.append((number, *clip(min(lows), expected[0], max(highs))))
+    return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
+
+
+def _numbers(release: Opened, plan: Plan) -> dict[int, Bounds]:
+    """The number of persons with each number of items, or with 0 and 1 where the number is a condition."""
+    if isinstance(plan.measure, Weights):
+        return histogram(release, plan)
+    assert plan.measure is not None and not isinstance(plan.measure, Attribute)
+    people = replace(plan, counts=IDS, measure=None, aggregate="", other=None)
+    cases = ((0, negate(plan.measure)), (1, plan.measure))
+    return {n: answer_plan(release, replace(people, condition=both(people.condition, c))).bounds for n, c in cases}
+
+
 def _with_sums(release: Opened, plan: Plan) -> Answer:
     """A number of persons whose condition compares sums with numbers."""
     if plan.counts != IDS or plan.grouped is not None or release.manifest.get("model") == "anatomy":
@@ -276,7 +299,7 @@ def answer_plan(release: Opened, plan: Plan) -> Answer:
         release.original.check_numbers(reading.numbers, suppressed=release.suppressed)
         release.original.check_orders(patterns_of(reading))
     if plan.counts == MEASURE:
-        return _aggregate(release, plan)
+        return _histogram(release, plan) if plan.aggregate == "histogram" else _aggregate(release, plan)
     if plan.counts == PAIRS:
         release.original.check_order(symmetric=SIGNS["<>"] <= plan.signs or not plan.signs & SIGNS["<>"])
         return Answer(plan.columns, tuple(pairs(release, plan)), plan.notes, plan.describe(), plan.name)

@@ -16,10 +16,10 @@ from anondb.engine import Columns, DuckDBEngine, Table, check_collation, load
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.classes import Block, Classes, Counts, Group, Holding, Passing
 from anondb.query.evaluate import Bag, Part, Passed, Question
-from anondb.query.inline_tables import inline_table, label_table
+from anondb.query.inline_tables import inline_table
+from anondb.query.matching import passing
 from anondb.query.original import Original
-from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, patterns
-from anondb.query.refusals import unsupported
+from anondb.query.predicates import ItemTest
 from anondb.query.relational import cell_columns, cells_of, with_cells
 from anondb.query.summed import Summed, WithShares, of_sums, with_sums
 from anondb.query.values import Attribute, OnValue
@@ -106,38 +106,8 @@ class Opened:
     # ---------------------------------------------------------------- items
 
     def passing(self, tests: Sequence[ItemTest | OnValue]) -> Passing:
-        """The tests that each label passes; DuckDB matches patterns, on items and on the query's labels."""
-        labels = frozenset[str]().union(*map(mentioned, tests))
-        matchers = list(dict.fromkeys(p for t in tests for p in patterns(t)))
-        matched: dict[str, tuple[bool, ...]] = {}
-        if matchers:
-            matches = self._matched([pattern_sql(p, exp.column("label")) for p in matchers], labels)
-            flags = zip(*(matches[f"test_{n}"].tolist() for n in range(len(matchers))), strict=True)
-            matched = dict(zip(matches["label"].tolist(), flags, strict=True))
-        none = (False,) * len(matchers)
-        special = {}
-        for label in labels | matched.keys():
-            known = dict(zip(matchers, matched.get(label, none), strict=True))
-            special[label] = tuple(passes(t, known, label) for t in tests)
-        unmatched = dict.fromkeys(matchers, False)
-        return Passing(special, tuple(passes(t, unmatched) for t in tests))
-
-    def _matched(self, tests: Sequence[exp.Expr], labels: frozenset[str]) -> Columns:
-        """The items and labels that match a pattern, with the patterns that they match; in no order."""
-        asked: exp.Query = exp.select(exp.column("item").as_("label")).from_(self.members.expression())
-        if others := labels - self.images.keys():
-            asked = exp.union(asked, label_table(others), distinct=False, copy=False)
-        tree = (
-            exp.select("label", *(t.as_(f"test_{n}") for n, t in enumerate(tests)), copy=False)
-            .from_(asked.subquery("asked"), copy=False)
-            .where(exp.or_(*tests))
-        )
-        try:
-            return self.engine.select(tree, "the items of the query")
-        except EngineError as error:
-            if error.code == "refused":
-                raise unsupported("a pattern that DuckDB refuses", "Check its escapes.") from None
-            raise
+        """The tests that each label passes."""
+        return passing(self.engine, self.members, self.images.keys(), tests)
 
     def blocks(self, passing: Passing) -> dict[str, Block]:
         """The released items with a member that passes a test."""
@@ -277,9 +247,7 @@ class Opened:
             signature = row[keys - 1] if classes.parts else None
             counts = none if signature is None else classes.counts(signature)
             group = Group(counts, cells_of(attributes, row), bool(row[len(columns)]), int(row[-1]))
-            answers.append(
-                of_sums(group, row[keys : len(names)], row[len(names) : -1], measured=len(summed) > len(states))
-            )
+            answers.append(of_sums(group, row[keys : len(names)], row[len(names) : -1], [one for one, _ in sums]))
         return answers
 
     def holdings(self, classes: Classes, attributes: Sequence[Attribute] = ()) -> dict[str, Counter[Holding]]:

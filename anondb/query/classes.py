@@ -50,17 +50,27 @@ class Sums(NamedTuple):
     max_greatest: float
 
 
+class Size(NamedTuple):
+    """A sum over the items of one person: its least and greatest value, and the mean and variance of the estimate."""
+
+    least: float
+    mean: float
+    variance: float
+    greatest: float
+
+
 @dataclass(frozen=True)
 class Group:
     """Equivalent records: their numbers of released items of each class, published values, and completeness; how many they
-    are, and the sums over their items if these were asked for. ``states`` tells for each comparison of a sum with a number
-    whether it is false (0), true (1) or not known (2), and how likely it is."""
+    are; and the sums over their items, or the sum by which they are grouped, if asked for. ``states`` tells for each
+    comparison of a sum with a number whether it is false (0), true (1) or not known (2), and how likely it is."""
 
     counts: tuple[int, ...]
     cells: tuple[Cell, ...]
     complete: bool
     records: int
     sums: Sums | None = None
+    size: Size | None = None
     states: tuple[tuple[int, float], ...] = ()
 
 

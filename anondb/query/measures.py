@@ -16,18 +16,30 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from math import fsum, inf, isinf, prod
+from math import exp, fsum, inf, isinf, prod, sqrt
 
 import numpy as np
 
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Sums
+from anondb.query.classes import Size, Sums
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.plan import IDS, Plan
-from anondb.query.predicates import NEVER, AtLeast, Condition, Constant, OnSum, Weights, finite, leaves, replaced
+from anondb.query.predicates import (
+    NEVER,
+    AtLeast,
+    Condition,
+    Constant,
+    OnSum,
+    Weights,
+    at_least,
+    conjuncts,
+    finite,
+    leaves,
+    replaced,
+)
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, values_part
-from anondb.query.summed import Summed
+from anondb.query.summed import LOGISTIC, Summed
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
 
@@ -48,11 +60,13 @@ class Group:
         outcome: whether each of them does.
         persons: how many they are.
         sums: their values.
+        size: the value of each of them.
     """
 
     outcome: Outcome
     persons: int
     sums: Sums
+    size: Size | None = None
 
 
 @dataclass(frozen=True)
@@ -229,6 +243,37 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
     return aggregated(plan.aggregate, _groups(release, plan))
 
 
+def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
+    """The number of persons of a plan who have each number of items that pass the test of its measure.
+
+    Raises:
+        InputError: ``unsupported_query`` if a number has no bound, or ``query_too_complex``.
+    """
+    assert isinstance(plan.measure, Weights)
+    held = at_least(1, plan.measure.test) in conjuncts(plan.condition)
+    counts: dict[int, list[tuple[Outcome, int]]] = {}
+    for g in _groups(release, plan):
+        assert g.size is not None
+        least, greatest = max(g.size.least, float(held)), g.size.greatest
+        if isinf(greatest):
+            raise unsupported("GROUP BY a number of items that may be suppressed", "Ask for ranges with HAVING.")
+        numbers = range(int(least), int(greatest) + 1)
+        if not numbers:
+            continue
+        for number, share in zip(numbers, _likely(g.size, numbers), strict=True):
+            certain = g.outcome.least if len(numbers) == 1 else 0
+            outcome = Outcome(certain, g.outcome.expected * share, g.outcome.greatest)
+            counts.setdefault(number, []).append((outcome, g.persons))
+    return {number: total(counts[number]) for number in sorted(counts)}
+
+
+def _likely(size: Size, numbers: range) -> list[float]:
+    """How likely each number of items is, by a normal distribution."""
+    spread = sqrt(size.variance + 1e-9)
+    ends = [1 / (1 + exp(-LOGISTIC * min(max((n - 0.5 - size.mean) / spread, -30.0), 30.0))) for n in numbers]
+    return [above - below for below, above in zip([0.0, *ends[1:]], [*ends[1:], 1.0], strict=True)]
+
+
 def counted(release: Opened, plan: Plan) -> Bounds:
     """The number of persons of a plan whose condition compares sums with numbers.
 
@@ -274,7 +319,8 @@ def _groups(release: Opened, plan: Plan) -> list[Group]:
     passing = release.passing(question.tests)
     outside = outside_of(release, question, passing, labels_of(plan))
     classes = release.classes(question, release.blocks(passing))
-    sums = [_summed(release, plan.measure)] if isinstance(plan.measure, Weights) else []
+    listed = plan.aggregate == "histogram"
+    sums = [replace(_summed(release, plan.measure), listed=listed)] if isinstance(plan.measure, Weights) else []
     sums += [replace(_summed(release, leaf.weights), least=leaf.least, open=leaf.open) for leaf in compared]
     evaluators = _Evaluators(question, compared)
     tested = [(n, a) for n, a in enumerate(attributes) if a.name in names]
@@ -296,7 +342,7 @@ def _groups(release: Opened, plan: Plan) -> list[Group]:
                 continue
             values, null = value
             met = replace(met, least=0) if null else met
-        groups.append(Group(met, g.records, values or Sums(*(g.records,) * 3, 1, 1, 1, 1)))
+        groups.append(Group(met, g.records, values or Sums(*(g.records,) * 3, 1, 1, 1, 1), g.size))
     return groups
 
 

@@ -31,8 +31,9 @@ class Plan:
         numbers: the items that the query writes as numbers instead of texts.
         notes: remarks for the analyst on the interpretation.
         grouped: the relational attribute in GROUP BY, if any.
-        measure: the numbers of persons to aggregate: sums over their items, or a relational attribute; None for 1 each.
-        aggregate: ``sum``, ``avg``, ``min`` or ``max``.
+        measure: the numbers of persons to aggregate: sums over their items, a relational attribute, or 1 where a condition
+            holds and else 0; None for 1 each.
+        aggregate: ``sum``, ``avg``, ``min`` or ``max``; ``histogram`` for the number of persons with each number of items.
         other: another reading of the query, if the query fits several forms of the original table (a row for each item, or a
             list for each id; NULL for some lists) and the readings differ; it may have a further one.
     """
@@ -49,7 +50,7 @@ class Plan:
     numbers: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     grouped: Attribute | None = None
-    measure: Weights | Attribute | None = None
+    measure: Weights | Attribute | Condition | None = None
     aggregate: str = ""
     other: Plan | None = None
 

@@ -271,6 +271,14 @@ class Reader(ConditionReader):
         condition, rows, _ = self._finish(scope)
         if any(isinstance(k, IdTerm) for k in keys) or any(isinstance(c, IdTerm) for _, c in listed):
             raise unsupported("GROUP BY the id column around a count", "Ids cannot be listed from a release.")
+        if len(set(keys)) == 1 and isinstance(keys[0], NumberTerm | FlagTerm):
+            if rows or any(column != keys[0] for _, column in listed) or tree.args.get("order") is not None:
+                raise unsupported("GROUP BY a number of items beside other columns")
+            if not scope.exact:
+                raise unsupported("count(*) of rows that may repeat", "Use count(DISTINCT id).")
+            measure = Weights(keys[0].test) if isinstance(keys[0], NumberTerm) else keys[0].condition
+            columns = tuple(n for n, _ in listed)
+            return Plan(MEASURE, condition, name=name, columns=columns, measure=measure, aggregate="histogram")
         if len(set(keys)) != 1 or not isinstance(keys[0], ItemTerm | AttributeTerm):
             raise unsupported("GROUP BY something else than the item column")
         if any(column != keys[0] for _, column in listed):

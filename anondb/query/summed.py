@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.engine import Table, load
-from anondb.query.classes import Group, Sums
+from anondb.query.classes import Group, Size, Sums
 
 LOGISTIC = 1.702  # the logistic function of so many standard deviations is within .01 of the normal distribution
 
@@ -23,6 +23,7 @@ class Summed:
         shares: the columns ``released_item``, ``least``, ``mean``, ``variance`` and ``greatest``: what each of them adds.
         low, high: what suppressed items may add to an incomplete transaction.
         least, open: the number that the sum is compared with, and whether it has to be above it; None for a measure.
+        listed: whether transactions are grouped by the sum.
     """
 
     shares: Mapping[str, npt.NDArray[Any]]
@@ -30,6 +31,7 @@ class Summed:
     high: float
     least: float | None = None
     open: bool = False
+    listed: bool = False
 
     def columns(self, complete: exp.Expr, place: int) -> list[exp.Expr]:
         """The columns of sum number ``place``: its least, expected and greatest value, or its state and likelihood."""
@@ -42,7 +44,8 @@ class Summed:
                 total = exp.Add(this=total, expression=added)
             ends[name] = exp.cast(total, "DOUBLE")
         if self.least is None:
-            return [ends[name].as_(f"{name}_{place}") for name in ("least", "mean", "greatest")]
+            names = Size._fields if self.listed else ("least", "mean", "greatest")
+            return [ends[name].as_(f"{name}_{place}") for name in names]
         above: type[exp.Expr] = exp.GT if self.open else exp.GTE
         limit = _double(self.least)
         certain, possible = (above(this=ends[name], expression=limit) for name in ("least", "greatest"))
@@ -61,6 +64,8 @@ class Summed:
 
     def grouped(self, place: int) -> list[exp.Expr]:
         """The columns by which records are grouped."""
+        if self.listed:
+            return [exp.column(f"{name}_{place}") for name in Size._fields]
         return [] if self.least is None else [exp.column(f"state_{place}")]
 
     def aggregates(self, place: int) -> list[exp.Expr]:
@@ -69,6 +74,8 @@ class Summed:
         def weighed(name: str) -> exp.Expr:
             return exp.Sum(this=exp.Mul(this=exp.column(name), expression=exp.column("weight")))
 
+        if self.listed:
+            return []
         if self.least is not None:
             return [weighed(f"likely_{place}").as_(f"likely_{place}")]
         extremes = [kind(this=exp.column(f"{n}_{place}")) for n in ("least", "greatest") for kind in (exp.Min, exp.Max)]
@@ -110,19 +117,24 @@ def with_sums(
     return tree, grouped, aggregates
 
 
-def of_sums(group: Group, states: Sequence[int], numbers: Sequence[float], *, measured: bool) -> Group:
+def of_sums(group: Group, states: Sequence[float], numbers: Sequence[float], sums: Sequence[Summed]) -> Group:
     """A group with its sums.
 
     Args:
         group: the group.
         states: the values of the columns that ``with_sums`` groups by.
         numbers: the values of its aggregates.
-        measured: whether the first sum is a measure.
+        sums: the sums, of which the first may be a measure, or one to group by.
     """
-    likely = numbers[len(Sums._fields) :] if measured else numbers
-    sums = Sums(*map(float, numbers[: len(Sums._fields)])) if measured else None
-    shares = (float(number) / group.records for number in likely)
-    return replace(group, sums=sums, states=tuple(zip(map(int, states), shares, strict=True)))
+    if not sums:
+        return group
+    if sums[0].listed:
+        group, states = replace(group, size=Size(*states[: len(Size._fields)])), states[len(Size._fields) :]
+    elif sums[0].least is None:
+        group = replace(group, sums=Sums(*map(float, numbers[: len(Sums._fields)])))
+        numbers = numbers[len(Sums._fields) :]
+    shares = (float(number) / group.records for number in numbers)
+    return replace(group, states=tuple(zip(map(int, states), shares, strict=True)))
 
 
 def _double(number: float) -> exp.Expr:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from anondb.session.persons import Counts
 
 
-MAX_NUMBERS = 200  # values of a number in GROUP BY
 VALUE = "value of an item"
 """The name of a function of an item and of the number of a list of values (``Counts.group``); no text parses as it."""
 
@@ -65,14 +64,12 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
     known = counts.kind(base, key) if isinstance(key, exp.Column) else None
     if known is not None and known.what == "id":
         raise unsupported("GROUP BY the id column around a count", "Ids cannot be listed from a release.")
-    if known is not None and known.what in ("item", "attribute"):
+    if known is not None and known.what in ("item", "attribute", "number"):
         return Domain(key, known.kind, None, known.what == "item")
     if isinstance(key, CONDITIONS) or (known is not None and known.what == "condition"):
         true, false = (exp.Is(this=exp.paren(key), expression=truth()) for truth in (exp.true, exp.false))
         unknown = exp.and_(exp.Not(this=exp.paren(true)), exp.Not(this=exp.paren(false)))
         return Domain(key, "BOOLEAN", [(True, true), (False, false), (None, unknown)])
-    if known is not None and known.what == "number":
-        return _of_number(key, base, counts)
     columns = set(key.find_all(exp.Column))
     if len(columns) == 1 and not key.find(exp.Query, exp.AggFunc, exp.Window):
         (column,) = columns
@@ -92,24 +89,6 @@ def _check_rows(base: exp.Select, counts: Counts) -> None:
     asked = base.copy()
     asked.set("expressions", [exp.Count(this=exp.Star(), big_int=True)])
     counts.answer(asked)
-
-
-def _of_number(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
-    """The possible numbers of a person's items."""
-    most = 0
-    while counts.answer(_reaching(base, key, most + 1))[0][2]:
-        most += 1
-        if most > MAX_NUMBERS:
-            raise unsupported("GROUP BY a number of items whose values cannot be listed", "Ask for ranges with HAVING.")
-    values: list[tuple[Any, exp.Expr]] = [(n, equal_to(key, n, "BIGINT")) for n in range(most + 1)]
-    return Domain(key, "BIGINT", values)
-
-
-def _reaching(base: exp.Select, key: exp.Expr, least: int) -> exp.Select:
-    """The count of the rows whose number is at least a certain one."""
-    asked = base.copy().where(exp.GTE(this=key.copy(), expression=exp.convert(least)))
-    asked.set("expressions", [exp.Count(this=exp.Star(), big_int=True)])
-    return asked
 
 
 def _of_listed(key: exp.Expr, column: exp.Column, kind: str, base: exp.Select, counts: Counts) -> Domain:

@@ -307,7 +307,6 @@ SHAPES: list[tuple[str, str]] = [
     ),
     ("SELECT count(DISTINCT a.tid) FROM t a, t b WHERE a.tid = b.tid OR a.item = 'milk'", "ids"),
     ("SELECT count(*) FROM (SELECT DISTINCT item FROM t)", "DISTINCT items"),
-    ("SELECT n, count(*) FROM (SELECT tid, count(*) AS n FROM t GROUP BY tid) GROUP BY n", "GROUP BY something else"),
     ("SELECT count(*) FROM (SELECT tid FROM t GROUP BY tid HAVING sum(1) > 2)", "the function SUM"),
     ("SELECT count(*) FROM (SELECT DISTINCT ON (tid) tid, item FROM t)", "DISTINCT ON"),
     ("SELECT count(*) FROM (SELECT tid FROM t LIMIT 3)", "LIMIT"),
