@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from itertools import count
 
 from sqlglot import exp
@@ -84,7 +85,7 @@ class ConditionReader(ABC):
         self.labels: set[str] = set()
         self.numbers: set[str] = set()
         self.counts_rows = False
-        self.weights: Mapping[int, Mapping[str, float]] = {}
+        self.weights: Mapping[int, Weights] = {}
         self.records: tuple[str, ...] = ("records",)
         self._fresh = count(1)
         self._same: dict[int, int] = {}
@@ -365,7 +366,7 @@ class ConditionReader(ABC):
             term = self._term(other, scope)
             if not isinstance(term, SumTerm):
                 return None
-            number = float(plain.name) * (-1 if plain is not side else 1)
+            number = float(Decimal(plain.name) * term.weights.scale) * (-1 if plain is not side else 1)
             at_least_it, above = (OnSum(term.weights, number, open) for open in (False, True))
             if isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ | exp.NullSafeNEQ):
                 return both(at_least_it, negate(above))
@@ -577,7 +578,7 @@ class ConditionReader(ABC):
             seen_row, seen = self._row_of(scope)
             if row != seen_row:
                 raise unsupported("a sum over the rows of a join")
-            return SumTerm(Weights(item_all(seen, extra), weights))
+            return SumTerm(replace(weights, test=item_all(seen, extra)))
         if not isinstance(node, exp.Count):
             raise unsupported(name_of(node))
         only(node, "this", "big_int")
@@ -595,14 +596,14 @@ class ConditionReader(ABC):
         self.counts_rows = True
         return NumberTerm(item_all(seen, extra))
 
-    def _weighted(self, node: exp.Expr, scope: Scope) -> tuple[int, tuple[tuple[str, float], ...]]:
-        """Read a number that depends on the item (``weight_of``): the row of the item, and the number of each item."""
+    def _weighted(self, node: exp.Expr, scope: Scope) -> tuple[int, Weights]:
+        """Read a number that depends on the item (``WEIGHT``): the row of the item, and the numbers of all items."""
         if not isinstance(node, exp.Anonymous) or node.name != WEIGHT:
             raise unsupported(name_of(node))
         item = self._term(node.expressions[0], replace(scope, group=None))
         if not isinstance(item, ItemTerm):
             raise WrongForm
-        return item.row, tuple(sorted(self.weights[whole(node.expressions[1])].items()))
+        return item.row, self.weights[whole(node.expressions[1])]
 
     def _distinct_items(self, node: exp.Distinct, scope: Scope, group: Group) -> ItemTest:
         """Read the operand of count(DISTINCT item): the test that the items of the group already pass."""

@@ -45,6 +45,7 @@ from anondb.query.values import LISTS, ROW, Attribute, OnValue
 
 MARGIN = 1e-6  # shares that add up to hardly more than 1 leave one member at a time
 STEPS = 40  # of the bisection
+TOTAL_ERROR = 1e-9  # the relative error of a sum of doubles over many persons
 MAX_COMPARED = 3  # comparisons of sums in a condition, each with two cases
 
 Number = float | None
@@ -240,7 +241,16 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
     Raises:
         InputError: ``unsupported_query`` or ``query_too_complex``.
     """
-    return aggregated(plan.aggregate, _groups(release, plan))
+    groups = _groups(release, plan)
+    lower, estimate, upper = aggregated(plan.aggregate, groups)
+    if isinstance(plan.measure, Attribute) and not any(g.outcome.least and g.persons for g in groups):
+        return None, estimate, None  # all may be NULL
+    if not isinstance(plan.measure, Weights):
+        return lower, estimate, upper
+    scale, error = plan.measure.scale, TOTAL_ERROR if plan.measure.error else 0.0
+    error *= max(abs(end) for end in (lower, upper, 0.0) if end is not None)
+    ends = [None if end is None else (end + more) / scale for end, more in ((lower, -error), (upper, error))]
+    return ends[0], None if estimate is None else estimate / scale, ends[1]
 
 
 def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
@@ -379,4 +389,4 @@ def _summed(release: Opened, weights: Weights) -> Summed:
     names = ("least", "mean", "variance", "greatest")
     columns = {name: np.array([getattr(share, name) for share in listed.values()], dtype=float) for name in names}
     labels = np.array(list(listed), dtype=object)
-    return Summed({"released_item": labels, **columns}, *hidden(release, weights))
+    return Summed({"released_item": labels, **columns}, *hidden(release, weights), error=weights.error)

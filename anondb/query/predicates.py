@@ -195,10 +195,14 @@ class Weights:
     Attributes:
         test: the items that count.
         by_label: the weight of each item; None if each has the weight 1. Other items weigh nothing.
+        scale: how many times the numbers of the query's table the weights are, so that decimal numbers are whole weights.
+        error: at most how much rounding may change a sum over a person's items.
     """
 
     test: ItemTest
     by_label: tuple[tuple[str, float], ...] | None = None
+    scale: int = 1
+    error: float = 0.0
 
 
 @dataclass(frozen=True)

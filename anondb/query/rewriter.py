@@ -191,8 +191,9 @@ class Reader(ConditionReader):
             if not isinstance(call, exp.Sum):
                 raise unsupported(f"{name_of(call)} of a number of each item")
             notes: tuple[str, ...] = (MERGED_NOTE,)
-            person = both(person, at_least(1, item_all(test, Labels(frozenset(label for label, _ in weights)))))
-            return Plan(MEASURE, person, name=name, notes=notes, measure=Weights(test, weights), aggregate="sum")
+            weighed = Labels(frozenset(label for label, _ in weights.by_label or ()))
+            person = both(person, at_least(1, item_all(test, weighed)))
+            return Plan(MEASURE, person, name=name, notes=notes, measure=replace(weights, test=test), aggregate="sum")
         column = self._column(inner, scope) if isinstance(inner, exp.Column) else None
         measure: Weights | Attribute | None
         if isinstance(column, FlagTerm) and column.condition == ALWAYS:  # the number of rows where a row is a list
@@ -703,7 +704,7 @@ def rewrite(
     manifest: Mapping[str, str],
     attributes: Sequence[Attribute] | None = None,
     forms: Collection[str] = (LONG, LIST),
-    weights: Mapping[int, Mapping[str, float]] | None = None,
+    weights: Mapping[int, Weights] | None = None,
 ) -> Plan:
     """Read a COUNT query written for the original table of a release.
 
@@ -759,7 +760,7 @@ def rewrite(
 
 
 def shown_forms(
-    tree: exp.Expr, manifest: Mapping[str, str], forms: Collection[str], weights: Mapping[int, Mapping[str, float]]
+    tree: exp.Expr, manifest: Mapping[str, str], forms: Collection[str], weights: Mapping[int, Weights]
 ) -> frozenset[str]:
     """The forms of the table that a query fits by the use of its item column, if not all.
 
@@ -786,7 +787,7 @@ def _read(
     manifest: Mapping[str, str],
     attributes: Sequence[Attribute] | None,
     form: str,
-    weights: Mapping[int, Mapping[str, float]],
+    weights: Mapping[int, Weights],
 ) -> Plan:
     """Read the query for one form of the table."""
     reader = Reader(manifest["table"], manifest["id_column"], manifest["item_column"], form, attributes)

@@ -12,6 +12,7 @@ from sqlglot import exp
 from anondb.engine import Table, load
 from anondb.query.classes import Group, Size, Sums
 
+ROUNDED = 1e-12  # the relative error of a sum of doubles
 LOGISTIC = 1.702  # the logistic function of so many standard deviations is within .01 of the normal distribution
 
 
@@ -24,6 +25,7 @@ class Summed:
         low, high: what suppressed items may add to an incomplete transaction.
         least, open: the number that the sum is compared with, and whether it has to be above it; None for a measure.
         listed: whether transactions are grouped by the sum.
+        error: at most how much rounding may change a sum, so that a comparison is not decided.
     """
 
     shares: Mapping[str, npt.NDArray[Any]]
@@ -32,6 +34,7 @@ class Summed:
     least: float | None = None
     open: bool = False
     listed: bool = False
+    error: float = 0.0
 
     def columns(self, complete: exp.Expr, place: int) -> list[exp.Expr]:
         """The columns of sum number ``place``: its least, expected and greatest value, or its state and likelihood."""
@@ -48,7 +51,9 @@ class Summed:
             return [ends[name].as_(f"{name}_{place}") for name in names]
         above: type[exp.Expr] = exp.GT if self.open else exp.GTE
         limit = _double(self.least)
-        certain, possible = (above(this=ends[name], expression=limit) for name in ("least", "greatest"))
+        error = self.error + abs(self.least) * ROUNDED if self.error else 0.0
+        ways = (("least", error), ("greatest", -error))
+        certain, possible = (above(this=ends[name], expression=_double(self.least + more)) for name, more in ways)
         one, two = exp.Literal.number(1), exp.Literal.number(2)
         no, yes = exp.If(this=exp.Not(this=possible), true=exp.Literal.number(0)), exp.If(this=certain, true=one)
         distance = exp.Div(

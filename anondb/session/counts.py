@@ -13,13 +13,13 @@ CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
 """The kinds of expressions that are conditions, beside columns."""
 
 
-def composed(call: exp.Expr, basics: list[exp.Expr], is_condition: Callable[[exp.Column], bool]) -> exp.Expr:
+def composed(call: exp.Expr, basics: list[exp.Expr], kind_of: Callable[[exp.Column], str]) -> exp.Expr:
     """An aggregate as an expression of counts.
 
     Args:
         call: the aggregate, with its FILTER.
         basics: the plain counts so far; new ones are appended. Count number n is the column ``#n`` of the result.
-        is_condition: whether a column is a condition.
+        kind_of: what a column is (``Key.what``); empty for other names.
 
     Raises:
         InputError: ``unsupported_query``.
@@ -28,17 +28,21 @@ def composed(call: exp.Expr, basics: list[exp.Expr], is_condition: Callable[[exp
     if not isinstance(call, exp.AggFunc | exp.Filter):  # an average of a joined table's numbers is a quotient
         made = call.copy()
         for key in ("this", "expression"):
-            made.set(key, composed(call.args[key], basics, is_condition))
+            made.set(key, composed(call.args[key], basics, kind_of))
         return made
     if isinstance(call, exp.Filter):
         only(call, "this", "expression")
         condition, call = call.expression.this, call.this
-    return _Composer(basics, is_condition).aggregate(call, condition)
+    return _Composer(basics, kind_of).aggregate(call, condition)
 
 
 class _Composer:
-    def __init__(self, basics: list[exp.Expr], is_condition: Callable[[exp.Column], bool]) -> None:
-        self._basics, self._is_condition = basics, is_condition
+    def __init__(self, basics: list[exp.Expr], kind_of: Callable[[exp.Column], str]) -> None:
+        self._basics, self._kind_of = basics, kind_of
+
+    def _may_be_null(self, condition: exp.Expr) -> bool:
+        """Whether a condition depends on something else than items."""
+        return any(self._kind_of(c) not in ("id", "item") for c in condition.find_all(exp.Column))
 
     def _count(self, count: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
         """The column of a plain count."""
@@ -62,14 +66,9 @@ class _Composer:
         if isinstance(call, exp.CountIf):
             only(call, "this")
             return self._unless_empty(self._rows(_both(condition, call.this)), condition)  # DuckDB sums ones and zeros
-        if isinstance(call, exp.LogicalOr):
+        if isinstance(call, exp.LogicalOr | exp.LogicalAnd):
             only(call, "this")
-            found = exp.GT(this=self._rows(_both(condition, call.this)), expression=exp.Literal.number(0))
-            return self._unless_empty(found, condition)
-        if isinstance(call, exp.LogicalAnd):
-            only(call, "this")
-            none = exp.EQ(this=self._rows(_both(condition, _not(call.this))), expression=exp.Literal.number(0))
-            return self._unless_empty(none, condition)
+            return self._unless_empty(self._decided(call, condition), self._known(call.this, condition))
         if isinstance(call, exp.Count):
             return self._counted(call, condition)
         if isinstance(call, exp.Sum | exp.Avg):
@@ -85,6 +84,21 @@ class _Composer:
             return self._count(call, condition)
         raise unsupported(name_of(call))
 
+    def _decided(self, call: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
+        """bool_or(x): x is true for some row; bool_and(x): x is false for none."""
+        zero = exp.Literal.number(0)
+        if isinstance(call, exp.LogicalOr):
+            return exp.GT(this=self._rows(_both(condition, call.this)), expression=zero)
+        false = exp.Is(this=exp.paren(call.this), expression=exp.false())
+        return exp.EQ(this=self._rows(_both(condition, false)), expression=zero)
+
+    def _known(self, of: exp.Expr, condition: exp.Expr | None) -> exp.Expr | None:
+        """The rows for which a condition is not NULL."""
+        if not self._may_be_null(of):
+            return condition
+        true, false = (exp.Is(this=exp.paren(of), expression=truth()) for truth in (exp.true, exp.false))
+        return _both(condition, exp.paren(exp.or_(true, false)))
+
     def _counted(self, call: exp.Count, condition: exp.Expr | None) -> exp.Expr:
         """count(...), whose operand may be a CASE without ELSE."""
         distinct = isinstance(call.this, exp.Distinct)
@@ -93,6 +107,8 @@ class _Composer:
         if not isinstance(what, exp.Case | exp.If):
             return self._count(call, condition)
         values = [(c, v) for c, v in branches(what) if not isinstance(bare(v), exp.Null)]
+        if not distinct:
+            values = [(c if isinstance(bare(v), exp.Literal) else _present(c, v), v) for c, v in values]
         if distinct:
             columns = {v for _, v in values}
             if len(columns) != 1 or not isinstance(bare(values[0][1]), exp.Column):
@@ -104,8 +120,10 @@ class _Composer:
     def _sum(self, what: exp.Expr, condition: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr | None]:
         """The sum of an expression whose values are literals, and the condition that it is not NULL; None for a column."""
         while isinstance(what, exp.Cast | exp.TryCast):
+            if not what.to.is_type("DOUBLE") and any("." in n.name for n in what.this.find_all(exp.Literal)):
+                raise unsupported("the sum of a cast of numbers that are not whole")
             what = bare(what.this)
-        if isinstance(what, exp.Column) and self._is_condition(what):
+        if isinstance(what, exp.Column) and self._kind_of(what) == "condition":
             return self._rows(_both(condition, what)), condition
         if isinstance(what, exp.Column | exp.Anonymous):
             return None, condition
@@ -152,6 +170,11 @@ def branches(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
         before.append(_not(condition))
     listed.append((exp.and_(*(p.copy() for p in before)), default if default is not None else exp.null()))
     return listed
+
+
+def _present(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
+    """The condition, for rows whose value is not NULL."""
+    return exp.and_(exp.paren(condition), exp.Not(this=exp.paren(value.copy().is_(exp.null()))))
 
 
 def _not(condition: exp.Expr) -> exp.Expr:

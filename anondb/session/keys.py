@@ -112,6 +112,8 @@ def _of_listed(key: exp.Expr, column: exp.Column, kind: str, base: exp.Select, c
     groups: dict[Any, list[Any]] = {}
     types = set()
     for n, of_row, type_name in counts.rows(typed.from_(rows)):
+        if str(type_name).endswith(("]", ")")) and not str(type_name).startswith("DECIMAL"):
+            raise unsupported("GROUP BY a list or another nested value")
         groups.setdefault(of_row, []).append(listed[n])
         types.add(str(type_name))
     kinds = types - {'"NULL"'}
@@ -163,9 +165,10 @@ def _of_case(key: exp.Expr) -> Domain:
         literal = bare(value)
         if not isinstance(literal, exp.Literal | exp.Null | exp.Boolean):
             raise unsupported("GROUP BY CASE with other results than literals")
-        conditions.setdefault(literal, []).append(condition)
+        same = (c for c in conditions if type(_python(c)) is type(_python(literal)) and _python(c) == _python(literal))
+        conditions.setdefault(next(same, literal), []).append(condition)
     kinds = {
-        "VARCHAR" if v.is_string else "DOUBLE" if "." in v.name else "BIGINT"
+        "VARCHAR" if v.is_string else "BIGINT" if v.name.isdigit() else "DOUBLE"
         for v in conditions
         if isinstance(v, exp.Literal)
     }
@@ -184,4 +187,4 @@ def _python(value: exp.Expr) -> Any:
         return bool(value.this)
     if value.is_string:
         return value.name
-    return float(value.name) if "." in value.name else int(value.name)
+    return int(value.name) if value.name.isdigit() else float(value.name)

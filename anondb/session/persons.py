@@ -10,11 +10,13 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from anondb.query.parsing import lowered
+from anondb.query.predicates import Weights
 from anondb.query.refusals import only, too_complex, unsupported
 from anondb.session.aggregates import aggregates
 from anondb.session.compiler import Compiler, Env, Facts
+from anondb.session.conversion import Converter
 from anondb.session.counts import composed
-from anondb.session.dimensions import Converter, Dimensions
+from anondb.session.dimensions import Dimensions
 from anondb.session.keys import Domain, Key, domain, equal_to
 from anondb.session.known import Column, Known
 from anondb.session.sources import grouped
@@ -44,7 +46,7 @@ class Counts(Protocol):
         """What a column of the FROM clause is; None if it is nothing to group by."""
         ...
 
-    def weigh(self, weights: dict[str, float]) -> int:
+    def weigh(self, weights: Weights) -> int:
         """Keep a number for each item; returns the number of the mapping."""
         ...
 
@@ -143,16 +145,16 @@ class Persons:
         base, converter = self._base(node, env, compiler)
         keys = self._keys(node, base)
 
-        def is_condition(column: exp.Column) -> bool:
+        def kind_of(column: exp.Column) -> str:
             key = self.counts.kind(base, column)
-            return key is not None and key.what == "condition"
+            return "" if key is None else key.what
 
-        domains = [domain(converter.expression(key), base, self.counts) for key in keys]
+        domains = [domain(converter.key(key), base, self.counts) for key in keys]
         replaced: dict[exp.Expr, exp.Expr] = {}
         basics: list[exp.Expr] = []
         for part in (*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order"))):
             for call in aggregates(part):
-                replaced[call] = composed(converter.expression(call), basics, is_condition)
+                replaced[call] = composed(converter.expression(call), basics, kind_of)
         rows = self._rows(base, domains, basics)
         tree = self.counts.put([d.kind for d in domains], rows, len(basics))
         columns = [Column(f"#k{n}") for n in range(len(keys))]
@@ -203,11 +205,15 @@ class Persons:
         if not isinstance(node, exp.Select) or not self.of_persons(node, env):
             return node
         base, converter = self._reduced(node, env, compiler)
+        converter.inner = True
+        if node.args.get("distinct") is None and node.args.get("group") is None:
+            converter.check_joined(node)
         made = node.copy()
         for key in ("from_", "joins", "where"):
             made.set(key, base.args.get(key))
         made.set("expressions", [converter.expression(e) for e in node.expressions])
         if node.args.get("having") is not None:
+            converter.check_rows(node.args["having"])
             made.set("having", exp.Having(this=converter.condition(node.args["having"].this)))
         return made
 
@@ -222,7 +228,7 @@ class Persons:
             raise unsupported("IN with a subquery of estimates")
         source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
         values = [v for (v,) in self.counts.rows(exp.select(exp.cast(exp.column("c0"), "VARCHAR")).from_(source))]
-        if None in values and place.find_ancestor(exp.Not) is not None:
+        if None in values and not _is_conjunct(place):
             raise unsupported("NOT IN with a subquery that has NULLs", "Leave them out with IS NOT NULL.")
         listed = sorted({v for v in values if v is not None})
         place.set("query", None)
@@ -261,6 +267,8 @@ class Persons:
             raise too_complex(f"it has over {MAX_GROUPS} groups")
         rows: dict[Row, list[Bounds]] = {}
         for group in groups:
+            if any(c == exp.false() for _, c in group):
+                continue
             values, conditions = [v for v, _ in group], [c for _, c in group if not isinstance(c, exp.Boolean)]
             some = next((c for c in basics if isinstance(c, exp.Count)), exp.Count(this=exp.Star()))
             if not listed:
@@ -323,6 +331,14 @@ def _sources(node: exp.Expr) -> Iterator[exp.Expr]:
 def _is_count(call: exp.Expr) -> bool:
     """Whether an aggregate, with its FILTER, is a count."""
     return isinstance(call.this if isinstance(call, exp.Filter) else call, exp.Count)
+
+
+def _is_conjunct(node: exp.Expr) -> bool:
+    """Whether only AND, OR and parentheses lie between a condition and its clause, so that unknown counts as false."""
+    above = node.parent
+    while isinstance(above, exp.And | exp.Or | exp.Paren):
+        above = above.parent
+    return isinstance(above, exp.Where | exp.Join | exp.Having)
 
 
 def _named(node: exp.Expr, names: frozenset[str]) -> bool:

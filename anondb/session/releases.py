@@ -15,6 +15,7 @@ from anondb.query.answer import answer_plan
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS
+from anondb.query.predicates import Weights
 from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
 from anondb.query.rewriter import Reader, shown_forms
@@ -133,7 +134,7 @@ class Releases:
         self.attributes = self._opened[0].attributes
         self.forms: frozenset[str] = frozenset()
         self.notes: dict[str, None] = {}
-        self.weights: dict[int, Mapping[str, float]] = {}
+        self.weights: dict[int, Weights] = {}
         self._groups: list[list[tuple[Any, frozenset[str], str]]] = []
 
     @property
@@ -239,7 +240,7 @@ class Releases:
             total.append((*key, *_together(plan.aggregate, counts)))
         return total
 
-    def weigh(self, weights: dict[str, float]) -> int:
+    def weigh(self, weights: Weights) -> int:
         """Keep a number for each item; returns the number of the mapping."""
         self.weights[len(self.weights)] = weights
         return len(self.weights) - 1

@@ -1,0 +1,230 @@
+"""Convert expressions over persons and joined tables with known rows to expressions over persons alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.query.conditions import WEIGHT
+from anondb.query.refusals import name_of, unsupported
+from anondb.query.relations import bare
+from anondb.session.counts import CONDITIONS
+from anondb.session.joined import Dimension, Registry, weights_of
+from anondb.session.keys import VALUE
+
+
+class Converter:
+    """Converts expressions over persons and known tables to ones over persons alone.
+
+    Attributes:
+        inner: whether the aggregates are of the rows of one person, and not of all.
+    """
+
+    inner = False
+
+    def __init__(
+        self, dimensions: Sequence[Dimension], people: Callable[[exp.Column], bool], registry: Registry
+    ) -> None:
+        self._dimensions, self._people, self._registry = dimensions, people, registry
+        self._repeated = [d for d in dimensions if d.repeats(registry)]
+        self._bound: list[Dimension] = []  # tables with several rows for an item of which a condition chose one
+
+    def merged(self, conditions: Sequence[exp.Expr]) -> list[exp.Expr]:
+        """The conditions of WHERE; those on a table with several rows for an item as one, which a single row has to meet."""
+        rest = list(conditions)
+        for dimension in self._repeated:
+            of_it = [c for c in rest if self._of(c) is dimension]
+            rest = [c for c in rest if self._of(c) is not dimension]
+            self._bound += [dimension] if of_it else []
+            rest += [exp.and_(*(exp.paren(c) for c in of_it))] if of_it else []
+        return rest
+
+    def _check_row(self, node: exp.Expr) -> None:
+        """Refuse a further expression of a table with several rows for an item: it need not be of the same row."""
+        columns = list(node.find_all(exp.Column))
+        for dimension in self._bound:
+            if any(dimension.has(column, self._people) for column in columns):
+                raise unsupported(
+                    f"several conditions or columns of {dimension.alias!r}, a table with several rows for an item",
+                    "Choose the rows before the join, in a subquery.",
+                )
+
+    def key(self, node: exp.Expr) -> exp.Expr:
+        """A grouped expression over persons alone."""
+        made = self.expression(node)
+        self._bound += [d for d in self._repeated if any(d.has(c, self._people) for c in node.find_all(exp.Column))]
+        return made
+
+    def check_joined(self, node: exp.Select) -> None:
+        """Refuse a table with several rows for an item in a subquery whose rows are counted outside."""
+        if self._repeated and not isinstance(node.parent, exp.In | exp.Exists | exp.Any):
+            raise unsupported(
+                "a join with a table that has several rows for an item", "Select DISTINCT ids, or GROUP BY the id."
+            )
+
+    def check_rows(self, node: exp.Expr) -> None:
+        """Refuse aggregates that depend on how often a join repeats a row of persons."""
+        if self._repeated and any(map(_counts_rows, node.find_all(exp.AggFunc))):
+            raise unsupported(
+                "a count of the rows of a join with a table that has several rows for an item",
+                "Use count(DISTINCT id).",
+            )
+
+    def _of(self, node: exp.Expr) -> Dimension | None:
+        """The known table on whose columns alone, beside the item, an expression depends; None without its columns."""
+        columns = list(node.find_all(exp.Column))
+        used = [d for d in self._dimensions if any(d.has(c, self._people) for c in columns)]
+        if len(used) != 1 or node.find(exp.Query, exp.AggFunc, exp.Window):
+            return None
+        (dimension,) = used
+        return dimension if all(dimension.has(c, self._people) or c == dimension.item for c in columns) else None
+
+    def _touched(self, node: exp.Expr) -> bool:
+        return any(d.has(c, self._people) for c in node.find_all(exp.Column) for d in self._dimensions)
+
+    def condition(self, node: exp.Expr) -> exp.Expr:
+        """A condition over persons alone."""
+        if not self._touched(node):
+            return node.copy()
+        dimension = self._of(node)
+        if dimension is not None:
+            return self.among(dimension, lambda value: value is True, node)
+        if isinstance(node, exp.LogicalOr):  # unknown counts as false
+            self.check_rows(node)
+            return exp.LogicalOr(this=self.condition(node.this))
+        if not isinstance(node, exp.And | exp.Or | exp.Paren):
+            self._check_null_free(node)
+        if isinstance(node, exp.And | exp.Or | exp.Paren | exp.Not):
+            made = node.copy()
+            for key in ("this", "expression"):
+                if node.args.get(key) is not None:
+                    made.set(key, self.condition(node.args[key]))
+            return made
+        return self.expression(node)
+
+    def _check_null_free(self, node: exp.Expr) -> None:
+        """Refuse an operation on a part that depends on a joined table and is NULL for some item."""
+        dimension = self._of(node)
+        if isinstance(node, exp.AggFunc) and not isinstance(node, exp.LogicalOr | exp.LogicalAnd):
+            return  # of many rows
+        if dimension is None:
+            for part in node.iter_expressions():
+                self._check_null_free(part)
+        elif dimension.outer or any(v is None for _, v in dimension.values(node, self._registry)):
+            raise unsupported(
+                "NOT or another operation on a column of a joined table with NULLs",
+                "Use coalesce, or a condition of its own.",
+            )
+
+    def among(self, dimension: Dimension, wanted: Callable[[Any], bool], node: exp.Expr) -> exp.Expr:
+        """The condition that the value of an expression for the item is a wanted one."""
+        rows = dimension.values(node, self._registry)
+        listed = sorted({item for item, value in rows if wanted(value)})
+        item = dimension.item.copy()
+        if dimension.outer:
+            without = self._registry.rows(exp.select(self._nulls(node, dimension)))[0][0]
+            if wanted(without):
+                others = sorted({item for item, _ in rows} - set(listed))
+                if not others:
+                    return exp.true()
+                return exp.paren(exp.or_(item.copy().is_(exp.null()), exp.Not(this=exp.paren(_in(item, others)))))
+        return _in(item, listed) if listed else exp.false()
+
+    def _nulls(self, node: exp.Expr, dimension: Dimension) -> exp.Expr:
+        """An expression for an item without a row."""
+        if any(c == dimension.item for c in node.find_all(exp.Column)):
+            raise unsupported("LEFT JOIN of items with an expression of the item and the table")
+        return node.copy().transform(lambda part: exp.null() if isinstance(part, exp.Column) else part)
+
+    def expression(self, node: exp.Expr) -> exp.Expr:
+        """An expression, with its aggregates, over persons alone.
+
+        Raises:
+            InputError: ``unsupported_query``.
+        """
+        self.check_rows(node)
+        if not self._touched(node):
+            return node.copy()
+        self._check_row(node)
+        if isinstance(node, exp.Filter):
+            inner, wanted = self.expression(node.this), self.condition(node.expression.this)
+            if isinstance(inner, exp.Filter):
+                inner, wanted = inner.this, exp.and_(inner.expression.this, wanted)
+            return exp.Filter(this=inner, expression=exp.Where(this=wanted))
+        if isinstance(node, exp.Count) and not isinstance(node.this, exp.Distinct):
+            present = exp.Not(this=exp.paren(node.this.copy().is_(exp.null())))
+            counted = exp.Count(this=exp.Star(), big_int=True)
+            return exp.Filter(this=counted, expression=exp.Where(this=self.condition(present)))
+        if isinstance(node, exp.LogicalOr | exp.LogicalAnd | exp.CountIf):
+            if not isinstance(node, exp.CountIf):
+                self._check_null_free(node.this)
+            return type(node)(this=self.condition(node.this))
+        if (
+            isinstance(node, exp.Sum | exp.Avg)
+            and self._of(node.this) is not None
+            and not isinstance(bare(node.this), CONDITIONS)
+        ):
+            return self._weighted(node)
+        dimension = self._of(node)
+        if dimension is not None:
+            return self._condition_or_value(dimension, node)
+        if isinstance(node, exp.AggFunc) and not isinstance(node, exp.Sum | exp.Avg | exp.Count):
+            raise unsupported(f"{name_of(node)} of a column of a joined table")
+        made: exp.Expr = node.copy()
+        for key, part in node.args.items():
+            if key == "ifs":
+                made.set(key, [exp.If(this=self.condition(p.this), true=self.expression(p.args["true"])) for p in part])
+            elif isinstance(part, list):
+                made.set(key, [self._child(node, key, p) for p in part])
+            elif isinstance(part, exp.Expr):
+                made.set(key, self._child(node, key, part))
+        return made
+
+    def _child(self, node: exp.Expr, key: str, part: Any) -> Any:
+        if not isinstance(part, exp.Expr) or isinstance(part, exp.Identifier | exp.DataType):
+            return part
+        conditional = isinstance(node, exp.If) and key == "this"
+        return self.condition(part) if conditional or isinstance(part, CONDITIONS) else self.expression(part)
+
+    def _weighted(self, node: exp.Expr) -> exp.Expr:
+        """The sum or mean of a number of each item."""
+        inner = bare(node.this)
+        dimension = self._of(inner)
+        assert dimension is not None
+        values = dimension.values(inner, self._registry)
+        if self.inner and any(value is None for _, value in values):
+            raise unsupported("the sum of a column with NULLs for each person", "Use coalesce(..., 0).")
+        number = self._registry.weigh(weights_of([(item, value) for item, value in values if value is not None]))
+        call = exp.Anonymous(this=WEIGHT, expressions=[dimension.item.copy(), exp.Literal.number(number)])
+        total = exp.Sum(this=call)
+        present = self.condition(exp.Not(this=exp.paren(inner.copy().is_(exp.null()))))
+        if isinstance(node, exp.Sum):
+            return total
+        counted = exp.Filter(this=exp.Count(this=exp.Star(), big_int=True), expression=exp.Where(this=present))
+        return exp.Div(this=total, expression=counted, typed=False, safe=False)
+
+    def _condition_or_value(self, dimension: Dimension, node: exp.Expr) -> exp.Expr:
+        """A condition on the item, or a value of the item to group by."""
+        if isinstance(bare(node), CONDITIONS):
+            return self.condition(node)
+        if dimension.outer:
+            raise unsupported("GROUP BY a column of the right side of a LEFT JOIN")
+        kind = dimension.kind(node, self._registry)
+        values: dict[Any, set[str]] = {}
+        for item, value in dimension.values(node, self._registry):
+            values.setdefault(value, set()).add(item)
+        number = self._registry.group([(v, frozenset(items), kind) for v, items in values.items()])
+        return exp.Anonymous(this=VALUE, expressions=[dimension.item.copy(), exp.Literal.number(number)])
+
+
+def _counts_rows(node: exp.Expr) -> bool:
+    """Whether an aggregate depends on how often an item is repeated by a join."""
+    if isinstance(node, exp.Count):
+        return not isinstance(node.this, exp.Distinct)
+    return isinstance(node, exp.AggFunc) and not isinstance(node, exp.LogicalOr)
+
+
+def _in(item: exp.Expr, labels: Sequence[str]) -> exp.Expr:
+    return exp.In(this=item, expressions=[exp.Literal.string(label) for label in labels])

@@ -1,0 +1,133 @@
+"""A table with known rows that is joined with persons by the item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from math import fsum
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.predicates import ANY_ITEM, Weights
+from anondb.query.refusals import unsupported
+from anondb.query.summed import ROUNDED
+from anondb.session.expressions import read
+from anondb.session.known import Known, Sources
+
+MAX_WEIGHT = 10**12
+EXACT = 1 << 20  # numbers of whole multiples of its inverse add up without rounding
+
+
+class Registry(Protocol):
+    """Where numbers and values of items are kept while a query is converted, and known rows are read."""
+
+    def weigh(self, weights: Weights) -> int:
+        """Keep a number for each item; returns the number of the mapping."""
+        ...
+
+    def group(self, values: list[tuple[Any, frozenset[str], str]]) -> int:
+        """Keep values with the items that have them, and the SQL type; returns the number of the list."""
+        ...
+
+    def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
+        """Run a query on the desk."""
+        ...
+
+
+@dataclass
+class Dimension:
+    """A table with known rows.
+
+    Attributes:
+        alias: its name in the query.
+        known: its rows.
+        item: the item column that it is joined with.
+        key: the column of the table.
+        outer: whether items without a row stay (LEFT JOIN).
+    """
+
+    alias: str
+    known: Known
+    item: exp.Expr
+    key: exp.Column
+    outer: bool
+    _cache: dict[exp.Expr, list[tuple[str, Any]]] = field(default_factory=dict)
+
+    def names(self) -> set[str]:
+        """The names of its columns, in lower case."""
+        return {lowered(c.name) for c in self.known.columns}
+
+    def has(self, node: exp.Column, people: Callable[[exp.Column], bool]) -> bool:
+        """Whether a column is one of the table."""
+        if node.table:
+            return lowered(node.table) == self.alias
+        return lowered(node.name) in self.names() and not people(node)
+
+    def repeats(self, registry: Registry) -> bool:
+        """Whether an item has several rows."""
+        items = [item for item, _ in self.values(exp.true(), registry)]
+        return len(set(items)) < len(items)
+
+    def kind(self, node: exp.Expr, registry: Registry) -> str:
+        """The SQL type of an expression.
+
+        Raises:
+            InputError: ``unsupported_query`` for a type whose values cannot be grouped by.
+        """
+        listed = self.values(exp.Anonymous(this="typeof", expressions=[node.copy()]), registry)
+        kinds = {str(kind) for _, kind in listed} - {'"NULL"'}
+        kind = kinds.pop() if len(kinds) == 1 else "VARCHAR"
+        if (
+            not kind.startswith(("BOOLEAN", "DECIMAL", "DOUBLE", "FLOAT", "DATE", "VARCHAR"))
+            and not kind.endswith("INT")
+            and (kind not in ("INTEGER", "TIMESTAMP") or "[" in kind)
+        ):
+            raise unsupported(f"GROUP BY a column of the type {kind}", "Cast it to a text in the table.")
+        return kind
+
+    def values(self, node: exp.Expr, registry: Registry) -> list[tuple[str, Any]]:
+        """The value of an expression for each row, beside the item of the row; rows without an item are left out."""
+        if node not in self._cache:
+            sources = Sources()
+            source = sources.add(self.known, self.alias)
+
+            def resolve(part: exp.Expr) -> Any:
+                if not isinstance(part, exp.Column):
+                    return None
+                if part == self.item:
+                    return resolve(self.key)
+                return sources.column(part)
+
+            listed = [read(part, resolve) for part in (self.key, node)]
+            if not all(value.exact for value in listed):
+                raise unsupported("a join of items with estimates")
+            key = exp.cast(listed[0].estimate.copy(), "VARCHAR")
+            rows = registry.rows(exp.select(key, listed[1].estimate.copy()).from_(source))
+            self._cache[node] = [(item, value) for item, value in rows if item is not None]
+        return self._cache[node]
+
+
+def weights_of(values: Sequence[tuple[str, Any]]) -> Weights:
+    """Numbers of items: decimal ones as multiples of their smallest unit; how much sums of others may be rounded.
+
+    Raises:
+        InputError: ``unsupported_query`` for other values than numbers, and for numbers that are too large.
+    """
+    digits = 0
+    for _, value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+            raise unsupported("the sum of something else than numbers")
+        if not abs(float(value)) <= MAX_WEIGHT:
+            raise unsupported("the sum of numbers that are too large")
+        if isinstance(value, Decimal):
+            digits = max(digits, -int(value.as_tuple().exponent))
+    scale = 10 ** min(digits, 3)
+    by_item: dict[str, float] = {}
+    for item, value in values:
+        by_item[item] = by_item.get(item, 0.0) + float(value * scale)
+    exact = all((weight * EXACT).is_integer() for weight in by_item.values())
+    error = 0.0 if exact else ROUNDED * fsum(map(abs, by_item.values()))
+    return Weights(ANY_ITEM, tuple(sorted(by_item.items())), scale, error)

@@ -1,0 +1,182 @@
+"""Tables of the analyst with NULLs, decimal numbers and several rows for an item, joined with the rows of persons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import anondb
+from anondb.session import Session
+
+BASKETS = [*(["a"],) * 10, *(["b"],) * 10, *(["a", "b"],) * 10, *(["a", "b", "c"],) * 10, *(["c"],) * 5]
+AGES = [25, 31, None, 40, 31]
+TOWNS = ["Cork", "Rome", None]
+TABLES = {
+    "tags": "VALUES ('a', 'x', 1), ('a', 'y', 5), ('b', 'x', 9)) t(item, tag, w)",
+    "np": "VALUES ('a', NULL::DOUBLE), ('b', 2.0)) t(item, price)",
+    "dec": "VALUES ('a', 0.1::DECIMAL(9, 2)), ('b', 0.7), ('c', 10.5)) t(item, price)",
+    "dbl": "VALUES ('a', 0.1::DOUBLE), ('b', 0.7), ('c', 10.5)) t(item, price)",
+    "dts": "VALUES ('a', DATE '2024-01-01', true), ('b', NULL, NULL), ('c', DATE '2023-01-01', false)) t(item, d, f)",
+    "nulls": "VALUES ('a'), (NULL)) t(item)",
+    "towns": "VALUES ('Cork', 'IE'), ('Rome', NULL)) t(town, country)",
+    "keys": "VALUES ('a', 1), ('b', 9)) t(item, tid)",
+    "odd": "VALUES ('a', [1], 'NaN'::DOUBLE)) t(item, l, w)",
+}
+SALES = "FROM sales JOIN {} USING (item)"
+EACH = "SELECT count(*) AS n FROM (SELECT tid {} GROUP BY tid HAVING {})"
+
+
+def of(table: str) -> str:
+    return SALES.format(table)
+
+
+def each(table: str, test: str) -> str:
+    return EACH.format(of(table), test)
+
+
+ANSWERED = [
+    f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE tag = 'y' AND w < 3",
+    f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE tag = 'x' AND (w > 3 OR sales.item = 'a')",
+    f"SELECT tag, count(DISTINCT tid) AS n {of('tags')} GROUP BY tag",
+    f"SELECT count(*) AS n FROM (SELECT DISTINCT tid {of('tags')} WHERE w > 3)",
+    each("dec", "sum(price) = 0.8"),
+    each("dec", "sum(price) >= 0.8"),
+    each("dec", "sum(price) > 0.7 AND sum(price) < 11.30"),
+    each("dbl", "sum(price) >= 0.8"),
+    each("dbl", "sum(price) > 10.9"),
+    f"SELECT sum(price) AS s, sum(price) > 3 AS b {of('dec')} WHERE item = 'a'",
+    f"SELECT sum(price) AS s, avg(price) AS m {of('dbl')}",
+    f"SELECT avg(v) AS m, max(v) AS h FROM (SELECT tid, sum(price) AS v {of('dec')} GROUP BY tid)",
+    f"SELECT sum(price) AS n {of('np')}",
+    f"SELECT price, count(*) AS n, sum(count(*)) OVER (ORDER BY price) AS s {of('dec')} GROUP BY price",
+    f"SELECT price, price * count(*) AS n {of('dec')} GROUP BY price ORDER BY price LIMIT 1",
+    f"SELECT year(d) AS y, count(*) AS n {of('dts')} GROUP BY year(d)",
+    f"SELECT d, count(*) AS n {of('dts')} GROUP BY d",
+    f"SELECT count(*) AS n FROM (SELECT tid {of('np')} GROUP BY tid HAVING bool_or(price > 1))",
+    "SELECT bool_and(age > 18) AS a, bool_and(age > 30) AS b, bool_or(age > 50) AS c FROM people",
+    "SELECT bool_or(age > 18) AS b FROM people WHERE age IS NULL",
+    "SELECT count(*) AS n FROM people HAVING bool_and(age > 18)",
+    "SELECT count(CASE WHEN age > 20 THEN town END) AS n, count(CASE WHEN true THEN age END) AS m FROM people",
+    "SELECT town, count(CASE WHEN age > 20 THEN town END) AS n FROM people GROUP BY town",
+    "SELECT count(*) AS n FROM people LEFT JOIN towns USING (town) WHERE country IS NULL",
+    "SELECT count(*) FILTER (WHERE coalesce(country, '?') = '?') AS n FROM people LEFT JOIN towns USING (town)",
+    "SELECT avg(age) AS n, sum(age) IS NULL AS b, coalesce(sum(age), -1) AS c FROM people WHERE age IS NULL",
+    "SELECT CASE WHEN false THEN 'x' ELSE 'y' END AS k, count(*) AS n FROM sales GROUP BY 1",
+    "SELECT CASE WHEN item = 'a' THEN 1.0 WHEN item = 'b' THEN 1.00 ELSE 2.5 END AS k, count(*) AS n FROM sales GROUP BY 1",
+    "SELECT CASE WHEN w.price > 10 THEN 'x' WHEN t.f THEN 'y' ELSE 'z' END AS k, count(*) AS n "
+    "FROM sales JOIN dec w USING (item) JOIN dts t USING (item) GROUP BY 1",
+]
+REFUSED = [
+    (f"SELECT tag, count(DISTINCT tid) AS n {of('tags')} WHERE w > 3 GROUP BY tag", "several conditions or columns"),
+    (
+        f"SELECT count(DISTINCT tid) FILTER (WHERE w > 3) AS n {of('tags')} WHERE tag = 'x'",
+        "several conditions or columns",
+    ),
+    (f"SELECT count(*) AS n FROM (SELECT tid, item {of('tags')})", "several rows for an item"),
+    (each("tags", "count(*) > 2"), "several rows for an item"),
+    (each("tags", "bool_and(tag = 'x')"), "several rows for an item"),
+    (f"SELECT avg(n) AS n FROM (SELECT tid, count(*) AS n {of('tags')} GROUP BY tid)", "several rows for an item"),
+    (each("np", "sum(price) < 100"), "the sum of a column with NULLs"),
+    (
+        f"SELECT avg(s) AS n FROM (SELECT tid, sum(price) AS s {of('np')} GROUP BY tid)",
+        "the sum of a column with NULLs",
+    ),
+    ("SELECT count(*) AS n FROM sales s JOIN dts t USING (item) WHERE NOT (t.f OR s.tid IS NULL)", "NULLs"),
+    ("SELECT count(*) AS n FROM sales s JOIN dts t USING (item) WHERE (t.f AND s.tid IS NOT NULL) IS FALSE", "NULLs"),
+    ("SELECT count(*) AS n FROM sales WHERE (item IN (SELECT item FROM nulls)) IS FALSE", "NULLs"),
+    (
+        "SELECT count(*) AS n FROM sales s LEFT JOIN dec p USING (item) WHERE NOT (p.price < 2 AND s.tid IS NOT NULL)",
+        "NULLs",
+    ),
+    (each("dts", "bool_and(f)"), "NULLs"),
+    (each("dts", "NOT bool_or(f)"), "NULLs"),
+    ("SELECT count(*) AS n FROM sales JOIN keys USING (item, tid)", "USING with several columns"),
+    ("SELECT sum(CAST(CASE WHEN item = 'a' THEN 0.6 ELSE 0 END AS INTEGER)) AS n FROM sales", "not whole"),
+    (f"SELECT l, count(*) AS n {of('odd')} GROUP BY l", "of the type INTEGER[]"),
+    ("SELECT string_split(town, 'o') AS k, count(*) AS n FROM people GROUP BY 1", "a list or another nested value"),
+    (f"SELECT sum(w) AS n {of('odd')}", "too large"),
+]
+
+
+def fill(connection: Any) -> None:
+    connection.execute("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
+    connection.execute("CREATE TABLE people (tid INTEGER, age INTEGER, town VARCHAR, day DATE)")
+    sales = [(tid, item) for tid, basket in enumerate(BASKETS, 1) for item in basket]
+    people = [(tid, AGES[tid % 5], TOWNS[tid % 3], date(2024, 1, 1)) for tid in range(1, len(BASKETS) + 1)]
+    connection.executemany("INSERT INTO sales VALUES (?, ?)", sales)
+    connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", people)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[Session, duckdb.DuckDBPyConnection]]]:
+    """Sessions on a release that generalizes nothing, and on one with records, each beside the original."""
+    folder: Path = tmp_path_factory.mktemp("joined")
+    with duckdb.connect(str(folder / "raw.duckdb")) as raw:
+        fill(raw)
+    with anondb.connect(folder / "raw.duckdb") as db:
+        plain = db.anonymize("sales", name="plain", model=anondb.KmAnonymity(2, 2), algorithm="coat")
+        plain.publish(folder / "plain.duckdb")
+        quasi = {"records": "people", "quasi_identifiers": "age,town,day", "algorithm": "rfirst", "infeasible": "merge"}
+        records = db.anonymize("sales", name="records", model=anondb.KkmAnonymity(3, 2), queries=1, **quasi)
+        records.publish(folder / "records.duckdb", allow_overlap=True)
+    original = duckdb.connect()
+    fill(original)
+    with anondb.open(folder / "plain.duckdb") as one, anondb.open(folder / "records.duckdb") as two:
+        for name, rows in TABLES.items():
+            original.execute(f"CREATE TABLE {name} AS SELECT * FROM ({rows}")
+            for session in (one, two):
+                session.register(name, original.table(name).to_arrow_table())
+        yield {"sales": (one, original), "people": (two, original)}
+    original.close()
+
+
+def session_for(asked: dict[str, Any], sql: str) -> tuple[Session, duckdb.DuckDBPyConnection]:
+    return asked["people" if "people" in sql else "sales"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("sql", ANSWERED)
+def test_the_truth_is_between_the_bounds(asked: dict[str, Any], sql: str) -> None:
+    session, original = session_for(asked, sql)
+    result, true = session.sql(sql), original.execute(sql)
+    names = [c[0] for c in true.description or []]
+    keys = [n for n in names if f"{n}_lower" not in result.columns and n not in "abc"]
+    rows = [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
+    shown = {tuple(row[k] for k in keys): row for row in rows}
+    for values in true.fetchall():
+        truth = dict(zip(names, values, strict=True))
+        row = shown[tuple(truth[k] for k in keys)]
+        for name in set(names) - set(keys):
+            if f"{name}_lower" not in row:
+                assert row[name] in (None, truth[name]), (name, row, truth)
+                continue
+            ends = row[f"{name}_lower"], row[f"{name}_upper"]
+            if truth[name] is None:
+                assert ends == (None, None), (name, row)
+            else:
+                low, high = (None if end is None else float(end) for end in ends)
+                value, slack = float(truth[name]), 1e-9 * abs(float(truth[name]))
+                assert (low is None or low - slack <= value) and (high is None or value <= high + slack), (
+                    name,
+                    row,
+                    truth,
+                )
+
+
+@pytest.mark.parametrize(("sql", "words"), REFUSED)
+def test_what_has_no_sound_answer_is_refused(asked: dict[str, Any], sql: str, words: str) -> None:
+    session, _ = session_for(asked, sql)
+    with pytest.raises(anondb.InputError) as error:
+        session.sql(sql)
+    assert error.value.code == "unsupported_query" and words in str(error.value)
+
+
+def test_sums_of_decimal_numbers_are_exact(asked: dict[str, Any]) -> None:
+    session, original = asked["sales"]
+    for test in ("sum(price) = 0.8", "sum(price) >= 0.8", "sum(price) <> 11.3"):
+        ((estimate, low, high),) = session.sql(each("dec", test)).fetchall()
+        assert [(low,)] == [(high,)] == original.execute(each("dec", test)).fetchall() and estimate == low
