@@ -54,6 +54,7 @@ class Analyst:
         self.records = bool(original.records)
         self.ages = [r[0] for r in original.records.values() if r[0] is not None] or [20]
         self.days = [r[2] for r in original.records.values() if r[2] is not None]
+        self.repeated = len({item for item, _ in original.prices}) < len(original.prices)
         self.parents = sorted(set(original.tree.values()))
         self._names = (f"x{n}" for n in count())
 

@@ -28,7 +28,8 @@ class Original:
 
     baskets: dict[int, list[str]]
     tree: dict[str, str]  # node -> parent
-    prices: dict[str, float]
+    prices: list[tuple[str, float | None]]
+    price_type: str
     records: dict[int, tuple[int | None, str | None, date | None]] = field(default_factory=dict)
 
     @property
@@ -39,10 +40,10 @@ class Original:
         """Make the tables; ``connection`` has a method ``sql``."""
         connection.sql("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
         connection.sql("CREATE TABLE food (node VARCHAR, parent VARCHAR)")
-        connection.sql("CREATE TABLE prices (item VARCHAR, price DOUBLE)")
+        connection.sql(f"CREATE TABLE prices (item VARCHAR, price {self.price_type})")
         _insert(connection, "sales", [(tid, item) for tid, basket in self.baskets.items() for item in basket])
         _insert(connection, "food", list(self.tree.items()))
-        _insert(connection, "prices", list(self.prices.items()))
+        _insert(connection, "prices", self.prices)
         if self.records:
             connection.sql("CREATE TABLE records (tid INTEGER, age INTEGER, town VARCHAR, day DATE)")
             _insert(connection, "records", [(tid, *values) for tid, values in self.records.items()])
@@ -88,8 +89,22 @@ def draw_original(rnd: random.Random, records: bool) -> Original:
     tree = {leaf: rnd.choice([*parents, parents[0]]) for leaf in leaves}
     tree |= dict.fromkeys(sorted(set(tree.values())), "all")
     priced = [item for item in [*items, UNHELD[1]] if rnd.random() < 0.9]
-    prices = {item: rnd.choice([0.0, 0.5, 1.25, 2.0, 3.0, -1.0, 10.0]) for item in priced}
-    return Original(baskets, tree, prices, {tid: _person(rnd) for tid in baskets} if records else {})
+    values: list[float | None] = [
+        0.0,
+        0.5,
+        1.25,
+        2.0,
+        3.0,
+        -1.0,
+        10.0,
+        0.1,
+        0.7,
+        *([None] if rnd.random() < 0.3 else []),
+    ]
+    prices = [(item, rnd.choice(values)) for item in priced]
+    prices += [(item, rnd.choice(values)) for item in priced if rnd.random() < 0.5] if rnd.random() < 0.1 else []
+    kind = rnd.choice(["DOUBLE", "DOUBLE", "DECIMAL(9, 2)"])
+    return Original(baskets, tree, prices, kind, {tid: _person(rnd) for tid in baskets} if records else {})
 
 
 def _person(rnd: random.Random) -> tuple[int | None, str | None, date | None]:
@@ -161,6 +176,7 @@ def _halves(original: Original) -> list[Original]:
             {tid: original.baskets[tid] for tid in part},
             original.tree,
             original.prices,
+            original.price_type,
             {tid: original.records[tid] for tid in part if original.records},
         )
         for part in (tids[::2], tids[1::2])

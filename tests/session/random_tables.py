@@ -12,17 +12,26 @@ def priced(a: Analyst) -> Asked:
     join = a.one("JOIN prices USING (item)", "JOIN prices ON sales.item = prices.item", "LEFT JOIN prices USING (item)")
     if shape < 0.3:
         columns = a.numbers(
-            lambda: a.one("sum(price)", "avg(price)", "count(*)", "max(price)", "count(DISTINCT tid)"), 2
-        )
-        test = a.one("", f" WHERE {a.test('sales.item')}", " WHERE price > 1", " WHERE price IS NULL")
+            lambda: a.one(
+                "sum(price)", "avg(price)", "count(*)", "max(price)", "count(DISTINCT tid)", "count(price)",
+                f"count(DISTINCT tid) FILTER (WHERE {_of_price(a)})", f"count_if({_of_price(a)})", "sum(price * 2 + 1)",
+            ), 2
+        )  # fmt: skip
+        test = a.one("", f" WHERE {a.test('sales.item')}", *(f" WHERE {_of_price(a)}" for _ in range(3)))
+        if a.rnd.random() < 0.3:
+            return Asked(("price AS k0", "count(DISTINCT tid) AS c0"), f"FROM sales {join}{test} GROUP BY price")
         return Asked(columns, f"FROM sales {join}{test}")
     if shape < 0.5:
         inner = f"SELECT tid, sum(price) AS v FROM sales {join} GROUP BY tid"
         return Asked(a.numbers(lambda: a.one("avg(v)", "sum(v)", "max(v)", "min(v)", "count(*)"), 2), f"FROM ({inner})")
     if shape < 0.65:
-        test = a.one("sum(price) > 3", "sum(price) <= 2", "max(price) >= 2", "sum(price) = 0", "avg(price) > 1")
+        test = a.one(
+            "sum(price) > 3", "sum(price) <= 2", "max(price) >= 2", "sum(price) = 0", "avg(price) > 1", "sum(price) = 0.8",
+            "sum(price) >= 1.1", "sum(price) IS NULL", "count(*) > 1", "bool_or(price > 1)", "NOT bool_or(price > 1)",
+            "bool_and(price < 2)", f"bool_or({_of_price(a)})",
+        )  # fmt: skip
         return Asked(("count(*) AS c0",), f"FROM (SELECT tid FROM sales {join} GROUP BY tid HAVING {test})")
-    if shape < 0.85:
+    if shape < 0.85 and not a.repeated:
         inner = f"SELECT item, {a.counting()} AS n FROM sales{a.where()} GROUP BY item"
         columns = ("q.item AS k0", "n * price AS n0", "n AS n1")
         return Asked(columns, f"FROM ({inner}) q {a.one('JOIN', 'LEFT JOIN')} prices USING (item)")
@@ -30,6 +39,15 @@ def priced(a: Analyst) -> Asked:
     return Asked(
         (f"{number} AS n0",), "FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) JOIN prices USING (item)"
     )
+
+
+def _of_price(a: Analyst) -> str:
+    """A condition on the price of a row."""
+    one = a.one(
+        "price > 1", "price < 0.7", "price = 0.1", "price IS NULL", "coalesce(price, 0) > 0.5", "price IN (0.5, 2)"
+    )
+    other = a.one("price < 2.5", a.test("sales.item"), "price IS NOT NULL")
+    return a.one(one, one, f"{one} AND {other}", f"{one} OR {other}", f"NOT ({one})", f"NOT ({one} OR {other})")
 
 
 def categories(a: Analyst) -> Asked:
