@@ -16,9 +16,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from math import exp, fsum, inf, isinf, prod, sqrt
+from math import fsum, inf, isinf, prod, sqrt
 
 import numpy as np
+import numpy.typing as npt
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Size, Sums
@@ -40,7 +41,7 @@ from anondb.query.predicates import (
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, values_part
 from anondb.query.summed import LOGISTIC, Summed
-from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
+from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
 
 MARGIN = 1e-6  # shares that add up to hardly more than 1 leave one member at a time
@@ -261,27 +262,28 @@ def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
     """
     assert isinstance(plan.measure, Weights)
     held = at_least(1, plan.measure.test) in conjuncts(plan.condition)
-    counts: dict[int, list[tuple[Outcome, int]]] = {}
-    for g in _groups(release, plan):
-        assert g.size is not None
-        least, greatest = max(g.size.least, float(held)), g.size.greatest
-        if isinf(greatest):
-            raise unsupported("GROUP BY a number of items that may be suppressed", "Ask for ranges with HAVING.")
-        numbers = range(int(least), int(greatest) + 1)
-        if not numbers:
+    groups = [(g, g.size) for g in _groups(release, plan) if g.size is not None and g.outcome.greatest]
+    most = max((size.greatest for _, size in groups), default=0.0)
+    if isinf(most):
+        raise unsupported("GROUP BY a number of items that may be suppressed", "Ask for ranges with HAVING.")
+    lower, estimate, upper = (np.zeros(int(most) + 1) for _ in range(3))
+    for g, size in groups:
+        numbers = slice(max(int(size.least), int(held)), int(size.greatest) + 1)
+        if numbers.start >= numbers.stop:
             continue
-        for number, share in zip(numbers, _likely(g.size, numbers), strict=True):
-            certain = g.outcome.least if len(numbers) == 1 else 0
-            outcome = Outcome(certain, g.outcome.expected * share, g.outcome.greatest)
-            counts.setdefault(number, []).append((outcome, g.persons))
-    return {number: total(counts[number]) for number in sorted(counts)}
+        if numbers.stop - numbers.start == 1:
+            lower[numbers] += g.outcome.least * g.persons
+        estimate[numbers] += g.outcome.expected * g.persons * _likely(size, numbers)
+        upper[numbers] += g.outcome.greatest * g.persons
+    ends = zip(lower.tolist(), estimate.tolist(), upper.tolist(), strict=True)
+    return {number: clip(int(low), middle, int(high)) for number, (low, middle, high) in enumerate(ends) if high}
 
 
-def _likely(size: Size, numbers: range) -> list[float]:
+def _likely(size: Size, numbers: slice) -> npt.NDArray[np.float64]:
     """How likely each number of items is, by a normal distribution."""
-    spread = sqrt(size.variance + 1e-9)
-    ends = [1 / (1 + exp(-LOGISTIC * min(max((n - 0.5 - size.mean) / spread, -30.0), 30.0))) for n in numbers]
-    return [above - below for below, above in zip([0.0, *ends[1:]], [*ends[1:], 1.0], strict=True)]
+    distances = (np.arange(numbers.start + 0.5, numbers.stop - 1) - size.mean) / sqrt(size.variance + 1e-9)
+    below = 1 / (1 + np.exp(-LOGISTIC * np.clip(distances, -30.0, 30.0)))
+    return np.diff(below, prepend=0.0, append=1.0)
 
 
 def counted(release: Opened, plan: Plan) -> Bounds:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
 
 from sqlglot import exp
 
@@ -13,7 +12,7 @@ from anondb.query.inline_tables import inline_table
 from anondb.query.plan import Plan
 from anondb.query.refusals import too_complex, unsupported
 
-MAX_PAIRS = 2_000_000  # of items that a query asks for
+MAX_PAIRS = 500_000  # of items
 SIGNS: Mapping[str, frozenset[str]] = {
     "<": frozenset({"less"}),
     "<=": frozenset({"less", "equal"}),
@@ -38,8 +37,6 @@ def pairs(release: Opened, plan: Plan) -> Sequence[tuple[str, str, int, float, i
         raise unsupported("all pairs of items, from a release of bags or in buckets", "Name one of the two items.")
     passing = release.passing([plan.test, plan.second])
     flags = [passing.of(item) for item in release.items]
-    if prod(sum(side) for side in zip(*flags, strict=True)) > MAX_PAIRS:
-        raise too_complex("it has too many pairs of items; name some of the items")
     supported = "item_supports" in release.manifest
     none = {
         "released_item": "VARCHAR",
@@ -49,7 +46,8 @@ def pairs(release: Opened, plan: Plan) -> Sequence[tuple[str, str, int, float, i
         "weight": "DOUBLE",
     }
     first, second = zip(*flags, strict=True)
-    with release.engine.registered(pa.table({"item": release.items, "first": first, "second": second})) as items:
+    asked = {"number": range(len(flags)), "item": release.items, "first": first, "second": second}
+    with release.engine.registered(pa.table(asked)) as items:
         tables: dict[str, Table | exp.Query] = {
             **{name: release.schema.table(name) for name in ("labels", "released_items")},
             **_shown(release),
@@ -57,7 +55,12 @@ def pairs(release: Opened, plan: Plan) -> Sequence[tuple[str, str, int, float, i
             "asked": items,
         }
         signs = {sign: sign in plan.signs for sign in sorted(SIGNS[""])}
-        rows = release.engine.query("query/pairs", tables, supported=supported, **signs)
+        most = MAX_PAIRS + 1 if plan.most is None else plan.most
+        rows = release.engine.query("query/pairs", tables, supported=supported, most=most, **signs)
+    if len(rows["first"]) > MAX_PAIRS:
+        raise too_complex(
+            f"it has over {MAX_PAIRS:,} pairs of items; name some of the items, or ORDER BY the count and LIMIT"
+        )
     return list(zip(*(column.tolist() for column in rows.values()), strict=True))
 
 

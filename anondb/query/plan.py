@@ -23,6 +23,7 @@ class Plan:
         condition: on one person's set of items.
         test: the test of the counted or listed items; None if ids are counted.
         second: the test of the second of two listed items.
+        most: how many pairs of items with the largest estimates are wanted; None for all.
         signs: how the first of two listed items may compare with the second: ``less``, ``equal``, ``greater``.
         name: the name of the count (the alias, or ``count``).
         columns: the name of the group column, empty without GROUP BY.
@@ -43,6 +44,7 @@ class Plan:
     test: ItemTest | None = None
     second: ItemTest | None = None
     signs: frozenset[str] = frozenset()
+    most: int | None = None
     name: str = "count"
     columns: tuple[str, ...] = ()
     descending: bool = False

@@ -97,7 +97,7 @@ class Reader(ConditionReader):
             raise unsupported(f"{tree.key.upper()} of counts", "Count over the ids that the set operation gives.")
         if not isinstance(tree, exp.Select):
             raise unsupported(f"{tree.key.upper()} as a query")
-        only(tree, "expressions", "from_", "joins", "where", "group", "order", "with_")
+        only(tree, "expressions", "from_", "joins", "where", "group", "order", "limit", "with_")
         scope = self._scope(tree, {}, None)
         counter, name, listed = None, "count", []
         for selected in tree.expressions:
@@ -116,8 +116,8 @@ class Reader(ConditionReader):
         if group is None:
             if listed:
                 raise unsupported("a column next to the count without GROUP BY")
-            if tree.args.get("order") is not None:
-                raise unsupported("ORDER BY", "A single number has no order.")
+            if tree.args.get("order") is not None or tree.args.get("limit") is not None:
+                raise unsupported("ORDER BY or LIMIT", "A single number has no order.")
             condition, rows, _ = self._finish(scope)
             if kind == MEASURE:
                 return self._measured(counter, condition, rows, scope, name)
@@ -267,8 +267,10 @@ class Reader(ConditionReader):
         only(group, "expressions", "all")
         keys = self._group_columns(tree, group, scope)
         if len(set(keys)) == 2 and all(isinstance(key, ItemTerm) for key in keys):
-            only(tree, "expressions", "from_", "joins", "where", "group", "with_")
-            return self._pairs([key.row for key in keys if isinstance(key, ItemTerm)], listed, kind, scope, name)
+            of_rows = [key.row for key in keys if isinstance(key, ItemTerm)]
+            return replace(self._pairs(of_rows, listed, kind, scope, name), most=self._largest(tree))
+        if tree.args.get("limit") is not None:
+            raise unsupported("LIMIT", "The counts are not known exactly.")
         condition, rows, _ = self._finish(scope)
         if any(isinstance(k, IdTerm) for k in keys) or any(isinstance(c, IdTerm) for _, c in listed):
             raise unsupported("GROUP BY the id column around a count", "Ids cannot be listed from a release.")
@@ -312,6 +314,17 @@ class Reader(ConditionReader):
             notes += (MERGED_NOTE,)
         test = tests.get(row, ANY_ITEM) if condition != NEVER else NO_ITEM
         return Plan(ITEMS, rest, test, name=name, notes=notes)
+
+    @staticmethod
+    def _largest(tree: exp.Select) -> int | None:
+        """The number of groups with the largest counts that ORDER BY and LIMIT ask for; None without them."""
+        order, limit = tree.args.get("order"), tree.args.get("limit")
+        if order is None and limit is None:
+            return None
+        by = order.expressions if order is not None else []
+        if limit is None or len(by) != 1 or not by[0].args.get("desc") or not isinstance(bare(by[0].this), exp.Count):
+            raise unsupported("ORDER BY something else than the count, largest first and with LIMIT")
+        return whole(limit.expression)
 
     def _pairs(
         self, keys: Sequence[int], listed: Sequence[tuple[str, Column]], kind: str, scope: Scope, name: str

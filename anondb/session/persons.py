@@ -155,7 +155,7 @@ class Persons:
         for part in (*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order"))):
             for call in aggregates(part):
                 replaced[call] = composed(converter.expression(call), basics, kind_of)
-        rows = self._rows(base, domains, basics)
+        rows = self._rows(base, domains, basics, _largest(node, replaced))
         tree = self.counts.put([d.kind for d in domains], rows, len(basics))
         columns = [Column(f"#k{n}") for n in range(len(keys))]
         columns += [Column(f"#{n}", bounded=True, present=_is_count(basic)) for n, basic in enumerate(basics)]
@@ -252,7 +252,9 @@ class Persons:
         only(node.args["distinct"])
         return list(dict.fromkeys(e.this if isinstance(e, exp.Alias) else e for e in node.expressions))
 
-    def _rows(self, base: exp.Select, domains: Sequence[Domain], basics: Sequence[exp.Expr]) -> dict[Row, list[Bounds]]:
+    def _rows(
+        self, base: exp.Select, domains: Sequence[Domain], basics: Sequence[exp.Expr], most: exp.Limit | None
+    ) -> dict[Row, list[Bounds]]:
         """The groups, each with the bounds of each count; the last ones are of the persons of the group."""
         if not domains:
             return {(): [self._one(base, count, ()) for count in basics]}
@@ -275,7 +277,8 @@ class Persons:
                 counts = {count: self._one(base, count, conditions) for count in dict.fromkeys((*basics, some))}
                 rows[tuple(values)] = [counts[count] for count in (*basics, some)]
                 continue
-            known = self._listed(base, [domains[n].key for n in listed], some, conditions)
+            largest = most if len(listed) == 2 and len(domains) == 2 and list(basics) == [some] else None
+            known = self._listed(base, [domains[n].key for n in listed], some, conditions, largest)
             of = [domains[n] for n in listed]
             answers = [
                 *(known if c == some else self._of_values(base, of, c, conditions, known) for c in basics),
@@ -310,12 +313,20 @@ class Persons:
         return {row: self._one(base, count, [*conditions, *equal[row]]) for row in known}
 
     def _listed(
-        self, base: exp.Select, keys: Sequence[exp.Expr], count: exp.Expr, conditions: Sequence[exp.Expr]
+        self,
+        base: exp.Select,
+        keys: Sequence[exp.Expr],
+        count: exp.Expr,
+        conditions: Sequence[exp.Expr],
+        most: exp.Limit | None = None,
     ) -> dict[Row, Bounds]:
-        """One count for each value of a column, or of two."""
+        """One count for each value of a column, or of two; perhaps the largest ones alone."""
         tree = _asking(base, count, conditions)
         tree.set("expressions", [*(key.copy() for key in keys), *tree.expressions])
         tree.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+        if most is not None:
+            tree.set("order", exp.Order(expressions=[exp.Ordered(this=count.copy(), desc=True)]))
+            tree.set("limit", most.copy())
         return {row[:-3]: row[-3:] for row in self.counts.answer(tree)}
 
 
@@ -326,6 +337,22 @@ def _sources(node: exp.Expr) -> Iterator[exp.Expr]:
         yield clause.this
     for join in node.args.get("joins") or ():
         yield join.this
+
+
+def _largest(node: exp.Select, calls: Mapping[exp.Expr, exp.Expr]) -> exp.Limit | None:
+    """The LIMIT of a SELECT that asks for nothing but the groups with the largest counts; None for others."""
+    order, limit = node.args.get("order"), node.args.get("limit")
+    if order is None or limit is None or any(node.args.get(k) for k in ("having", "qualify", "offset", "distinct")):
+        return None
+    by, aliases = order.expressions[0], {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+    shown = by.this
+    if isinstance(shown, exp.Literal) and shown.name.isdigit() and 0 < int(shown.name) <= len(node.expressions):
+        shown = node.expressions[int(shown.name) - 1]
+        shown = shown.this if isinstance(shown, exp.Alias) else shown
+    elif isinstance(shown, exp.Column) and not shown.table:
+        shown = aliases.get(lowered(shown.name), shown)
+    plain = isinstance(limit.expression, exp.Literal) and limit.expression.name.isdigit()
+    return limit if shown in calls and by.args.get("desc") and plain and not node.find(exp.Window) else None
 
 
 def _is_count(call: exp.Expr) -> bool:

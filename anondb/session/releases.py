@@ -224,6 +224,12 @@ class Releases:
         if len(self.forms) > 1:
             self.forms = shown_forms(tree, self.manifest, self.forms, self.weights)
         answered = []
+        if (
+            len(self._opened) > 1 and tree.args.get("limit") is not None
+        ):  # the largest of a sum may be small in each part
+            tree = tree.copy()
+            tree.set("order", None)
+            tree.set("limit", None)
         for release in self._opened:
             plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
             answer = answer_plan(release, plan)

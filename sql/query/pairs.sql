@@ -1,10 +1,11 @@
--- reads: shown(transaction_id, item_id, complete), incomplete(transaction_id), labels(item_id, item), released_items(released_item, item), item_supports(released_item, item, at_least, at_most, weight), asked(item, first, second)
--- params: supported, less, equal, greater
+-- reads: shown(transaction_id, item_id, complete), incomplete(transaction_id), labels(item_id, item), released_items(released_item, item), item_supports(released_item, item, at_least, at_most, weight), asked(number, item, first, second)
+-- params: supported, less, equal, greater, most
 -- returns: first, second, lower_bound, estimate, upper_bound
 -- grain: first, second
 -- The bounds that count_bounds gives for each pair of asked items of a recoding of sets, in one pass: why they hold is said in
--- count_bounds.sql, count_bounds_local.sql and those with item supports. The parameters say whether the release has item
--- supports, and how the first item of a pair may compare with the second.
+-- count_bounds.sql, count_bounds_local.sql and those with item supports. The items are numbered in their order. The parameters say
+-- whether the release has item supports, how the first item of a pair may compare with the second, and how many pairs with the
+-- largest estimates are wanted. Estimates are added up as decimal numbers, whose sum does not depend on their order.
 WITH supports AS (
     SELECT shown.item_id, count(*) AS support FROM shown GROUP BY shown.item_id
 ),
@@ -39,13 +40,13 @@ judged AS (
             ELSE 1 - pow(CAST(2 AS DOUBLE), -members.size)
         END AS weight,
         CAST(sum(members.at_most) OVER (PARTITION BY members.item_id) - members.support AS BIGINT) AS excess,
-        sum(members.at_most) OVER (PARTITION BY members.item) AS total
+        CAST(sum(members.at_most) OVER (PARTITION BY members.item) AS BIGINT) AS total
     FROM members
 ),
 sides AS (
     SELECT
-        judged.item_id, judged.item, judged.at_most, judged.slack, judged.chance, judged.weight, judged.excess, judged.total,
-        asked.first, asked.second
+        asked.number, asked.first, asked.second,
+        judged.item_id, judged.at_most, judged.slack, judged.chance, judged.weight, judged.excess, judged.total
     FROM judged
     JOIN asked ON judged.item = asked.item
 ),
@@ -65,33 +66,36 @@ together AS (
 ),
 covers AS (
     SELECT
-        one.item AS first,
-        other.item AS second,
+        one.number AS first,
+        other.number AS second,
         together.n,
         together.n_complete,
         least(one.total, other.total) AS total,
-        CASE WHEN one.item = other.item THEN one.slack ELSE one.slack + other.slack END AS slack,
+        CASE WHEN one.number = other.number THEN one.slack ELSE one.slack + other.slack END AS slack,
         CASE
-            WHEN one.item <> other.item AND one.item_id = other.item_id THEN least(one.at_most, other.at_most, one.excess)
+            WHEN one.number <> other.number AND one.item_id = other.item_id THEN least(one.at_most, other.at_most, one.excess)
             ELSE least(one.at_most, other.at_most)
         END AS most,
         CASE
-            WHEN one.item = other.item THEN one.chance
+            WHEN one.number = other.number THEN one.chance
             WHEN one.item_id = other.item_id THEN one.chance * other.chance * one.weight
             ELSE one.chance * other.chance
         END AS chance
     FROM together
     JOIN sides AS one ON together.first_id = one.item_id AND one.first
     JOIN sides AS other ON together.second_id = other.item_id AND other.second
-    WHERE one.item <> other.item OR one.item_id = other.item_id
+    WHERE
+        (one.number < other.number AND getvariable('less'))
+        OR (one.number > other.number AND getvariable('greater'))
+        OR (one.number = other.number AND one.item_id = other.item_id AND getvariable('equal'))
 ),
 counted AS (
     SELECT
         covers.first,
         covers.second,
-        sum(greatest(covers.n - covers.slack, 0)) AS low,
-        sum(covers.n * covers.chance ORDER BY covers.chance ASC, covers.n ASC) AS middle,
-        least(sum(least(covers.n_complete, covers.most)), any_value(covers.total)) AS high
+        CAST(sum(greatest(covers.n - covers.slack, 0)) AS BIGINT) AS low,
+        sum(CAST(covers.n * covers.chance AS DECIMAL(38, 12))) AS middle,
+        CAST(least(sum(least(covers.n_complete, covers.most)), any_value(covers.total)) AS BIGINT) AS high
     FROM covers
     GROUP BY covers.first, covers.second
 ),
@@ -103,26 +107,35 @@ bounded AS (
     FROM counted
     CROSS JOIN lost
     UNION ALL
-    SELECT one.item AS first, other.item AS second, 0 AS low, 0 AS middle, lost.n AS high
+    SELECT one.number AS first, other.number AS second, 0 AS low, 0 AS middle, lost.n AS high
     FROM asked AS one
     CROSS JOIN asked AS other
     CROSS JOIN lost
     WHERE
         lost.n > 0 AND one.first AND other.second
-        AND NOT EXISTS (SELECT 1 FROM counted WHERE counted.first = one.item AND counted.second = other.item)
+        AND (
+            (one.number < other.number AND getvariable('less'))
+            OR (one.number > other.number AND getvariable('greater'))
+            OR (one.number = other.number AND getvariable('equal'))
+        )
+        AND NOT EXISTS (SELECT 1 FROM counted WHERE counted.first = one.number AND counted.second = other.number)
+),
+largest AS (
+    SELECT
+        bounded.first, bounded.second, bounded.low, bounded.high,
+        CAST(least(greatest(bounded.middle, bounded.low), bounded.high) AS DOUBLE) AS estimate
+    FROM bounded
+    WHERE bounded.high > 0
+    ORDER BY estimate DESC, bounded.first ASC, bounded.second ASC
+    LIMIT getvariable('most')
 )
 SELECT
-    bounded.first,
-    bounded.second,
-    CAST(bounded.low AS BIGINT) AS lower_bound,
-    CAST(least(greatest(bounded.middle, bounded.low), bounded.high) AS DOUBLE) AS estimate,
-    CAST(bounded.high AS BIGINT) AS upper_bound
-FROM bounded
-WHERE
-    bounded.high > 0
-    AND (
-        (bounded.first < bounded.second AND getvariable('less'))
-        OR (bounded.first = bounded.second AND getvariable('equal'))
-        OR (bounded.first > bounded.second AND getvariable('greater'))
-    )
-ORDER BY bounded.first ASC, bounded.second ASC
+    one.item AS first,
+    other.item AS second,
+    largest.low AS lower_bound,
+    largest.estimate,
+    largest.high AS upper_bound
+FROM largest
+JOIN asked AS one ON largest.first = one.number
+JOIN asked AS other ON largest.second = other.number
+ORDER BY largest.estimate DESC, largest.first ASC, largest.second ASC
