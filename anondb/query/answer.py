@@ -18,7 +18,7 @@ from anondb.query.measures import counted, has_sums, histogram, measured, with_s
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.parsing import parse
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
-from anondb.query.predicates import ALWAYS, Weights, both, negate
+from anondb.query.predicates import ALWAYS, OnSum, Weights, both, leaves, negate
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
@@ -68,11 +68,13 @@ class Answer:
 
 def _scalar(release: Opened, plan: Plan) -> Bounds:
     """Answer a query with a single number: persons, or items of persons."""
+    sized = with_sizes_as_sums(plan) if release.supported is not None and release.bags is None else None
+    if sized is not None and all(isinstance(leaf, OnSum) for leaf in leaves(sized.condition)):
+        return counted(release, sized)
     bounds = _from_rows(release, plan)
     if release.supported is None:
         return bounds
-    sized = with_sizes_as_sums(plan)
-    if sized is not None and release.bags is None:
+    if sized is not None:
         return clip(bounds[0], counted(release, sized)[1], bounds[2])
     return release.supported.scalar(plan, bounds)
 
