@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from math import ceil
 from typing import Any, TypeVar
 
 from anondb.engine import DuckDBEngine
@@ -18,7 +19,7 @@ from anondb.query.measures import counted, has_sums, histogram, measured, with_s
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.parsing import parse
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
-from anondb.query.predicates import ALWAYS, OnSum, Weights, both, leaves, negate
+from anondb.query.predicates import ALWAYS, OnSum, Weights, both, finite, leaves, negate
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
@@ -290,8 +291,29 @@ def _with_sums(release: Opened, plan: Plan) -> Answer:
     return Answer((), (bounds,), plan.notes, plan.describe(), plan.name)
 
 
-def answer_plan(release: Opened, plan: Plan) -> Answer:
+def _unbounded_rows(release: Opened, plan: Plan) -> tuple[int, float, None]:
+    """A number of items of persons, some of which may be suppressed ones: it has no upper bound."""
+    assert plan.test is not None
+    summed = replace(plan, counts=MEASURE, test=None, measure=Weights(plan.test), aggregate="sum", other=None)
+    low, estimate, _ = measured(release, summed)
+    lower = 0 if low is None else ceil(low - 1e-9)
+    return lower, max(estimate or 0.0, float(lower)), None
+
+
+def _may_be_suppressed(release: Opened, plan: Plan) -> bool:
+    """Whether any number of suppressed items may be among the counted ones."""
+    if not release.suppressed or release.bags is not None or release.manifest.get("model") == "anatomy":
+        return False
+    return plan.counts == ROWS and plan.test is not None and finite(plan.test) is None
+
+
+def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answer:
     """Answer a compiled query.
+
+    Args:
+        release: the release.
+        plan: the query.
+        unbounded: whether a count may have no upper bound (None).
 
     Raises:
         InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
@@ -321,7 +343,12 @@ def answer_plan(release: Opened, plan: Plan) -> Answer:
         rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in _value_rows(release, plan)]
         return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
     scalar = (lambda asked: _scalar(release, asked)) if anatomy is None else anatomy.scalar
-    bounds = scalar(plan)
-    for other in map(scalar, plan.others()):
-        bounds = clip(min(bounds[0], other[0]), bounds[1], max(bounds[2], other[2]))
+    readings = [
+        _unbounded_rows(release, one) if unbounded and _may_be_suppressed(release, one) else scalar(one)
+        for one in (plan, *plan.others())
+    ]
+    lower, estimate, upper = readings[0]
+    for low, _, high in readings[1:]:
+        lower, upper = min(lower, low), None if upper is None or high is None else max(upper, high)
+    bounds = (lower, max(estimate, lower), None) if upper is None else clip(lower, estimate, upper)
     return Answer((), (bounds,), plan.notes, plan.describe(), plan.name)

@@ -70,6 +70,8 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
         true, false = (exp.Is(this=exp.paren(key), expression=truth()) for truth in (exp.true, exp.false))
         unknown = exp.and_(exp.Not(this=exp.paren(true)), exp.Not(this=exp.paren(false)))
         return Domain(key, "BOOLEAN", [(True, true), (False, false), (None, unknown)])
+    if isinstance(key, exp.GroupingSets | exp.Rollup | exp.Cube | exp.Tuple):
+        raise unsupported(f"GROUP BY {key.key.upper()}", "Ask for each of the groupings by itself.")
     columns = set(key.find_all(exp.Column))
     if len(columns) == 1 and not key.find(exp.Query, exp.AggFunc, exp.Window):
         (column,) = columns

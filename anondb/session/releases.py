@@ -232,7 +232,7 @@ class Releases:
             tree.set("limit", None)
         for release in self._opened:
             plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
-            answer = answer_plan(release, plan)
+            answer = answer_plan(release, plan, unbounded=True)
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan)]))
             answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
         if len(answered) == 1:
