@@ -50,7 +50,7 @@ class CleanWriter:
         if memory_limit is not None:
             config["memory_limit"] = memory_limit
         made = (s if isinstance(s, str) else s.sql(dialect="duckdb") for s in statements)
-        texts = ["BEGIN", *made, "COMMIT", "CHECKPOINT"]  # a commit after each statement would take longer than its work
+        texts = ["BEGIN", *made, "COMMIT", "CHECKPOINT"]  # a commit of each statement would take longer than its work
         job = json.dumps({"file": file, "config": config, "statements": texts}).encode()
         answered, _ = self._process.communicate(job)
         try:
