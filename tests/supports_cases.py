@@ -101,38 +101,29 @@ def tables_of(
     engine: Engine, cases: Sequence[tuple[Sequence[Row], Members, Sequence[Row]]], k: int, m: Bound
 ) -> list[Supports]:
     """The tables that the rule gives for rows, members and originals, by one call of its SQL."""
-    members, supports, holders = [], [], []
+    held = []
     for n, (rows, below, originals) in enumerate(cases):
         for label, items in below.items():
             name = f"{n}{APART}{label}"
             inside = [o for row, o in zip(rows, originals, strict=True) if label in row]
-            members += [(name, x) for x in items]
-            supports.append((name, len(inside)))
-            counts = [(name, x, sum(x in o for o in inside)) for x in items]
-            holders += [c for c in counts if len(items) > 1 and c[2]]
+            held += [(name, x, len(inside), sum(x in o for o in inside)) for x in items]
     found: list[Supports] = [{} for _ in cases]
-    for name, item, low, high in rule_of(engine, members, supports, holders, k, m):
+    for name, item, low, high in rule_of(engine, held, k, m):
         case, label = name.split(APART)
         found[int(case)][label, item] = low, high
     return found
 
 
 def rule_of(
-    engine: Engine,
-    members: Sequence[tuple[str, str]],
-    supports: Sequence[tuple[str, int]],
-    holders: Sequence[tuple[str, str, int]],
-    k: int,
-    m: Bound,
+    engine: Engine, held: Sequence[tuple[str, str, int, int]], k: int, m: Bound
 ) -> list[tuple[str, str, int, int]]:
-    """The lines that the SQL of the rule returns, without the supports."""
-    tables = {
-        "released_items": put(engine, "case_members", "released_item VARCHAR, item VARCHAR", members),
-        "supports": put(engine, "case_supports", "released_item VARCHAR, support BIGINT", supports),
-        "holders": put(engine, "case_holders", "released_item VARCHAR, item VARCHAR, n BIGINT", holders),
-    }
-    found = engine.query("release/item_supports", tables, k=k, m=number(m))
-    engine.drop(*tables.values())
+    """The lines that the SQL of the rule returns, without the supports.
+
+    ``held`` has each released item and member, with the numbers of transactions that show the one and hold the other.
+    """
+    members = put(engine, "case_members", "released_item VARCHAR, item VARCHAR, support BIGINT, n BIGINT", held)
+    found = engine.query("release/item_supports", {"members": members}, k=k, m=number(m))
+    engine.drop(members)
     return list(zip(*(found[c].tolist() for c in ("released_item", "item", "at_least", "at_most")), strict=True))
 
 

@@ -24,6 +24,7 @@ _CONFIG = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "threads": "1",
+    "wal_autocheckpoint": "1B",  # the commit writes the file itself, and no log
 }
 _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 _ZEROED_MEMORY = {  # allocated memory is filled with zeros, so gaps in blocks contain nothing
@@ -48,7 +49,8 @@ class CleanWriter:
         config = _CONFIG | {"temp_directory": f"{file}.spill"}
         if memory_limit is not None:
             config["memory_limit"] = memory_limit
-        texts = [*(s if isinstance(s, str) else s.sql(dialect="duckdb") for s in statements), "CHECKPOINT"]
+        made = (s if isinstance(s, str) else s.sql(dialect="duckdb") for s in statements)
+        texts = ["BEGIN", *made, "COMMIT", "CHECKPOINT"]  # a commit of each statement would take longer than its work
         job = json.dumps({"file": file, "config": config, "statements": texts}).encode()
         answered, _ = self._process.communicate(job)
         try:

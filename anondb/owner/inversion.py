@@ -193,16 +193,15 @@ def _publishes(engine: Engine, baskets: Sequence[Basket], view: ReaderView, mode
         return True
     counts, shown = Counter(chain.from_iterable(baskets)), Counter(chain.from_iterable(view.transactions))
     pairs = [(released, item) for released, inside in view.members.items() for item in inside]
-    named = {"released_item": ("VARCHAR", [p[0] for p in pairs]), "item": ("VARCHAR", [p[1] for p in pairs])}
+    held: dict[str, tuple[str, list[Any]]] = {
+        "released_item": ("VARCHAR", [released for released, _ in pairs]),
+        "item": ("VARCHAR", [item for _, item in pairs]),
+        "support": ("BIGINT", [shown[released] for released, _ in pairs]),
+        "n": ("BIGINT", [counts[item] for _, item in pairs]),
+    }
     rule = support_rule(model)
     with engine.transaction():
-        tables = {
-            "released_items": engine.put("released_items", named),
-            "supports": engine.put(
-                "supports", {"released_item": ("VARCHAR", list(shown)), "support": ("BIGINT", list(shown.values()))}
-            ),
-            "holders": engine.put("holders", {**named, "n": ("BIGINT", [counts[item] for _, item in pairs])}),
-        }
+        tables = {"members": engine.put("members", held)}
         published = engine.query("release/item_supports", tables, k=rule.k, m=rule.m)
     return _bounds_of(published) == view.item_supports
 

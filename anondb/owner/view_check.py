@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
 from anondb.data.taxonomy import from_edges
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine, Table, load
+from anondb.engine import DuckDBEngine, Engine, NamedRows, Table
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.named import model_of
@@ -135,15 +134,16 @@ def _differing_supports(
 ) -> int:
     """The number of item supports of a release that its rule does not give for the current source."""
     released, rule = schema.table("released_items"), checks.support_rule(model)
-    original = {"transactions": dataset.transactions, "items": dataset.items, "released_items": released}
-    tables: dict[str, Table | exp.Query] = {
+    tables: dict[str, Table | NamedRows] = {
+        "transactions": dataset.transactions,
+        "items": dataset.items,
         "released_items": released,
-        "supports": load("statements/shown").bind({"transactions": recoded, "codes": codes}, {}),
-        "holders": load("release/item_holders").bind(original, {}),
+        "supports": NamedRows("statements/shown", {"transactions": recoded, "codes": codes}, {}),
     }
-    recounted = load("release/item_supports").bind(tables, {"k": rule.k, "m": rule.m})
-    compared: dict[str, Table | exp.Query] = {"recounted": recounted, "item_supports": schema.table("item_supports")}
-    return int(engine.scalar("statements/differing_supports", compared))
+    members = {"members": NamedRows("release/item_holders", tables, {})}
+    recounted = NamedRows("release/item_supports", members, {"k": rule.k, "m": rule.m})
+    published = schema.table("item_supports")
+    return int(engine.scalar("statements/differing_supports", {"recounted": recounted, "item_supports": published}))
 
 
 def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:

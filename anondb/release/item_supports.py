@@ -45,17 +45,17 @@ def write_item_supports(
         local: whether the released item of an item depends on the transaction.
     """
     rows = {name: schema.table(name) for name in ("transaction_items", "labels", "released_items")}
-    original = {"transactions": dataset.transactions, "items": dataset.items}
-    if local:
-        holders = NamedRows("release/holders", original | {"numbered": numbered} | rows, {})
-    else:
-        holders = NamedRows("release/item_holders", original | {"released_items": rows["released_items"]}, {})
     tables: dict[str, Table | NamedRows] = {
+        "transactions": dataset.transactions,
+        "items": dataset.items,
         "released_items": rows["released_items"],
         "supports": NamedRows("release/label_counts", {n: rows[n] for n in ("transaction_items", "labels")}, {}),
-        "holders": holders,
     }
-    bounds = engine.query("release/item_supports", tables, k=rule.k, m=rule.m)
+    if local:
+        members = NamedRows("release/holders", {**tables, **rows, "numbered": numbered}, {})
+    else:
+        members = NamedRows("release/item_holders", tables, {})
+    bounds = engine.query("release/item_supports", {"members": members}, k=rule.k, m=rule.m)
     columns: dict[str, Any] = {name: bounds[name] for name in SUPPORTS if name != "weight"}
     columns["weight"] = weights(bounds["released_item"], bounds["at_least"] + bounds["at_most"], bounds["support"])
     engine.put(schema.table("item_supports"), {name: (kind, columns[name]) for name, kind in SUPPORTS.items()})

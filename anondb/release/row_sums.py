@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
+from functools import partial, reduce
 
 from sqlglot import exp
 
@@ -35,10 +36,12 @@ class RowSums:
 def row_sums(
     engine: Engine, schema: SchemaName, kind: Kind, salt: str | None = None, numbered: Table | None = None
 ) -> RowSums:
-    """The sums of the tables of a release; with ``numbered``, under the new numbers of its transactions."""
+    """The sums of the tables of a release; with ``numbered``, of those with numbers of transactions, under new ones."""
     salt = secrets.token_hex(16) if salt is None else salt
     sums: list[exp.Query] = []
     for name, columns in kind.tables.items():
+        if numbered is not None and kind.number not in columns:
+            continue
         row = [exp.Literal.string(salt), *(exp.column(exp.to_identifier(c, quoted=True)) for c in columns)]
         hashed = exp.Anonymous(this="hash", expressions=row)
         figures = [
@@ -48,7 +51,7 @@ def row_sums(
             exp.cast(exp.func("bit_xor", hashed.copy(), dialect="duckdb"), "VARCHAR").as_("parity"),
         ]
         sums.append(exp.select(*figures).from_(rows_of(schema, kind, name, numbered).subquery("released")))
-    found = engine.select(exp.union(*sums, distinct=False), "the sums of a release")
+    found = engine.select(reduce(partial(exp.union, distinct=False), sums), "the sums of a release")
     names, *figures_of = (found[column].tolist() for column in ("name", "n", "total", "parity"))
     return RowSums(salt, dict(zip(names, zip(*figures_of, strict=True), strict=True)))
 

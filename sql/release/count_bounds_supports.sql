@@ -1,4 +1,4 @@
--- reads: checked(passed), wanted(item), blocks(item_id, queried, slack, most, chance), manifest(key, value), transaction_ids(transaction_id), transaction_items(transaction_id, item_id)
+-- reads: checked(passed), wanted(item), blocks(item_id, queried, slack, most, chance), manifest(key, value), transaction_ids(transaction_id), transaction_items(transaction_id, item_id), labels(item_id, item), released_items(released_item, item)
 -- params: none
 -- returns: lower_bound, estimate, upper_bound
 -- grain: one row
@@ -14,6 +14,7 @@
 -- * An item without a released item may be anywhere if something was suppressed, else nowhere.
 -- The estimate takes the middle of l and u as the support of x, released items as independent, and the members of A as
 -- independent but for the transactions that hold none of them, which do not show A: the weight of A accounts for these.
+-- The macro repeats the text of each subquery where it is read, so the blocks are read once.
 WITH query AS (
     SELECT
         count(*) AS n_blocks,
@@ -28,7 +29,10 @@ holding AS (
     FROM (
         SELECT transaction_items.transaction_id, count(*) AS n_blocks
         FROM transaction_items
-        JOIN blocks ON transaction_items.item_id = blocks.item_id
+        JOIN labels ON transaction_items.item_id = labels.item_id
+        WHERE labels.item IN (
+            SELECT members.released_item FROM released_items AS members JOIN wanted ON members.item = wanted.item
+        )
         GROUP BY transaction_items.transaction_id
     ) AS held
     GROUP BY held.n_blocks

@@ -1,9 +1,10 @@
--- reads: transactions(item), items(item, label), released_items(released_item, item)
+-- reads: transactions(item), items(item, label), released_items(released_item, item), supports(released_item, support)
 -- params: none
--- returns: released_item, item, n
+-- returns: released_item, item, support, n
 -- grain: released_item, item
--- How many transactions hold each item of a global recoding, and so show its released item.
-SELECT released_items.released_item, items.label AS item, held.n
-FROM (SELECT item, count(*) AS n FROM transactions GROUP BY item) AS held
-JOIN items ON held.item = items.item
-JOIN released_items ON items.label = released_items.item
+-- How many transactions show each released item of a global recoding, and how many hold each of its members.
+SELECT released_items.released_item, released_items.item, supports.support, coalesce(held.n, 0) AS n
+FROM released_items
+JOIN supports ON released_items.released_item = supports.released_item
+LEFT JOIN items ON released_items.item = items.label
+LEFT JOIN (SELECT item, count(*) AS n FROM transactions GROUP BY item) AS held ON items.item = held.item

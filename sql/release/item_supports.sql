@@ -1,4 +1,4 @@
--- reads: released_items(released_item, item), supports(released_item, support), holders(released_item, item, n)
+-- reads: members(released_item, item, support, n)
 -- params: k, m
 -- returns: released_item, item, at_least, at_most, support
 -- grain: released_item, item
@@ -6,32 +6,20 @@
 -- that stands for two or more, bounds of the number of transactions that show the released item and hold the member. A
 -- released item that fewer than k transactions show has no rows. m NULL stands for any number of items.
 --
--- s transactions show the released item. The upper borders of the buckets are k, 2k, ..., rk and s, with
--- r = floor((s - k - 1) / k). The largest bucket is raised until the buckets leave room for (min(m, size) - 1) k occurrences
+-- s transactions show the released item, n of them hold the member. The upper borders of the buckets are k, 2k, ..., rk and s,
+-- with r = floor((s - k - 1) / k). The largest bucket is raised until the buckets leave room for (min(m, size) - 1) k occurrences
 -- more than transactions, so that any m members may occur together in at least k of them.
-WITH released AS (
+WITH bucketed AS (
     SELECT
-        released_items.released_item,
-        any_value(supports.support) AS support,
-        greatest(any_value(supports.support) - getvariable('k') - 1, 0) // getvariable('k') AS borders,
-        any_value(supports.support) + (least(coalesce(getvariable('m'), count(*)), count(*)) - 1) * getvariable('k') AS need
-    FROM released_items
-    JOIN supports ON released_items.released_item = supports.released_item
-    WHERE supports.support >= getvariable('k')
-    GROUP BY released_items.released_item
-    HAVING count(*) > 1
-),
-bucketed AS (
-    SELECT
-        released_items.released_item, released_items.item, released.support, released.borders, released.need,
-        least(greatest(coalesce(holders.n, 0) - 1, 0) // getvariable('k'), released.borders) AS bucket
-    FROM released_items
-    JOIN released ON released_items.released_item = released.released_item
-    LEFT JOIN holders ON released_items.released_item = holders.released_item AND released_items.item = holders.item
+        released_item, item, support,
+        greatest(support - getvariable('k') - 1, 0) // getvariable('k') AS borders,
+        greatest(least(n, support - getvariable('k')) - 1, 0) // getvariable('k') AS bucket
+    FROM members
+    WHERE support >= getvariable('k')
 ),
 bounded AS (
     SELECT
-        released_item, item, support, borders, need,
+        released_item, item, support, borders,
         CASE WHEN bucket = 0 THEN 0 ELSE bucket * getvariable('k') + 1 END AS low,
         CASE WHEN bucket < borders THEN (bucket + 1) * getvariable('k') ELSE support END AS high
     FROM bucketed
@@ -42,15 +30,20 @@ totals AS (
         sum(high) AS total,
         max(high) AS largest,
         arg_min(item, {'high': -high, 'item': item}) AS first_item,
-        (greatest(any_value(need) - sum(high) + max(high), 1) + getvariable('k') - 1) // getvariable('k') AS steps
+        any_value(support) + (least(coalesce(getvariable('m'), count(*)), count(*)) - 1) * getvariable('k') - sum(high) + max(high) AS need
     FROM bounded
     GROUP BY released_item
+    HAVING count(*) > 1
 ),
 settled AS (
     SELECT
         bounded.released_item, bounded.item, bounded.support, bounded.low, bounded.high, totals.total, totals.largest,
         bounded.item = totals.first_item AS is_largest,
-        CASE WHEN totals.steps <= bounded.borders THEN totals.steps * getvariable('k') ELSE bounded.support END AS border
+        CASE
+            WHEN greatest(totals.need, 1) <= bounded.borders * getvariable('k')
+                THEN (greatest(totals.need, 1) + getvariable('k') - 1) // getvariable('k') * getvariable('k')
+            ELSE bounded.support
+        END AS border
     FROM bounded JOIN totals ON bounded.released_item = totals.released_item
 )
 SELECT

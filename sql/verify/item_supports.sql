@@ -16,10 +16,7 @@ both_tables AS (
         CAST(NULL AS HUGEINT) AS at_least, CAST(NULL AS HUGEINT) AS at_most, CAST(NULL AS DOUBLE) AS weight
     FROM released_items
     UNION ALL
-    SELECT
-        released_item, item, false AS named,
-        CAST(at_least AS HUGEINT) AS at_least, CAST(at_most AS HUGEINT) AS at_most, weight
-    FROM item_supports
+    SELECT released_item, item, false AS named, at_least, at_most, weight FROM item_supports
 ),
 pairs AS (
     SELECT
@@ -30,50 +27,43 @@ pairs AS (
     FROM both_tables
     GROUP BY released_item, item
 ),
-compared AS (
+totals AS (
     SELECT
-        pairs.released_item, pairs.item, pairs.named, pairs.copies, pairs.at_least, pairs.at_most, pairs.weight,
-        count(*) FILTER (WHERE pairs.named) OVER (PARTITION BY pairs.released_item) AS size,
-        coalesce(shown.support, 0) AS support
+        pairs.released_item,
+        count(*) FILTER (WHERE pairs.named) AS size,
+        coalesce(any_value(shown.support), 0) AS support,
+        sum(pairs.at_most) FILTER (WHERE pairs.named) AS at_most,
+        1 - product(1 - pairs.weight * (pairs.at_least + pairs.at_most) / (2 * shown.support) ORDER BY pairs.at_least ASC, pairs.at_most ASC)
+            FILTER (WHERE pairs.named) AS held,
+        sum(pairs.at_least + pairs.at_most) FILTER (WHERE pairs.named) / (2 * any_value(shown.support)) AS shares,
+        min(pairs.weight) FILTER (WHERE pairs.named AND pairs.at_most IS NOT NULL) AS least_weight,
+        max(pairs.weight) FILTER (WHERE pairs.named AND pairs.at_most IS NOT NULL) AS most_weight,
+        count(pairs.at_most) FILTER (WHERE pairs.named AND pairs.weight IS NULL) AS unweighted
     FROM pairs
     LEFT JOIN shown ON pairs.released_item = shown.released_item
+    GROUP BY pairs.released_item
 ),
 judged AS (
     SELECT
-        released_item, item, support,
+        [pairs.released_item, pairs.item] AS items, totals.support,
         CASE
-            WHEN copies = 0 THEN
-                CASE WHEN size > 1 AND support >= getvariable('k') THEN 'a member of a released item has no item support' END
-            WHEN NOT named OR size < 2 THEN 'an item support is of no member of its released item, or of one that stands for itself alone'
-            WHEN copies > 1 THEN 'an item support is repeated'
-            WHEN NOT coalesce(at_least >= 0 AND at_least <= at_most AND at_most <= support, false)
+            WHEN pairs.copies = 0 THEN
+                CASE WHEN totals.size > 1 AND totals.support >= getvariable('k') THEN 'a member of a released item has no item support' END
+            WHEN NOT pairs.named OR totals.size < 2 THEN 'an item support is of no member of its released item, or of one that stands for itself alone'
+            WHEN pairs.copies > 1 THEN 'an item support is repeated'
+            WHEN NOT coalesce(pairs.at_least >= 0 AND pairs.at_least <= pairs.at_most AND pairs.at_most <= totals.support, false)
                 THEN 'the bounds of an item are out of order'
-            WHEN at_most < getvariable('k') THEN 'the upper bound of an item is below k'
+            WHEN pairs.at_most < getvariable('k') THEN 'the upper bound of an item is below k'
         END AS violation
-    FROM compared
-),
-totals AS (
+    FROM pairs JOIN totals ON pairs.released_item IS NOT DISTINCT FROM totals.released_item
+    UNION ALL
     SELECT
-        released_item,
-        any_value(size) AS size,
-        any_value(support) AS support,
-        sum(at_most) AS at_most,
-        1 - product(1 - coalesce(weight, 0) * (at_least + at_most) / (2 * support) ORDER BY at_least ASC, at_most ASC) AS held,
-        sum(at_least + at_most) / (2 * any_value(support)) AS shares,
-        min(weight) AS least_weight,
-        count(*) = count(weight) AND min(weight) = max(weight) AS constant
-    FROM compared
-    WHERE named AND size > 1 AND at_most IS NOT NULL AND support > 0
-    GROUP BY released_item
-),
-judged_together AS (
-    SELECT
-        released_item, support,
+        [released_item] AS items, support,
         CASE
             WHEN at_most < support THEN 'the upper bounds of a released item are too small for its transactions'
             WHEN at_most - support < (least(coalesce(getvariable('m'), size), size) - 1) * getvariable('k')
                 THEN 'the upper bounds leave no room for several members in k transactions'
-            WHEN NOT coalesce(constant, false)
+            WHEN NOT coalesce(unweighted = 0 AND least_weight = most_weight, false)
                 OR CASE
                     WHEN shares > 1.000001 THEN NOT (least_weight > 0 AND abs(held / least_weight - 1) < 0.000001)
                     ELSE least_weight <> 0
@@ -81,7 +71,6 @@ judged_together AS (
                 THEN 'the weight of a released item is not that of its bounds'
         END AS violation
     FROM totals
+    WHERE size > 1 AND support > 0 AND at_most IS NOT NULL
 )
-SELECT violation, [released_item, item] AS items, support FROM judged WHERE violation IS NOT NULL
-UNION ALL
-SELECT violation, [released_item] AS items, support FROM judged_together WHERE violation IS NOT NULL
+SELECT violation, items, support FROM judged WHERE violation IS NOT NULL

@@ -81,9 +81,9 @@ def test_the_rule(engine: Engine, inputs: dict[str, Any], expected: dict[str, An
     """A table alone, from the counts of the members."""
     k, m, s = inputs["k"], inputs["m"], inputs["support"]
     items = [chr(ord("a") + n) for n in range(len(inputs["counts"]))]
-    holders = [("A", x, n) for x, n in zip(items, inputs["counts"], strict=True)]
+    held = [("A", x, s, n) for x, n in zip(items, inputs["counts"], strict=True)]
     with engine.transaction():
-        found = rule_of(engine, [("A", x) for x in items], [("A", s)], holders, k, m)
+        found = rule_of(engine, held, k, m)
     assert [list(line[2:]) for line in found] == expected["bounds"]
     assert [line[:2] for line in found] == [("A", x) for x in items]
     bounds = ref.of_label(dict(zip(items, inputs["counts"], strict=True)), s, k, m)

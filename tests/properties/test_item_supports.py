@@ -86,10 +86,9 @@ def test_the_rule_is_the_reference_for_all_counts(engine: Engine, most: int) -> 
         cases = [
             (s, n) for size in (1, 2, 3) for s in range(most + 1) for n in product(range(0, s + 1, size), repeat=size)
         ]
-        members = [(f"{c}", "abc"[i]) for c, (_, counts) in enumerate(cases) for i in range(len(counts))]
-        holders = [(f"{c}", "abc"[i], n) for c, (_, counts) in enumerate(cases) for i, n in enumerate(counts) if n]
+        held = [(f"{c}", "abc"[i], s, n) for c, (s, counts) in enumerate(cases) for i, n in enumerate(counts)]
         with engine.transaction():
-            found = rule_of(engine, members, [(f"{c}", s) for c, (s, _) in enumerate(cases)], holders, k, m)
+            found = rule_of(engine, held, k, m)
         tables: dict[str, dict[str, tuple[int, int]]] = {}
         for label, item, low, high in found:
             tables.setdefault(label, {})[item] = low, high

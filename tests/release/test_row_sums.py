@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from anondb.sealed import verify_file
 SALES = "SELECT t AS tid, 'p' || (t * (n + 3)) % 7 AS item FROM range(140) r(t), range(2) s(n)"
 EXPOSED = "INSERT INTO release_r.transaction_items SELECT 1, item_id, 1 FROM release_r.labels WHERE item_id NOT IN \
 (SELECT item_id FROM release_r.transaction_items WHERE transaction_id = 1) LIMIT 1"
+TIGHTENED = "UPDATE release_r.item_supports SET at_most = 1"
 HIDDEN = "DELETE FROM release_r.transaction_items WHERE transaction_id = 1"
 OPTIONS: dict[str, dict[str, Any]] = {
     "km": {},
@@ -83,7 +85,7 @@ def test_a_view_is_verified_once(database: anondb.Database, tmp_path: Path, veri
     assert verified == ["main"] and verify_file(file).verification.verified
 
 
-@pytest.mark.parametrize("change", [EXPOSED, HIDDEN])
+@pytest.mark.parametrize("change", [EXPOSED, TIGHTENED, HIDDEN])
 def test_rows_that_were_changed_are_verified_again(
     database: anondb.Database, tmp_path: Path, verified: list[str], change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,12 +97,15 @@ def test_rows_that_were_changed_are_verified_again(
         return publish(engine, *more, **options)
 
     monkeypatch.setattr(releases, "publish_release", edited)
-    if change == EXPOSED:
+    options: dict[str, Any] = {"item_supports": True, "model": anondb.KmAnonymity(30, 2), "max_suppression": 100}
+    options = options if change == TIGHTENED else {}
+    make = partial(database.anonymize, "sales", name="r", queries=2, publish=file, **options)
+    if change != HIDDEN:
         with pytest.raises(VerificationFailed):
-            database.anonymize("sales", name="r", queries=2, publish=file)
+            make()
         assert not file.exists()
     else:
-        database.anonymize("sales", name="r", queries=2, publish=file)
+        make()
         assert verify_file(file).verification.verified
     assert verified == ["main"]
 
