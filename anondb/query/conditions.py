@@ -532,6 +532,9 @@ class ConditionReader(ABC):
         item = self._term(node.this, scope)
         if isinstance(item, ItemsTerm):
             raise WrongForm
+        if isinstance(item, TextTerm) and item.label.isascii():
+            text = item.label
+            return TextTerm({"lower": text.lower(), "upper": text.upper(), "trim": text.strip(" ")}[node.key])
         if not isinstance(item, ItemTerm):
             raise unsupported(f"{name_of(node)} of something else than the item")
         return ChangedItem(item.row, node.key)
