@@ -21,6 +21,12 @@ FILLED = (
 )
 """Operations whose result is NULL only if an operand is."""
 
+NEVER_WRAPPED = (
+    *(exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Cast, exp.Anonymous),
+    *(exp.Array, exp.Struct, exp.Map, exp.Slice, exp.PropertyEQ, exp.Kwarg),
+)
+"""Operands that stand without parentheses; no tree says where the text had some."""
+
 Resolve = Callable[[exp.Expr], Value | None]
 """Looks up columns, aggregates and subqueries; None for other expressions."""
 
@@ -40,6 +46,8 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
         raise unsupported("a subquery in this place")
     if isinstance(node, exp.Escape):
         raise unsupported("ESCAPE")
+    if isinstance(node, exp.Columns):
+        raise unsupported("COLUMNS(...)", "Name the columns.")
     children = [(key, child) for key, child in _children(node)]
     parts = [read(child, resolve) for _, child in children]
     if all(part.exact for part in parts):
@@ -79,8 +87,8 @@ def _rebuilt(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
                 child, exp.Identifier | exp.DataType | exp.Var | exp.Star
             ):
                 operand = next(rest).copy()
-                binary = isinstance(node, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Is)
-                changed.append(exp.paren(operand) if binary and isinstance(operand, exp.Binary | exp.Case) else operand)
+                plain = not isinstance(operand, exp.Condition) or isinstance(operand, NEVER_WRAPPED)
+                changed.append(operand if plain else exp.paren(operand, copy=False))
             else:
                 changed.append(child)
         made.set(key, changed if isinstance(part, list) else changed[0])

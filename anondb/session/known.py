@@ -8,7 +8,7 @@ says that the row belongs to the result for every consistent original, ``likely`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from sqlglot import exp
@@ -108,6 +108,7 @@ class Sources:
         by_alias: for each source its alias in the query, and its columns.
         sure, likely: the conditions that the row of each flagged source is there.
         asked, open: as for the sources.
+        merged: the aliases of sources with columns that are shown once (USING).
     """
 
     tree: exp.Select = field(default_factory=exp.Select)
@@ -116,6 +117,7 @@ class Sources:
     likely: list[exp.Expr] = field(default_factory=list)
     asked: bool = False
     open: bool = False
+    merged: frozenset[str] = frozenset()
 
     def add(self, relation: Known, alias: str) -> exp.Expr:
         """Register a relation; returns it as a source for FROM or JOIN."""
@@ -139,8 +141,43 @@ class Sources:
         listed = [v for alias, cs in self.by_alias if not table or alias == table for n, v in cs if lowered(n) == name]
         if len(listed) > 1:
             raise unsupported(f"the ambiguous column {node.name!r}", "Write table.column.")
+        if not listed and table in self.merged:
+            raise unsupported(f"the column {node.name!r} of one side of USING", "Write it without its table.")
         return listed[0] if listed else None
 
     def star(self, table: str = "") -> list[tuple[str, Value]]:
         """The columns of all sources, or of one."""
+        if table and lowered(table) in self.merged:
+            raise unsupported("table.* of a table joined by USING", "Name the columns.")
         return [column for alias, cs in self.by_alias if not table or alias == lowered(table) for column in cs]
+
+    def shared(self, name: str, side: str) -> exp.Expr:
+        """Merge a column that the last source shares with one before (USING), in lower case; returns that they are equal.
+
+        Raises:
+            InputError: ``unsupported_query``.
+        """
+        *before, (right, columns) = self.by_alias
+        found = [(m, n) for m, (_, cs) in enumerate(before) for n, (c, _) in enumerate(cs) if lowered(c) == name]
+        others = [v for c, v in columns if lowered(c) == name]
+        if len(found) != 1 or len(others) != 1:
+            raise unsupported(f"USING ({name})")
+        m, n = found[0]
+        (left, cs), other = before[m], others[0]
+        shown, one = cs[n]
+        if not one.exact or not other.exact:
+            raise unsupported(f"USING ({name})")
+        equal = exp.EQ(this=one.estimate.copy(), expression=other.estimate.copy())
+        if side in ("RIGHT", "FULL"):  # the column without the name of a table has the values of both sides
+            both = exp.Coalesce(this=one.estimate.copy(), expressions=[other.estimate.copy()])
+            before[m : m + 1] = [(left, cs[:n]), ("", [(shown, replace(one, estimate=both))]), (left, cs[n + 1 :])]
+        self.merged |= {left, right}
+        self.by_alias = [*before, (right, [(c, v) for c, v in columns if lowered(c) != name])]
+        return equal
+
+    def missing(self, side: str) -> None:
+        """The rows of the sources before the last one, or of the last one, may be missing in an outer join."""
+        last = len(self.by_alias) - 1
+        for n, (alias, columns) in enumerate(self.by_alias):
+            if side == "FULL" or (side == "LEFT" and n == last) or (side == "RIGHT" and n < last):
+                self.by_alias[n] = alias, [(c, replace(v, present=False)) for c, v in columns]

@@ -185,6 +185,7 @@ class Persons:
                 made.set(key, [p.copy() for p in part] if isinstance(part, list) else part.copy())
         for inner in _subqueries(made):
             prepared = self._prepared(inner, compiler.ctes(inner, env), compiler)
+            self._check_place(inner, prepared is inner)
             if prepared is not inner:
                 inner.replace(prepared)
             elif isinstance(inner.find_ancestor(exp.In, exp.Subquery, exp.From, exp.Join, exp.Exists), exp.Subquery):
@@ -210,6 +211,19 @@ class Persons:
         if node.args.get("having") is not None:
             made.set("having", exp.Having(this=converter.condition(node.args["having"].this)))
         return made
+
+    @staticmethod
+    def _check_place(node: exp.Expr, known: bool) -> None:
+        """Refuse a subquery that is a condition by itself, and EXISTS over known rows."""
+        place = node.parent
+        while isinstance(place, exp.Subquery | exp.Paren):
+            place = place.parent
+        if known and isinstance(place, exp.Exists):
+            raise unsupported("EXISTS over a table of your own", "Write column IN (SELECT ... FROM ...).")
+        if isinstance(place, exp.Where | exp.Connector | exp.Not) or (
+            isinstance(place, exp.Join) and place.args.get("on") is not None and node in place.args["on"].walk()
+        ):
+            raise unsupported("a subquery as a condition", "Compare it, or use IN.")
 
     def _listed_values(self, node: exp.Expr, env: Env, compiler: Compiler) -> None:
         """Replace ``IN (subquery of known rows)`` by a list of its values."""

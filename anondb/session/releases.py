@@ -21,6 +21,7 @@ from anondb.query.rewriter import Reader, shown_forms
 from anondb.session.keys import Key
 from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
 from anondb.session.persons import Bounds, Row
+from anondb.session.result import fetched
 from anondb.session.unknown import unknown_items
 from anondb.session.values import Value
 
@@ -255,7 +256,7 @@ class Releases:
 
     def rows(self, tree: exp.Query) -> list[Row]:
         """Run a query on the desk."""
-        return materialized(self._desk.engine, tree).fetchall()
+        return fetched(materialized(self._desk.engine, tree))
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk."""

@@ -78,35 +78,21 @@ class SelectRows:
         only(join, "this", "side", "kind", "on", "using")
         if join.kind in ("SEMI", "ANTI"):
             raise unsupported(f"{join.kind} JOIN of known rows", "Use IN or NOT IN.")
-        before, flags = len(self.sources.by_alias), len(self.sources.sure)
+        flags = len(self.sources.sure)
         source = self._source(join.this)
         if join.side and (len(self.sources.sure) > flags or (join.side != "LEFT" and flags)):
             raise unsupported(f"{join.side} JOIN of rows that an estimate chose")
-        on = None
+        conditions = []
         if join.args.get("on") is not None:
             condition = read(join.args["on"], self.resolve)
             if not condition.exact:
                 raise unsupported("a join on an estimate", "Write the condition into WHERE.")
-            on = condition.estimate
-        for identifier in join.args.get("using") or ():
-            on = (
-                exp.and_(on, self._using(identifier.name, before))
-                if on is not None
-                else self._using(identifier.name, before)
-            )
-        made = exp.Join(this=source, side=join.side or None, kind=join.kind or None, on=on)
+            conditions.append(condition.estimate)
+        shared = [lowered(identifier.name) for identifier in join.args.get("using") or ()]
+        conditions += [self.sources.shared(name, join.side) for name in shared]
+        self.sources.missing(join.side)
+        made = exp.Join(this=source, side=join.side or None, kind=join.kind or None, on=_all(conditions))
         self.sources.tree.append("joins", made)
-
-    def _using(self, name: str, before: int) -> exp.Expr:
-        sides = []
-        for part in (self.sources.by_alias[:before], self.sources.by_alias[before:]):
-            values = [v for _, columns in part for n, v in columns if lowered(n) == lowered(name)]
-            if len(values) != 1 or not values[0].exact:
-                raise unsupported(f"USING ({name})")
-            sides.append(values[0].estimate)
-        alias, columns = self.sources.by_alias[before]
-        self.sources.by_alias[before] = alias, [(n, v) for n, v in columns if lowered(n) != lowered(name)]
-        return exp.EQ(this=sides[0].copy(), expression=sides[1].copy())
 
     # ---------------------------------------------------------------- names
 
@@ -195,7 +181,7 @@ class SelectRows:
         if not isinstance(inner, exp.Select) or not self.compiler.people.of_persons(
             inner, self.compiler.ctes(inner, self.env)
         ):
-            raise unsupported("EXISTS of known rows")
+            raise unsupported("EXISTS over a table of your own", "Write column IN (SELECT ... FROM ...).")
         counted = inner.copy()
         counted.set("expressions", [exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))])
         return self._scalar(exp.Subquery(this=counted))
