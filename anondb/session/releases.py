@@ -20,6 +20,7 @@ from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, Nu
 from anondb.query.rewriter import Reader, shown_forms
 from anondb.session.keys import Key
 from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
+from anondb.session.names import not_accepted
 from anondb.session.persons import Bounds, Row
 from anondb.session.result import fetched
 from anondb.session.unknown import unknown_items
@@ -168,11 +169,7 @@ class Releases:
         bound = [release.original.accepted(sql, self._desk.shapes) for release in self._opened]
         self.forms = frozenset(bound[0]).intersection(*bound)
         if not self.forms:
-            raise InputError(
-                "DuckDB does not accept this query for the original table.",
-                code="bad_sql",
-                hint="Test it on a table with the same columns.",
-            )
+            raise not_accepted(tree, (*self.shapes, *self._desk.shapes))
         return next(bound[0][form] for form in bound[0] if form in self.forms)
 
     def unqualified(self, tree: exp.Expr) -> exp.Expr:

@@ -118,6 +118,20 @@ def test_a_failing_cast_has_a_hint(named: Named) -> None:
     assert "milk" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT count(*) FROM sales WHERE itm = 'milk'", ("column 'itm'",)),
+        ('SELECT count(*) FROM sales WHERE item = "milk"', ("column 'milk'", "single quotes")),
+        ("SELECT count(*) FROM sale", ("table 'sale'", "sales")),
+        ("WITH a AS (SELECT item AS i FROM prices) SELECT i, item AS x FROM a JOIN food ON nod = i", ("column 'nod'",)),
+        ("SELECT upper(tid) FROM sales", ("for the original table. ",)),
+    ],
+)
+def test_a_name_that_does_not_exist_is_said(named: Named, sql: str, words: tuple[str, ...]) -> None:
+    refused(named[1], sql, *words, code="bad_sql")
+
+
 # --- tables and arguments -------------------------------------------------------------------------------------------
 
 
