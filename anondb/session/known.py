@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
-from anondb.session.values import Value
+from anondb.session.values import Value, check_equal
 
 SURE, LIKELY = "sure", "likely"
 
@@ -30,6 +30,7 @@ class Column:
         by_estimate: whether it depends on estimates without bounds.
         truth: whether it is a condition with bounds.
         present: whether no value is NULL for any original.
+        item, plain: as for ``Value``.
     """
 
     name: str
@@ -37,6 +38,8 @@ class Column:
     by_estimate: bool = False
     truth: bool = False
     present: bool = False
+    item: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,8 @@ def column_value(number: int, column: Column, alias: str) -> Value:
     here = [exp.column(f"c{number}{end}", alias) for end in ("", "_l", "_u")]
     if column.bounded:
         return Value(*here, truth=column.truth, present=column.present)
-    return Value(here[0], by_estimate=column.by_estimate, present=column.present)
+    flags = {name: getattr(column, name) for name in ("by_estimate", "present", "item", "plain")}
+    return Value(here[0], **flags)
 
 
 def projected(values: Sequence[Value]) -> list[exp.Expr]:
@@ -88,7 +92,9 @@ def projected(values: Sequence[Value]) -> list[exp.Expr]:
 def described(names: Sequence[str], values: Sequence[Value]) -> tuple[Column, ...]:
     """The columns of a relation with these values."""
     pairs = zip(names, values, strict=True)
-    return tuple(Column(name, v.lower is not None, v.by_estimate, v.truth, v.present) for name, v in pairs)
+    return tuple(
+        Column(name, v.lower is not None, v.by_estimate, v.truth, v.present, v.item, v.plain) for name, v in pairs
+    )
 
 
 _numbers = count()
@@ -167,6 +173,7 @@ class Sources:
         shown, one = cs[n]
         if not one.exact or not other.exact:
             raise unsupported(f"USING ({name})")
+        check_equal(one, other)
         equal = exp.EQ(this=one.estimate.copy(), expression=other.estimate.copy())
         if side in ("RIGHT", "FULL"):  # the column without the name of a table has the values of both sides
             both = exp.Coalesce(this=one.estimate.copy(), expressions=[other.estimate.copy()])

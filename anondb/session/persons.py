@@ -18,6 +18,7 @@ from anondb.session.dimensions import Converter, Dimensions
 from anondb.session.keys import Domain, Key, domain, equal_to
 from anondb.session.known import Column, Known
 from anondb.session.sources import grouped
+from anondb.session.spelling import gives_items
 
 MAX_GROUPS = 1_000
 Bounds = tuple[float | None, float | None, float | None]
@@ -34,6 +35,15 @@ class Counts(Protocol):
 
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
+        ...
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether the items may be texts or of another type."""
+        ...
+
+    def plain(self, labels: frozenset[str]) -> bool:
+        """Whether texts are spelled as items of every possible type are."""
         ...
 
     def answer(self, tree: exp.Select) -> list[Row]:
@@ -155,7 +165,8 @@ class Persons:
                 replaced[call] = composed(converter.expression(call), basics, is_condition)
         rows = self._rows(base, domains, basics)
         tree = self.counts.put([d.kind for d in domains], rows, len(basics))
-        columns = [Column(f"#k{n}") for n in range(len(keys))]
+        spelled = [gives_items(d, base, self.counts) for d in domains]
+        columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(spelled)]
         columns += [Column(f"#{n}", bounded=True, present=_is_count(basic)) for n, basic in enumerate(basics)]
         some = self.counts.suppressed and any(d.values is None and d.of_items for d in domains)
         known = Known(tree, tuple(columns), flagged=bool(keys), open=some)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
@@ -29,6 +30,8 @@ from anondb.session.values import Value
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
 
+MAX_SPELLINGS = 100_000  # values of a column of the desk whose spelling is checked
+
 
 class Desk:
     """The session's own database in memory: the analyst's tables, and the rows that a query is computed from."""
@@ -36,6 +39,7 @@ class Desk:
     def __init__(self, engine: DuckDBEngine) -> None:
         self.engine = engine
         self._columns: dict[str, tuple[str, dict[str, str]]] = {}
+        self.plain: dict[str, list[bool]] = {}
         self._temporary: list[Table] = []
 
     @property
@@ -50,6 +54,7 @@ class Desk:
 
     def remove(self, name: str) -> None:
         """Remove a table of the analyst."""
+        self.plain.pop(lowered(name), None)
         self._columns.pop(lowered(name), None)
 
     def table(self, node: exp.Table) -> Known | None:
@@ -262,6 +267,8 @@ class Releases:
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst, or of an object of a single release."""
         known = self._desk.table(node)
+        if known is not None and self.ambiguous:
+            return self._spelled(node.name, known)
         if known is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
             return known
         release = self._opened[0]
@@ -272,4 +279,32 @@ class Releases:
         with self._desk.engine.registered(columns) as source:
             self._desk.engine.create(Desk.place(node.name), exp.select("*").from_(source.expression()))
         self._desk.add(node.name, Desk.place(node.name))
-        return self._desk.table(node)
+        return self.table(node)
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether the items may be texts or of another type."""
+        return all(release.original.kinds for release in self._opened)
+
+    def plain(self, labels: frozenset[str]) -> bool:
+        """Whether texts are spelled as items of every possible type are."""
+        try:
+            for release in self._opened:
+                release.original.check_labels(labels)
+        except InputError:
+            return False
+        return True
+
+    def _spelled(self, name: str, known: Known) -> Known:
+        """A table of the desk, with the columns marked that are spelled as items are."""
+        marks = self._desk.plain.get(lowered(name))
+        if marks is None:
+            source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("t")))
+            marks = []
+            for n in range(len(known.columns)):
+                text = exp.cast(exp.column(f"c{n}", "t"), "VARCHAR")
+                listed = exp.select(text).distinct().from_(source).limit(MAX_SPELLINGS + 1)
+                labels = [label for (label,) in self.rows(listed) if label is not None]
+                marks.append(len(labels) <= MAX_SPELLINGS and self.plain(frozenset(labels)))
+            self._desk.plain[lowered(name)] = marks
+        return replace(known, columns=tuple(replace(c, plain=p) for c, p in zip(known.columns, marks, strict=True)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from sqlglot import exp
 
@@ -15,9 +16,11 @@ from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.session.expressions import read
 from anondb.session.known import LIKELY, SURE, Known, Sources, described, projected
 from anondb.session.sources import first_column, grouped, source_rows
-from anondb.session.values import Value, constant
+from anondb.session.values import Value, ambiguous, check_equal, constant
 
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
+
+ITEM_NOTE = "Items are ordered as texts; in the original they may be numbers or the like, with another order."
 
 
 class SelectRows:
@@ -98,6 +101,8 @@ class SelectRows:
 
     def resolve(self, node: exp.Expr) -> Value | None:
         """Look up what is not an operation: columns, aggregates, window functions, subqueries."""
+        if isinstance(node, exp.Literal) and self.compiler.tables.ambiguous:
+            return Value(node.copy(), present=True, plain=self.compiler.tables.plain(frozenset({node.name})))
         if self.facts is not None:
             if node in self.facts.counts:
                 return read(self.facts.counts[node], self.resolve)
@@ -172,6 +177,7 @@ class SelectRows:
         left, relation = read(node.this, self.resolve), self.compiler.query(node.args["query"], self.env)
         if not left.exact or not relation.exact or len(relation.columns) != 1:
             raise unsupported("IN with a subquery of estimates")
+        check_equal(left, *relation.columns)
         return Value(exp.In(this=left.estimate.copy(), query=exp.Subquery(this=first_column(relation))))
 
     def _exists(self, node: exp.Exists) -> Value:
@@ -289,6 +295,10 @@ class SelectRows:
             raise unsupported("ORDER BY ALL", "Name the columns.")
         by = [self._ordered(o, values) for o in (order.expressions if order is not None else ())]
         cut = any(self.node.args.get(key) is not None for key in ("limit", "offset"))
+        if any(value.item for value in takewhile(lambda v: v.exact, by)):
+            if cut:
+                raise ambiguous("which rows come first")
+            self.compiler.notes[ITEM_NOTE] = None
         return cut and (self._shown.sure is not None or self._shown.open or not all(value.exact for value in by))
 
     def _order(self, values: Sequence[Value]) -> None:

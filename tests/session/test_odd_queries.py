@@ -132,6 +132,92 @@ def test_a_name_that_does_not_exist_is_said(named: Named, sql: str, words: tuple
     refused(named[1], sql, *words, code="bad_sql")
 
 
+# --- items that may be whole numbers --------------------------------------------------------------------------------
+
+LISTED = "(SELECT item, count(*) AS n FROM sales GROUP BY item) l"
+OF_NUMBERS = [
+    "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 2",
+    "SELECT item, count(*) AS n FROM sales GROUP BY item HAVING item = '2' OR item IN ('3')",
+    "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY CAST(item AS BIGINT) LIMIT 1",
+    "SELECT item, sum(count(*)) OVER (ORDER BY item::BIGINT) AS n FROM sales GROUP BY item",
+    "SELECT item || 'x' AS k, count(*) AS n FROM sales GROUP BY 1",
+    f"SELECT count(DISTINCT item) AS n, min(CAST(item AS BIGINT)) AS m FROM {LISTED}",
+    f"SELECT item, n, price FROM {LISTED} JOIN prices USING (item)",
+    f"SELECT item, n FROM {LISTED} JOIN (VALUES ('2', 7)) v(item, w) USING (item)",
+    f"SELECT coalesce(item, '5') AS k, n FROM {LISTED} WHERE item IS NOT DISTINCT FROM '10'",
+    f"SELECT item FROM {LISTED} WHERE n > 3 UNION ALL SELECT item FROM labels",
+]
+AMBIGUOUS = [
+    "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY item LIMIT 1",
+    "SELECT item, sum(count(*)) OVER (ORDER BY item) AS n FROM sales GROUP BY item",
+    "SELECT item, row_number() OVER (ORDER BY item) AS n FROM sales GROUP BY item",
+    "SELECT item, count(*) AS n FROM sales GROUP BY item HAVING item > '2'",
+    "SELECT least(item, '3') AS k, count(*) AS n FROM sales GROUP BY 1",
+    f"SELECT min(item) AS m FROM {LISTED}",
+    f"SELECT item IN ('02') AS b FROM {LISTED}",
+    f"SELECT string_agg(item, ',' ORDER BY item) AS t FROM {LISTED}",
+    f"SELECT lag(item) OVER (ORDER BY n) AS k FROM {LISTED}",
+    f"SELECT l.item, n FROM {LISTED} JOIN labels USING (item)",
+    f"SELECT l.item, n FROM {LISTED} JOIN labels t ON t.item = l.item",
+    f"SELECT n FROM {LISTED} WHERE item IN (SELECT item FROM labels)",
+    f"SELECT item, n FROM {LISTED} JOIN (VALUES ('02', 7)) v(item, w) USING (item)",
+]
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A session on a release of items that are whole numbers, and the originals: with whole numbers, and with texts."""
+    folder = tmp_path_factory.mktemp("numbers")
+    baskets = [[2]] * 10 + [[10]] * 6 + [[2, 10]] * 4 + [[3]] * 5
+    rows = ", ".join(f"({tid}, {item})" for tid, basket in enumerate(baskets) for item in basket)
+    originals = []
+    for kind in ("INTEGER", "VARCHAR"):
+        original = duckdb.connect()
+        original.execute(f"CREATE TABLE sales AS SELECT tid, item::{kind} AS item FROM (VALUES {rows}) t(tid, item)")
+        original.execute("CREATE TABLE prices AS FROM (VALUES (2, 1.5), (10, 2.5)) t(item, price)")
+        original.execute("CREATE TABLE labels AS FROM (VALUES ('2'), ('03')) t(item)")
+        originals.append(original)
+    with anondb.connect(folder / "raw.duckdb") as db:
+        db.sql(f"CREATE TABLE sales AS FROM (VALUES {rows}) t(tid, item)")
+        db.anonymize("sales", model=anondb.KmAnonymity(2, 2), name="w").publish(folder / "w.duckdb")
+    with anondb.open(folder / "w.duckdb") as opened:
+        for name in ("prices", "labels"):
+            opened.register(name, originals[0].sql(f"FROM {name}").to_arrow_table())
+        yield opened, originals
+
+
+@pytest.mark.parametrize("sql", OF_NUMBERS)
+def test_items_that_may_be_numbers(numbers: Any, sql: str) -> None:
+    opened, originals = numbers
+    result = opened.sql(sql)
+    names = [name for name in result.columns if not name.endswith(("_lower", "_upper", "certain"))]
+    rows = sorted(
+        tuple(str(row[result.columns.index(n)]).removesuffix(".0") for n in names) for row in result.fetchall()
+    )
+    for original in originals:
+        assert rows == sorted(tuple(map(str, row)) for row in original.execute(sql).fetchall())
+
+
+@pytest.mark.parametrize("sql", AMBIGUOUS)
+def test_what_depends_on_the_type_of_the_items_is_refused(numbers: Any, sql: str) -> None:
+    refused(numbers[0], sql, "CAST(item AS BIGINT)", code="ambiguous_item")
+
+
+def test_an_order_of_items_that_may_be_numbers_has_a_note(numbers: Any, named: Named) -> None:
+    sql = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY item"
+    for session, noted in ((numbers[0], True), (named[1], False)):
+        assert noted == any("ordered as texts" in note for note in session.sql(sql).notes)
+
+
+def test_a_table_of_spellings_may_be_replaced(numbers: Any) -> None:
+    opened, originals = numbers
+    sql = f"SELECT item, n FROM {LISTED} JOIN again USING (item)"
+    opened.register("again", originals[0].sql("SELECT '02' AS item").to_arrow_table())
+    refused(opened, sql, code="ambiguous_item")
+    opened.register("again", originals[0].sql("SELECT '2' AS item").to_arrow_table())
+    assert len(opened.sql(sql)) == 1
+
+
 # --- tables and arguments -------------------------------------------------------------------------------------------
 
 
