@@ -82,7 +82,7 @@ def ambiguous(what: str) -> InputError:
     return InputError(
         f"The items of the release may be texts or of another type, such as numbers, which changes {what}.",
         code="ambiguous_item",
-        hint="Convert the items first: CAST(item AS BIGINT), or CAST(item AS VARCHAR).",
+        hint="Convert the items first, to VARCHAR or to their own type, such as CAST(item AS BIGINT).",
     )
 
 
