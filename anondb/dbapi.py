@@ -284,7 +284,10 @@ class Cursor:
 
     def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
         """The next rows, at most ``size``; by default ``arraysize``."""
-        return list(islice(self._fetched(), self.arraysize if size is None else size))
+        number = self.arraysize if size is None else size
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise ProgrammingError("fetchmany needs a number of rows, 0 or more.")
+        return list(islice(self._fetched(), number))
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All remaining rows."""

@@ -16,12 +16,12 @@ from sqlalchemy.dialects.postgresql.base import PGCompiler, PGIdentifierPreparer
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedPrimaryKeyConstraint, ReflectedTableComment
 from sqlalchemy.engine.url import URL
-from sqlalchemy.exc import NoSuchTableError
+from sqlalchemy.exc import ArgumentError, NoSuchTableError
 
 from anondb.session import Session
 
 SCHEMA = "main"
-_OPTIONS = {"bounds": str, "memory_limit": str, "max_seconds": float, "threads": int}
+_OPTIONS: Mapping[str, type] = {"bounds": str, "memory_limit": str, "max_seconds": float, "threads": int}
 _TYPES: Mapping[str, type[types.TypeEngine[Any]]] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "UTINYINT"), types.SMALLINT),
     **dict.fromkeys(("INTEGER", "USMALLINT"), types.INTEGER),
@@ -66,8 +66,20 @@ class AnondbDialect(DefaultDialect):
         return dbapi
 
     def create_connect_args(self, url: URL) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments of ``dbapi.connect``."""
-        options = {name: _OPTIONS.get(name, str)(value) for name, value in url.query.items()}
+        """The arguments of ``dbapi.connect``.
+
+        Raises:
+            ArgumentError: an option is unknown, is there twice, or has no valid value.
+        """
+        options: dict[str, Any] = {}
+        for name, value in url.query.items():
+            try:
+                options[name] = _OPTIONS[name](value)
+            except (KeyError, TypeError, ValueError):
+                known = ", ".join(f"{option} ({kind.__name__})" for option, kind in _OPTIONS.items())
+                raise ArgumentError(f"{name!r} is no valid option of anondb:///; the options are {known}.") from None
+        if options.get("bounds", "none") not in ("columns", "none"):
+            raise ArgumentError("The option bounds is 'columns' or 'none'.")
         return [url.database or ""], options
 
     # ---------------------------------------------------------------- reflection

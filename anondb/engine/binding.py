@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import duckdb
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "allow_persistent_secrets": "false",
@@ -65,11 +67,16 @@ def _place(base: duckdb.DuckDBPyConnection, name: str, tables: Shape) -> duckdb.
     try:
         for table, columns in tables:
             nulls = [
-                exp.cast(exp.null(), kind, dialect="duckdb").as_(column, quoted=True)
+                exp.cast(exp.null(), _typed(kind), dialect="duckdb").as_(column, quoted=True)
                 for column, kind in columns.items()
             ]
             named, empty = exp.Table(this=exp.to_identifier(table, quoted=True)), exp.select(*nulls).limit(0)
             connection.execute(exp.Create(this=named, kind="TABLE", expression=empty).sql(dialect="duckdb"))
-    except duckdb.Error:  # such as two columns of one name
+    except (duckdb.Error, SqlglotError):  # such as two columns of one name
         return None
     return connection
+
+
+def _typed(kind: str) -> str:
+    """A type in which DuckDB's type of columns with nothing but NULL, which no query can name, is that of texts."""
+    return re.sub(r'"NULL"(?=$|[\[,)])', "VARCHAR", kind)

@@ -1,4 +1,7 @@
-"""Parse the analyst's text into one syntax tree, or refuse it; the engine never gets any part of the text as SQL."""
+"""Parse the analyst's text into one syntax tree, or refuse it.
+
+No engine that holds a release gets the text as SQL; DuckDB only binds it to empty tables, without running it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Whether two copies of a release hold the same rows: salted sums over the rows of each table, in any order.
 
-A sum cannot tell which rows differ, but nobody who does not know the salt can change rows and keep it. DuckDB's ``hash`` may
-change between versions, so sums are compared within one process only.
+A sum cannot tell which rows differ. It is a checksum of 64-bit hashes and no signature: without the salt nobody can choose
+rows with equal sums, but the exclusive or alone would miss some changes, such as two rows that exchange their last values;
+only the sum shows these. DuckDB's ``hash`` may change between versions, so sums are compared within one process only.
 """
 
 from __future__ import annotations

@@ -77,6 +77,8 @@ class Rows:
         if value is None or distinct:
             raise unsupported(f"{name_of(node)} DISTINCT")
         others = [read(e, resolve) for e in node.iter_expressions() if e is not node.this]
+        if any(part.item for part in (value, *others)):
+            raise values.ambiguous(f"{name_of(node)} of them")
         if value.exact and self.sure is None and all(other.exact for other in others):
             return Value(self._of(_over(node, value.estimate)))
         if value.by_estimate:
@@ -191,6 +193,8 @@ class Rows:
             return made
 
         arguments = [read(e, resolve) for e in function.iter_expressions() if not isinstance(e, exp.Star)]
+        if any(v.item for v in (*keys, *(() if isinstance(function, exp.Count) else arguments))):
+            raise values.ambiguous("a window function of them or in their order")
         aggregate = isinstance(function, exp.Sum | exp.Count | exp.Avg | exp.Min | exp.Max)
         placed = self.sure is None and not self.open and all(k.exact for k in keys)  # rows and their order are certain
         if isinstance(function, RANKS) or (not aggregate and not placed):

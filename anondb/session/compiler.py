@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.session.known import LIKELY, SURE, Column, Known, Sources, projected
-from anondb.session.values import Value
+from anondb.session.values import Value, check_equal
 
 ROWS_HINT = "A release tells counts of persons and of their items: count them, or GROUP BY the item."
 
@@ -64,6 +64,15 @@ class Tables(Protocol):
 
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst, or of the release; None if there is none of this name."""
+        ...
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether the items may be texts or of another type."""
+        ...
+
+    def plain(self, labels: frozenset[str]) -> bool:
+        """Whether texts are spelled as items of every possible type are."""
         ...
 
     def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
@@ -128,11 +137,16 @@ class Compiler:
         repeated = isinstance(node, exp.Union) and not node.args.get("distinct")
         if not repeated and not all(side.exact for side in sides):
             raise unsupported(f"{node.key.upper()} that compares estimates", "Use UNION ALL.")
+        pairs = list(zip(*(side.columns for side in sides), strict=True))
+        for pair in () if repeated else pairs:
+            check_equal(*pair)
         columns = tuple(
             replace(
-                a, bounded=a.bounded or b.bounded, by_estimate=a.by_estimate or b.by_estimate, truth=a.truth or b.truth
+                a,
+                **{k: getattr(a, k) or getattr(b, k) for k in ("bounded", "by_estimate", "truth", "item")},
+                plain=a.plain and b.plain,
             )
-            for a, b in zip(*(side.columns for side in sides), strict=True)
+            for a, b in pairs
         )
         flagged = any(side.flagged for side in sides)
         made = node.copy()

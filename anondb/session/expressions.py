@@ -21,6 +21,12 @@ FILLED = (
 )
 """Operations whose result is NULL only if an operand is."""
 
+NEVER_WRAPPED = (
+    *(exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Cast, exp.Anonymous),
+    *(exp.Array, exp.Struct, exp.Map, exp.Slice, exp.PropertyEQ, exp.Kwarg),
+)
+"""Operands that stand without parentheses; no tree says where the text had some."""
+
 Resolve = Callable[[exp.Expr], Value | None]
 """Looks up columns, aggregates and subqueries; None for other expressions."""
 
@@ -40,16 +46,37 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
         raise unsupported("a subquery in this place")
     if isinstance(node, exp.Escape):
         raise unsupported("ESCAPE")
+    if isinstance(node, exp.Columns):
+        raise unsupported("COLUMNS(...)", "Name the columns.")
     children = [(key, child) for key, child in _children(node)]
     parts = [read(child, resolve) for _, child in children]
+    item = any(part.item for part in parts) and _is_item(node, parts)
     if all(part.exact for part in parts):
-        literal = isinstance(node, exp.Literal | exp.Boolean)
-        return Value(_rebuilt(node, [part.estimate for part in parts]), present=literal)
+        literal, plain = isinstance(node, exp.Literal | exp.Boolean), item or isinstance(node, exp.Null)
+        return Value(_rebuilt(node, [part.estimate for part in parts]), present=literal, item=item, plain=plain)
     value = _inexact(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
     if value.lower is not None and sum(1 for _ in islice(value.lower.walk(), MAX_NODES)) == MAX_NODES:
         raise too_complex("the bounds of an expression with so many operations would take too long")
     filled = isinstance(node, FILLED) or (isinstance(node, exp.Case) and node.args.get("default") is not None)
     return replace(value, present=filled and all(part.present for part in parts))
+
+
+def _is_item(node: exp.Expr, parts: list[Value]) -> bool:
+    """Whether an operation on an item gives an item.
+
+    Raises:
+        InputError: ``ambiguous_item``: what it gives depends on the type of the items.
+    """
+    if all(part.exact for part in parts):
+        if isinstance(node, exp.Cast | exp.TryCast | exp.DPipe | exp.Concat):
+            return False
+        if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
+            return False
+        if isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ | exp.NullSafeNEQ | exp.In | exp.Coalesce | exp.Nullif):
+            values.check_equal(*parts)
+            return isinstance(node, exp.Coalesce | exp.Nullif)
+    order = isinstance(node, exp.GT | exp.GTE | exp.LT | exp.LTE | exp.Between | exp.Ordered)
+    raise values.ambiguous("their order" if order else name_of(node).removesuffix(" in this place") + " of them")
 
 
 def _children(node: exp.Expr) -> list[tuple[str, exp.Expr]]:
@@ -79,8 +106,8 @@ def _rebuilt(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
                 child, exp.Identifier | exp.DataType | exp.Var | exp.Star
             ):
                 operand = next(rest).copy()
-                binary = isinstance(node, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Is)
-                changed.append(exp.paren(operand) if binary and isinstance(operand, exp.Binary | exp.Case) else operand)
+                plain = not isinstance(operand, exp.Condition) or isinstance(operand, NEVER_WRAPPED)
+                changed.append(operand if plain else exp.paren(operand, copy=False))
             else:
                 changed.append(child)
         made.set(key, changed if isinstance(part, list) else changed[0])

@@ -8,14 +8,14 @@ says that the row belongs to the result for every consistent original, ``likely`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
-from anondb.session.values import Value
+from anondb.session.values import Value, check_equal
 
 SURE, LIKELY = "sure", "likely"
 
@@ -30,6 +30,7 @@ class Column:
         by_estimate: whether it depends on estimates without bounds.
         truth: whether it is a condition with bounds.
         present: whether no value is NULL for any original.
+        item, plain: as for ``Value``.
     """
 
     name: str
@@ -37,6 +38,8 @@ class Column:
     by_estimate: bool = False
     truth: bool = False
     present: bool = False
+    item: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,8 @@ def column_value(number: int, column: Column, alias: str) -> Value:
     here = [exp.column(f"c{number}{end}", alias) for end in ("", "_l", "_u")]
     if column.bounded:
         return Value(*here, truth=column.truth, present=column.present)
-    return Value(here[0], by_estimate=column.by_estimate, present=column.present)
+    flags = {name: getattr(column, name) for name in ("by_estimate", "present", "item", "plain")}
+    return Value(here[0], **flags)
 
 
 def projected(values: Sequence[Value]) -> list[exp.Expr]:
@@ -88,7 +92,9 @@ def projected(values: Sequence[Value]) -> list[exp.Expr]:
 def described(names: Sequence[str], values: Sequence[Value]) -> tuple[Column, ...]:
     """The columns of a relation with these values."""
     pairs = zip(names, values, strict=True)
-    return tuple(Column(name, v.lower is not None, v.by_estimate, v.truth, v.present) for name, v in pairs)
+    return tuple(
+        Column(name, v.lower is not None, v.by_estimate, v.truth, v.present, v.item, v.plain) for name, v in pairs
+    )
 
 
 _numbers = count()
@@ -108,6 +114,7 @@ class Sources:
         by_alias: for each source its alias in the query, and its columns.
         sure, likely: the conditions that the row of each flagged source is there.
         asked, open: as for the sources.
+        merged: the aliases of sources with columns that are shown once (USING).
     """
 
     tree: exp.Select = field(default_factory=exp.Select)
@@ -116,6 +123,7 @@ class Sources:
     likely: list[exp.Expr] = field(default_factory=list)
     asked: bool = False
     open: bool = False
+    merged: frozenset[str] = frozenset()
 
     def add(self, relation: Known, alias: str) -> exp.Expr:
         """Register a relation; returns it as a source for FROM or JOIN."""
@@ -139,8 +147,44 @@ class Sources:
         listed = [v for alias, cs in self.by_alias if not table or alias == table for n, v in cs if lowered(n) == name]
         if len(listed) > 1:
             raise unsupported(f"the ambiguous column {node.name!r}", "Write table.column.")
+        if not listed and table in self.merged:
+            raise unsupported(f"the column {node.name!r} of one side of USING", "Write it without its table.")
         return listed[0] if listed else None
 
     def star(self, table: str = "") -> list[tuple[str, Value]]:
         """The columns of all sources, or of one."""
+        if table and lowered(table) in self.merged:
+            raise unsupported("table.* of a table joined by USING", "Name the columns.")
         return [column for alias, cs in self.by_alias if not table or alias == lowered(table) for column in cs]
+
+    def shared(self, name: str, side: str) -> exp.Expr:
+        """Merge a column that the last source shares with one before (USING), in lower case; returns that they are equal.
+
+        Raises:
+            InputError: ``unsupported_query``.
+        """
+        *before, (right, columns) = self.by_alias
+        found = [(m, n) for m, (_, cs) in enumerate(before) for n, (c, _) in enumerate(cs) if lowered(c) == name]
+        others = [v for c, v in columns if lowered(c) == name]
+        if len(found) != 1 or len(others) != 1:
+            raise unsupported(f"USING ({name})")
+        m, n = found[0]
+        (left, cs), other = before[m], others[0]
+        shown, one = cs[n]
+        if not one.exact or not other.exact:
+            raise unsupported(f"USING ({name})")
+        check_equal(one, other)
+        equal = exp.EQ(this=one.estimate.copy(), expression=other.estimate.copy())
+        if side in ("RIGHT", "FULL"):  # the column without the name of a table has the values of both sides
+            both = exp.Coalesce(this=one.estimate.copy(), expressions=[other.estimate.copy()])
+            before[m : m + 1] = [(left, cs[:n]), ("", [(shown, replace(one, estimate=both))]), (left, cs[n + 1 :])]
+        self.merged |= {left, right}
+        self.by_alias = [*before, (right, [(c, v) for c, v in columns if lowered(c) != name])]
+        return equal
+
+    def missing(self, side: str) -> None:
+        """The rows of the sources before the last one, or of the last one, may be missing in an outer join."""
+        last = len(self.by_alias) - 1
+        for n, (alias, columns) in enumerate(self.by_alias):
+            if side == "FULL" or (side == "LEFT" and n == last) or (side == "RIGHT" and n < last):
+                self.by_alias[n] = alias, [(c, replace(v, present=False)) for c, v in columns]

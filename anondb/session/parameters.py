@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
@@ -89,16 +91,39 @@ def _numbered(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _literal(value: Any) -> exp.Expr:
-    if hasattr(value, "item") and not isinstance(value, str | bytes):  # a number of NumPy
+    if getattr(value, "ndim", 0):
+        raise InputError("A parameter is an array.", code="bad_parameter", hint="Pass a list, or one value of it.")
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    elif isinstance(value, np.generic) and not isinstance(value, np.timedelta64):
         value = value.item()
+    if isinstance(value, str):
+        _check_text(value)
     if isinstance(value, str | bool | int | None):
         return exp.convert(value)
+    if isinstance(value, float | Decimal) and not math.isfinite(value):
+        return exp.cast(exp.Literal.string(str(value)), "DOUBLE")
     if isinstance(value, float | Decimal):
         return exp.Literal.number(format(Decimal(str(value)), "f"))
+    if isinstance(value, datetime) and value == value:  # pandas has a datetime that is none
+        kind = "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ"
+        return exp.cast(exp.Literal.string(value.isoformat(" ")), kind)
     if isinstance(value, datetime):
-        return exp.cast(exp.Literal.string(value.isoformat(" ")), "TIMESTAMP")
+        return exp.null()
     if isinstance(value, date):
         return exp.cast(exp.Literal.string(value.isoformat()), "DATE")
     if isinstance(value, list | tuple):
         return exp.Array(expressions=[_literal(v) for v in value])
-    raise InputError("A parameter has a type that cannot be written in SQL.", code="bad_parameter")
+    raise InputError(
+        "A parameter has a type that cannot be written in SQL.",
+        code="bad_parameter",
+        hint="Pass a text, a number, a date, a list of these, or None.",
+    )
+
+
+def _check_text(value: str) -> None:
+    """Refuse a text that DuckDB cannot hold."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError("A parameter is not valid Unicode: it has a lone surrogate.", code="bad_parameter") from None

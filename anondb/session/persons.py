@@ -20,6 +20,7 @@ from anondb.session.dimensions import Dimensions
 from anondb.session.keys import Domain, Key, domain, equal_to
 from anondb.session.known import Column, Known
 from anondb.session.sources import grouped
+from anondb.session.spelling import gives_items
 
 MAX_GROUPS = 1_000
 Bounds = tuple[float | None, float | None, float | None]
@@ -36,6 +37,15 @@ class Counts(Protocol):
 
     def id_column(self, table: exp.Table) -> str | None:
         """The id column of a table of persons, in lower case; None for other tables."""
+        ...
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether the items may be texts or of another type."""
+        ...
+
+    def plain(self, labels: frozenset[str]) -> bool:
+        """Whether texts are spelled as items of every possible type are."""
         ...
 
     def answer(self, tree: exp.Select) -> list[Row]:
@@ -157,7 +167,8 @@ class Persons:
                 replaced[call] = composed(converter.expression(call), basics, kind_of)
         rows = self._rows(base, domains, basics, _largest(node, replaced))
         tree = self.counts.put([d.kind for d in domains], rows, len(basics))
-        columns = [Column(f"#k{n}") for n in range(len(keys))]
+        spelled = [gives_items(d, base, self.counts) for d in domains]
+        columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(spelled)]
         columns += [Column(f"#{n}", bounded=True, present=_is_count(basic)) for n, basic in enumerate(basics)]
         some = self.counts.suppressed and any(d.values is None and d.of_items for d in domains)
         known = Known(tree, tuple(columns), flagged=bool(keys), open=some)
@@ -187,6 +198,7 @@ class Persons:
                 made.set(key, [p.copy() for p in part] if isinstance(part, list) else part.copy())
         for inner in _subqueries(made):
             prepared = self._prepared(inner, compiler.ctes(inner, env), compiler)
+            self._check_place(inner, prepared is inner)
             if prepared is not inner:
                 inner.replace(prepared)
             elif isinstance(inner.find_ancestor(exp.In, exp.Subquery, exp.From, exp.Join, exp.Exists), exp.Subquery):
@@ -216,6 +228,19 @@ class Persons:
             converter.check_rows(node.args["having"])
             made.set("having", exp.Having(this=converter.condition(node.args["having"].this)))
         return made
+
+    @staticmethod
+    def _check_place(node: exp.Expr, known: bool) -> None:
+        """Refuse a subquery that is a condition by itself, and EXISTS over known rows."""
+        place = node.parent
+        while isinstance(place, exp.Subquery | exp.Paren):
+            place = place.parent
+        if known and isinstance(place, exp.Exists):
+            raise unsupported("EXISTS over a table of your own", "Write column IN (SELECT ... FROM ...).")
+        if isinstance(place, exp.Where | exp.Connector | exp.Not) or (
+            isinstance(place, exp.Join) and place.args.get("on") is not None and node in place.args["on"].walk()
+        ):
+            raise unsupported("a subquery as a condition", "Compare it, or use IN.")
 
     def _listed_values(self, node: exp.Expr, env: Env, compiler: Compiler) -> None:
         """Replace ``IN (subquery of known rows)`` by a list of its values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
@@ -21,12 +22,16 @@ from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, Nu
 from anondb.query.rewriter import Reader, shown_forms
 from anondb.session.keys import Key
 from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
+from anondb.session.names import not_accepted
 from anondb.session.persons import Bounds, Row
+from anondb.session.result import fetched
 from anondb.session.unknown import unknown_items
 from anondb.session.values import Value
 
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
+
+MAX_SPELLINGS = 100_000  # values of a column of the desk whose spelling is checked
 
 
 class Desk:
@@ -35,6 +40,7 @@ class Desk:
     def __init__(self, engine: DuckDBEngine) -> None:
         self.engine = engine
         self._columns: dict[str, tuple[str, dict[str, str]]] = {}
+        self.plain: dict[str, list[bool]] = {}
         self._temporary: list[Table] = []
 
     @property
@@ -49,6 +55,7 @@ class Desk:
 
     def remove(self, name: str) -> None:
         """Remove a table of the analyst."""
+        self.plain.pop(lowered(name), None)
         self._columns.pop(lowered(name), None)
 
     def table(self, node: exp.Table) -> Known | None:
@@ -168,11 +175,7 @@ class Releases:
         bound = [release.original.accepted(sql, self._desk.shapes) for release in self._opened]
         self.forms = frozenset(bound[0]).intersection(*bound)
         if not self.forms:
-            raise InputError(
-                "DuckDB does not accept this query for the original table.",
-                code="bad_sql",
-                hint="Test it on a table with the same columns.",
-            )
+            raise not_accepted(tree, (*self.shapes, *self._desk.shapes))
         return next(bound[0][form] for form in bound[0] if form in self.forms)
 
     def unqualified(self, tree: exp.Expr) -> exp.Expr:
@@ -262,7 +265,7 @@ class Releases:
 
     def rows(self, tree: exp.Query) -> list[Row]:
         """Run a query on the desk."""
-        return materialized(self._desk.engine, tree).fetchall()
+        return fetched(materialized(self._desk.engine, tree))
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk."""
@@ -271,6 +274,8 @@ class Releases:
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst, or of an object of a single release."""
         known = self._desk.table(node)
+        if known is not None and self.ambiguous:
+            return self._spelled(node.name, known)
         if known is not None or node.db or lowered(node.name) not in SHOWN or len(self._opened) > 1:
             return known
         release = self._opened[0]
@@ -281,4 +286,32 @@ class Releases:
         with self._desk.engine.registered(columns) as source:
             self._desk.engine.create(Desk.place(node.name), exp.select("*").from_(source.expression()))
         self._desk.add(node.name, Desk.place(node.name))
-        return self._desk.table(node)
+        return self.table(node)
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether the items may be texts or of another type."""
+        return all(release.original.kinds for release in self._opened)
+
+    def plain(self, labels: frozenset[str]) -> bool:
+        """Whether texts are spelled as items of every possible type are."""
+        try:
+            for release in self._opened:
+                release.original.check_labels(labels)
+        except InputError:
+            return False
+        return True
+
+    def _spelled(self, name: str, known: Known) -> Known:
+        """A table of the desk, with the columns marked that are spelled as items are."""
+        marks = self._desk.plain.get(lowered(name))
+        if marks is None:
+            source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("t")))
+            marks = []
+            for n in range(len(known.columns)):
+                text = exp.cast(exp.column(f"c{n}", "t"), "VARCHAR")
+                listed = exp.select(text).distinct().from_(source).limit(MAX_SPELLINGS + 1)
+                labels = [label for (label,) in self.rows(listed) if label is not None]
+                marks.append(len(labels) <= MAX_SPELLINGS and self.plain(frozenset(labels)))
+            self._desk.plain[lowered(name)] = marks
+        return replace(known, columns=tuple(replace(c, plain=p) for c, p in zip(known.columns, marks, strict=True)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +38,7 @@ class Result:
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows, as Python values."""
-        if any(kind.endswith("TIME ZONE") for kind in self.types):  # for these, DuckDB itself needs the package pytz
-            return list(zip(*(column.to_pylist() for column in self.arrow().columns), strict=True))
-        return self._relation.fetchall()
+        return fetched(self._relation)
 
     def df(self) -> pd.DataFrame:
         """The rows as a data frame of pandas."""
@@ -53,8 +52,7 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values; dates and other values without a form in JSON are texts."""
-        plain = (bool, int, float, str, type(None))
-        rows = [[v if isinstance(v, plain) else str(v) for v in row] for row in self.fetchall()]
+        rows = [[v if _is_plain(v) else str(v) for v in row] for row in self.fetchall()]
         return {"columns": self.columns, "rows": rows, "notes": self.notes}
 
     def __len__(self) -> int:
@@ -81,6 +79,20 @@ class Result:
     def _remarks(self) -> list[str]:
         more = len(self) - SHOWN_ROWS
         return [*([f"({more:,} more rows)"] if more > 0 else []), *(f"note: {note}" for note in self.notes)]
+
+
+def fetched(rows: duckdb.DuckDBPyRelation) -> list[tuple[Any, ...]]:
+    """All rows of a relation, as Python values."""
+    if any("TIME ZONE" in str(kind) for kind in rows.types):  # for these, DuckDB itself needs the package pytz
+        return list(zip(*(column.to_pylist() for column in rows.to_arrow_table().columns), strict=True))
+    return rows.fetchall()
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON has a form for a value; it has none for infinity."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, bool | int | str | None)
 
 
 def _shown(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from sqlglot import exp
 
@@ -15,9 +16,11 @@ from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.session.expressions import read
 from anondb.session.known import LIKELY, SURE, Known, Sources, described, projected
 from anondb.session.sources import first_column, grouped, source_rows
-from anondb.session.values import Value, constant
+from anondb.session.values import Value, ambiguous, check_equal, constant
 
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
+
+ITEM_NOTE = "Items are ordered as texts; in the original they may be numbers or the like, with another order."
 
 
 class SelectRows:
@@ -78,40 +81,28 @@ class SelectRows:
         only(join, "this", "side", "kind", "on", "using")
         if join.kind in ("SEMI", "ANTI"):
             raise unsupported(f"{join.kind} JOIN of known rows", "Use IN or NOT IN.")
-        before, flags = len(self.sources.by_alias), len(self.sources.sure)
+        flags = len(self.sources.sure)
         source = self._source(join.this)
         if join.side and (len(self.sources.sure) > flags or (join.side != "LEFT" and flags)):
             raise unsupported(f"{join.side} JOIN of rows that an estimate chose")
-        on = None
+        conditions = []
         if join.args.get("on") is not None:
             condition = read(join.args["on"], self.resolve)
             if not condition.exact:
                 raise unsupported("a join on an estimate", "Write the condition into WHERE.")
-            on = condition.estimate
-        for identifier in join.args.get("using") or ():
-            on = (
-                exp.and_(on, self._using(identifier.name, before))
-                if on is not None
-                else self._using(identifier.name, before)
-            )
-        made = exp.Join(this=source, side=join.side or None, kind=join.kind or None, on=on)
+            conditions.append(condition.estimate)
+        shared = [lowered(identifier.name) for identifier in join.args.get("using") or ()]
+        conditions += [self.sources.shared(name, join.side) for name in shared]
+        self.sources.missing(join.side)
+        made = exp.Join(this=source, side=join.side or None, kind=join.kind or None, on=_all(conditions))
         self.sources.tree.append("joins", made)
-
-    def _using(self, name: str, before: int) -> exp.Expr:
-        sides = []
-        for part in (self.sources.by_alias[:before], self.sources.by_alias[before:]):
-            values = [v for _, columns in part for n, v in columns if lowered(n) == lowered(name)]
-            if len(values) != 1 or not values[0].exact:
-                raise unsupported(f"USING ({name})")
-            sides.append(values[0].estimate)
-        alias, columns = self.sources.by_alias[before]
-        self.sources.by_alias[before] = alias, [(n, v) for n, v in columns if lowered(n) != lowered(name)]
-        return exp.EQ(this=sides[0].copy(), expression=sides[1].copy())
 
     # ---------------------------------------------------------------- names
 
     def resolve(self, node: exp.Expr) -> Value | None:
         """Look up what is not an operation: columns, aggregates, window functions, subqueries."""
+        if isinstance(node, exp.Literal) and self.compiler.tables.ambiguous:
+            return Value(node.copy(), present=True, plain=self.compiler.tables.plain(frozenset({node.name})))
         if self.facts is not None:
             if node in self.facts.counts:
                 return read(self.facts.counts[node], self.resolve)
@@ -186,6 +177,7 @@ class SelectRows:
         left, relation = read(node.this, self.resolve), self.compiler.query(node.args["query"], self.env)
         if not left.exact or not relation.exact or len(relation.columns) != 1:
             raise unsupported("IN with a subquery of estimates")
+        check_equal(left, *relation.columns)
         return Value(exp.In(this=left.estimate.copy(), query=exp.Subquery(this=first_column(relation))))
 
     def _exists(self, node: exp.Exists) -> Value:
@@ -195,7 +187,7 @@ class SelectRows:
         if not isinstance(inner, exp.Select) or not self.compiler.people.of_persons(
             inner, self.compiler.ctes(inner, self.env)
         ):
-            raise unsupported("EXISTS of known rows")
+            raise unsupported("EXISTS over a table of your own", "Write column IN (SELECT ... FROM ...).")
         counted = inner.copy()
         counted.set("expressions", [exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))])
         return self._scalar(exp.Subquery(this=counted))
@@ -303,6 +295,10 @@ class SelectRows:
             raise unsupported("ORDER BY ALL", "Name the columns.")
         by = [self._ordered(o, values) for o in (order.expressions if order is not None else ())]
         cut = any(self.node.args.get(key) is not None for key in ("limit", "offset"))
+        if any(value.item for value in takewhile(lambda v: v.exact, by)):
+            if cut:
+                raise ambiguous("which rows come first")
+            self.compiler.notes[ITEM_NOTE] = None
         return cut and (self._shown.sure is not None or self._shown.open or not all(value.exact for value in by))
 
     def _order(self, values: Sequence[Value]) -> None:

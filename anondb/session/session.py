@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,9 +13,9 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.data.sources import is_file
-from anondb.engine import DuckDBEngine
+from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import desk_engine, materialized
-from anondb.errors import InputError
+from anondb.errors import EngineError, InputError
 from anondb.query import OpenRelease, parse
 from anondb.query.parsing import lowered
 from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_release
@@ -70,6 +70,8 @@ def open_session(
     """
     options: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads, "on_statement": on_statement}
     options["max_seconds"] = ANALYST_SECONDS if max_seconds is None else max_seconds
+    if not _is_limit(options["max_seconds"]):
+        raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
     with contextlib.ExitStack() as stack:
         sealed = [stack.enter_context(sealed_release(path, **options)) for path in _paths(files)]
         _check_alike(sealed)
@@ -80,7 +82,12 @@ def open_session(
 
 def _paths(files: Sources) -> list[str]:
     """The paths of the files; a pattern stands for all files that match it."""
-    listed = [files] if isinstance(files, str | os.PathLike) else list(files)
+    listed = [files] if isinstance(files, str | os.PathLike) else files
+    if not isinstance(listed, Iterable) or isinstance(listed, bytes):
+        raise _no_path()
+    listed = list(listed)
+    if not all(isinstance(file, str | os.PathLike) for file in listed):
+        raise _no_path()
     paths: list[str] = []
     for path in (os.fspath(file) for file in listed):
         matching = [] if Path(path).exists() or not glob.has_magic(path) else sorted(glob.glob(path))
@@ -90,6 +97,19 @@ def _paths(files: Sources) -> list[str]:
     if len({os.path.realpath(p) for p in paths}) < len(paths):
         raise InputError("A file is listed twice.", code="different_releases", hint="Name each file once.")
     return paths
+
+
+def _no_path() -> InputError:
+    return InputError(
+        "The files of a session are a path or a list of paths.",
+        code="bad_path",
+        hint="Pass a text or a pathlib.Path, such as 'spring.duckdb' or 'weeks/*.duckdb'.",
+    )
+
+
+def _is_limit(seconds: Any) -> bool:
+    """Whether a time limit is a number of seconds above 0."""
+    return isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < 10**6
 
 
 def _check_alike(sealed: Sequence[SealedRelease]) -> None:
@@ -112,7 +132,7 @@ class Session:
     """A session on sealed files, which are read-only and locked. ``open_session`` opens it; close it, or use ``with``."""
 
     def __init__(self, sealed: Sequence[SealedRelease], desk: DuckDBEngine, resources: contextlib.ExitStack) -> None:
-        self._resources = resources
+        self._resources, self._closed = resources, False
         self._desk = Desk(desk)
         self._releases = Releases([OpenRelease(s.engine, s.schema) for s in sealed], self._desk)
 
@@ -145,17 +165,18 @@ class Session:
             InputError: ``bad_sql``, ``bad_parameter``, ``unsupported_query`` with the construct at fault,
                 ``query_too_complex`` or ``ambiguous_item``.
         """
+        self._check_open()
         if bounds not in ("columns", "none"):
             raise InputError("bounds is 'columns' or 'none'.", code="bad_parameter")
         tree = self._releases.unqualified(with_parameters(parse(numbered(query)), parameters))
         bound = self._releases.bind(tree)
         try:
             known, notes = self._compiled(tree)
-            listed, columns = _output(known, bound, bounds == "columns")
+            listed, columns, remarks = _output(known, bound, bounds == "columns")
             rows = materialized(self._desk.engine, _select(known, listed))
         finally:
             self._desk.sweep()
-        return Result(rows, columns, notes)
+        return Result(rows, columns, [*notes, *remarks])
 
     def _compiled(self, tree: exp.Expr) -> tuple[Known, list[str]]:
         """The rows of a query, and its notes.
@@ -180,6 +201,7 @@ class Session:
         Raises:
             InputError: ``bad_name``: a table of the release has this name; or ``data`` cannot be read.
         """
+        self._check_open()
         if not isinstance(name, str) or not name:
             raise InputError("The name of a table must be a text.", code="bad_name")
         if lowered(name) in {lowered(n) for n, _ in self._releases.shapes}:
@@ -189,19 +211,25 @@ class Session:
         elif hasattr(data, "to_arrow_table"):
             data = data.to_arrow_table()
         place = Desk.place(name)
-        self.unregister(name)
-        with self._desk.engine.registered(data) as source:
+        with _readable(self._desk.engine, data) as source:
+            self.unregister(name)
             self._desk.engine.create(place, exp.select("*").from_(source.expression()))
         self._desk.add(name, place)
 
     def unregister(self, name: str) -> None:
         """Remove a table that was registered; nothing happens if there is none."""
+        self._check_open()
         self._desk.remove(name)
         self._desk.engine.drop(Desk.place(name))
 
     def close(self) -> None:
         """Close the files. Results stay."""
+        self._closed = True
         self._resources.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InputError("The session is closed.", code="closed", hint="Open the file again with anondb.open.")
 
     def __enter__(self) -> Session:
         return self
@@ -216,6 +244,21 @@ class Session:
         return f"<anondb session: {tables}>"
 
 
+@contextlib.contextmanager
+def _readable(engine: DuckDBEngine, data: Any) -> Iterator[Table]:
+    """Data of the analyst as a view of an engine during the block."""
+    with contextlib.ExitStack() as stack:
+        try:
+            view = stack.enter_context(engine.registered(data))
+        except (TypeError, EngineError):
+            raise InputError(
+                "The data of a table cannot be read.",
+                code="bad_type",
+                hint="Pass a data frame, an Arrow table, a relation of DuckDB, or the path of a CSV or Parquet file.",
+            ) from None
+        yield view
+
+
 def _read_file(path: str) -> Any:
     """A CSV or Parquet file as an Arrow table; DuckDB finds the types of its columns."""
 
@@ -228,7 +271,8 @@ def _read_file(path: str) -> Any:
     rows = exp.Table(this=exp.Anonymous(this=function, expressions=[exp.Literal.string(os.path.abspath(path))]))
     loader = DuckDBEngine.open()
     try:
-        return loader.guarded(loader.relation(exp.select("*").from_(rows)).to_arrow_table, unreadable)
+        text = exp.select("*").from_(rows).sql("duckdb")
+        return loader.guarded(lambda: loader.connection.sql(text).to_arrow_table(), unreadable)
     finally:
         loader.close()
 
@@ -245,8 +289,10 @@ def _unique(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def _output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tuple[list[exp.Expr], list[str]]:
-    """The expressions and names of the columns that the analyst sees.
+def _output(
+    known: Known, bound: Sequence[tuple[str, str]], bounds: bool
+) -> tuple[list[exp.Expr], list[str], list[str]]:
+    """The expressions and names of the columns that the analyst sees, and notes on them.
 
     Args:
         known: the rows.
@@ -257,6 +303,7 @@ def _output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tup
     types = [kind for _, kind in bound] or [""] * len(names)
     listed: list[exp.Expr] = []
     columns: list[str] = []
+    notes: list[str] = []
     for n, (name, kind, column) in enumerate(zip(names, types, known.columns, strict=True)):
         estimate, lower, upper = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u"))
         columns.append(name)
@@ -266,13 +313,23 @@ def _output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tup
             listed.append(exp.Case(ifs=decided))
             continue
         listed.append(estimate)
-        if column.bounded and bounds and numeric:
-            listed += [lower, upper]
+        if column.by_estimate or (column.bounded and not numeric):
+            notes.append(f"The column {name!r} is computed from estimates, and has no bounds.")
+        elif column.bounded and bounds:
+            listed += [_finite(lower, kind), _finite(upper, kind)]
             columns += [f"{name}_lower", f"{name}_upper"]
     if known.asked:
         listed.append(exp.column("sure", "result"))
         columns.append(CERTAIN)
-    return listed, _unique(columns)
+    return listed, _unique(columns), notes
+
+
+def _finite(end: exp.Expr, kind: str) -> exp.Expr:
+    """A bound; none if it is infinite, such as the logarithm of 0."""
+    if not kind.startswith(("FLOAT", "DOUBLE")):
+        return end
+    finite = exp.Anonymous(this="isfinite", expressions=[exp.cast(end.copy(), "DOUBLE")])
+    return exp.Case(ifs=[exp.If(this=finite, true=end)])
 
 
 def _select(known: Known, listed: Sequence[exp.Expr]) -> exp.Query:

@@ -32,7 +32,7 @@ def source_rows(compiler: Compiler, node: exp.Expr, env: Env) -> tuple[Known, st
         else:
             relation = compiler.tables.table(node)
     elif isinstance(node, exp.Values):
-        relation = _values(node)
+        relation = _values(node, compiler)
     else:
         raise unsupported(name_of(node))
     if relation is None:
@@ -48,7 +48,7 @@ def _renamed(relation: Known, alias: exp.Expr) -> Known:
     return replace(relation, columns=(*renamed, *relation.columns[len(renamed) :]))
 
 
-def _values(node: exp.Values) -> Known:
+def _values(node: exp.Values, compiler: Compiler) -> Known:
     """Rows that are written in the query."""
     if node.find(exp.Column, exp.Query):
         raise unsupported("VALUES of something else than literals")
@@ -60,6 +60,14 @@ def _values(node: exp.Values) -> Known:
         alias=exp.TableAlias(this=exp.to_identifier("v"), columns=[exp.to_identifier(f"c{n}") for n in range(width)]),
     )
     listed = [Value(exp.column(f"c{n}", "v")) for n in range(width)]
+    if compiler.tables.ambiguous:
+        cells = [[bare(row.expressions[n]) for row in node.expressions] for n in range(width)]
+        written = [all(isinstance(c, exp.Literal) for c in column) for column in cells]
+        plain = [
+            w and compiler.tables.plain(frozenset(c.name for c in column))
+            for w, column in zip(written, cells, strict=True)
+        ]
+        listed = [replace(value, plain=p) for value, p in zip(listed, plain, strict=True)]
     return Known(exp.select(*projected(listed)).from_(made), described(names, listed))
 
 

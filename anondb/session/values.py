@@ -13,11 +13,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from anondb.errors import InputError
 from anondb.query.refusals import name_of, unsupported
+
+if TYPE_CHECKING:
+    from anondb.session.known import Column
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Value:
         by_estimate: whether it has no bounds because it depends on estimates, such as a rank.
         truth: whether it is a boolean with bounds.
         present: whether it is not NULL for any original.
+        item: whether it is an item that is a text here, but may be a number or the like in the original.
+        plain: whether it equals such an item as a text if and only if it does in the original.
     """
 
     estimate: exp.Expr
@@ -38,6 +44,8 @@ class Value:
     by_estimate: bool = field(default=False, kw_only=True)
     truth: bool = field(default=False, kw_only=True)
     present: bool = field(default=False, kw_only=True)
+    item: bool = field(default=False, kw_only=True)
+    plain: bool = field(default=False, kw_only=True)
 
     @property
     def exact(self) -> bool:
@@ -67,6 +75,25 @@ class Value:
 COMPARISONS = exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE
 RISING = exp.Round | exp.Floor | exp.Ceil | exp.Sqrt | exp.Ln | exp.Exp | exp.Trunc
 """Functions that never fall while their first argument rises."""
+
+
+def ambiguous(what: str) -> InputError:
+    """The error ``ambiguous_item`` for a use of items that depends on their type."""
+    return InputError(
+        f"The items of the release may be texts or of another type, such as numbers, which changes {what}.",
+        code="ambiguous_item",
+        hint="Convert the items first, to VARCHAR or to their own type, such as CAST(item AS BIGINT).",
+    )
+
+
+def check_equal(*values: Value | Column) -> None:
+    """Refuse to compare items with values that may be other spellings of them.
+
+    Raises:
+        InputError: ``ambiguous_item``.
+    """
+    if any(v.item for v in values) and not all(v.item or v.plain for v in values):
+        raise ambiguous("which values equal them")
 
 
 def _paren(node: exp.Expr) -> exp.Expr:

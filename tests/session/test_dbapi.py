@@ -130,3 +130,11 @@ def test_polars(connection: dbapi.Connection) -> None:
         "SELECT count(*) AS n FROM sales WHERE item = ?", connection, execute_options={"parameters": ["milk"]}
     )
     assert asked.columns == ["n", "n_lower", "n_upper"]
+
+
+@pytest.mark.parametrize("size", [-1, 1.5, "2", True])
+def test_fetchmany_needs_a_number_of_rows(connection: dbapi.Connection, size: object) -> None:
+    cursor = connection.cursor().execute("SELECT 1")
+    with pytest.raises(dbapi.ProgrammingError):
+        cursor.fetchmany(size)  # type: ignore[arg-type]
+    assert cursor.fetchmany(0) == [] and len(cursor.fetchmany(2)) == 1

@@ -169,3 +169,12 @@ def test_polars(engine: Any) -> None:
     with engine.connect() as connection:
         frame = pl.read_database("SELECT item, count(*) AS n FROM sales GROUP BY item", connection)
     assert frame.columns == ["item", "n", "n_lower", "n_upper"] and frame.height == 6
+
+
+@pytest.mark.parametrize(
+    "options", ["tables=x", "files=x", "threads=two", "max_seconds=soon", "bounds=all", "threads=1&threads=2"]
+)
+def test_an_option_of_the_url_that_is_not_valid(shop: Path, options: str) -> None:
+    with pytest.raises(sa.exc.ArgumentError) as error:
+        sa.create_engine(f"anondb:///{shop / 'supports.duckdb'}?{options}").connect()
+    assert "bounds" in str(error.value)

@@ -1,0 +1,299 @@
+"""Odd queries, tables and arguments: they give what DuckDB gives on the original, or a typed error that helps."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from session.conftest import Named
+
+import anondb
+from anondb.session import Session
+
+KNOWN = pd.DataFrame({"x": [1, 2, 3], "s": ["ab", "cd", "ef"]})
+ROWS = "(VALUES (1, TRUE, FALSE, 'ab'), (2, FALSE, TRUE, 'cd'), (3, NULL, NULL, 'ef')) k(x, a, b, s)"
+
+
+def equal(session: Session, sql: str) -> None:
+    assert session.sql(sql).fetchall() == duckdb.sql(sql).fetchall()
+
+
+def refused(session: Session, sql: str, *words: str, code: str = "unsupported_query") -> None:
+    with pytest.raises(anondb.AnondbError) as error:
+        session.sql(sql)
+    assert error.value.code == code and all(word in str(error.value) for word in words), str(error.value)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(NOT a) IS NULL",
+        "(s || 'q')[3]",
+        "(NOT a) < b",
+        "(NOT a) BETWEEN false AND b",
+        "(s || 'Q') COLLATE NOCASE = 'abq'",
+        "-(-x) - (x - (1 - x))",
+        "(a IS DISTINCT FROM b) = b",
+        "s[1 : x - 1]",
+        "DATE '2024-01-31' + INTERVAL (x + 1) DAY - DATE '2024-01-01'",
+        "MAP {'a': x + 1}",
+        "struct_pack(q := x + 1).q",
+        "(x IN (1, 1 + 1)) IS TRUE",
+        "(CASE WHEN a THEN s ELSE 'zz' END)[1]",
+        "(x + 1)::VARCHAR || (a OR b)::INTEGER",
+    ],
+)
+def test_parentheses_are_kept(named: Named, expression: str) -> None:
+    equal(named[1], f"SELECT x, {expression} AS e FROM {ROWS} ORDER BY x")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT x FROM {ROWS} RIGHT JOIN (VALUES (1), (5)) v(x) USING (x) ORDER BY x",
+        f"SELECT * FROM {ROWS} FULL JOIN (VALUES (1, 'ab', 7), (5, 'q', 8)) v(x, s, z) USING (x, s) ORDER BY x",
+        f"SELECT x, z, w FROM {ROWS} FULL JOIN (VALUES (1, 2), (5, 3)) v(x, z) USING (x) "
+        "LEFT JOIN (VALUES (5, 9)) u(x, w) USING (x) ORDER BY x",
+        f"SELECT x, v.z FROM {ROWS} JOIN (VALUES (1, 2)) v(x, z) USING (x)",
+    ],
+)
+def test_a_column_of_using_has_the_values_of_both_sides(named: Named, sql: str) -> None:
+    equal(named[1], sql)
+
+
+def test_one_side_of_using_is_refused(named: Named) -> None:
+    joined = f"FROM {ROWS} FULL JOIN (VALUES (1), (5)) v(x) USING (x)"
+    refused(named[1], f"SELECT k.x {joined}", "'x'", "without its table")
+    refused(named[1], f"SELECT v.* {joined}", "USING")
+
+
+def test_a_count_of_an_outer_join_may_be_missing(named: Named) -> None:
+    counted = "(SELECT 1 AS x, count(DISTINCT tid) AS n FROM sales) c"
+    (one, two) = (
+        named[1]
+        .sql(f"SELECT n IS NULL AS e FROM (VALUES (1), (2)) v(x) LEFT JOIN {counted} USING (x) ORDER BY x")
+        .fetchall()
+    )
+    assert two[0] is not False and one[0] is not True
+
+
+def test_a_date_of_a_count_has_a_note(named: Named) -> None:
+    result = named[1].sql("SELECT DATE '2024-01-01' + count(DISTINCT tid)::INT AS day FROM sales")
+    assert any("'day'" in note and "no bounds" in note for note in result.notes)
+
+
+def test_infinite_bounds_are_none(named: Named) -> None:
+    rare = " AND ".join(f"tid IN (SELECT tid FROM sales WHERE item = '{item}')" for item in ("dates", "figs", "bread"))
+    result = named[1].sql(f"SELECT ln(count(DISTINCT tid)) AS n FROM sales WHERE {rare}")
+    assert result.fetchall()[0][1] is None
+    text = json.dumps(named[1].sql("SELECT ln(count(DISTINCT tid) * 0) AS n, 'inf'::DOUBLE AS e FROM sales").to_json())
+    assert "Infinity" not in text
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT COLUMNS('item|price') FROM prices", ("COLUMNS", "Name the columns")),
+        ("SELECT count(*) FROM sales WHERE (SELECT true)", ("a subquery as a condition",)),
+        ("SELECT count(*) FROM sales WHERE item = 'milk' AND NOT ((SELECT true))", ("a subquery as a condition",)),
+        (
+            "SELECT count(*) FROM sales WHERE EXISTS (SELECT 1 FROM prices p WHERE p.item = sales.item)",
+            ("EXISTS", "IN"),
+        ),
+        ("SELECT count(*) FROM prices WHERE EXISTS (SELECT 1 FROM food)", ("EXISTS", "IN")),
+    ],
+)
+def test_refused_by_name(named: Named, sql: str, words: tuple[str, ...]) -> None:
+    refused(named[1], sql, *words)
+
+
+def test_a_failing_cast_has_a_hint(named: Named) -> None:
+    refused(named[1], "SELECT item::INTEGER FROM prices", "TRY_CAST", code="refused")
+    with pytest.raises(anondb.AnondbError) as error:
+        named[1].sql("SELECT item::INTEGER FROM prices")
+    assert "milk" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT count(*) FROM sales WHERE itm = 'milk'", ("column 'itm'",)),
+        ('SELECT count(*) FROM sales WHERE item = "milk"', ("column 'milk'", "single quotes")),
+        ("SELECT count(*) FROM sale", ("table 'sale'", "sales")),
+        ("WITH a AS (SELECT item AS i FROM prices) SELECT i, item AS x FROM a JOIN food ON nod = i", ("column 'nod'",)),
+        ("SELECT upper(tid) FROM sales", ("for the original table. ",)),
+    ],
+)
+def test_a_name_that_does_not_exist_is_said(named: Named, sql: str, words: tuple[str, ...]) -> None:
+    refused(named[1], sql, *words, code="bad_sql")
+
+
+# --- items that may be whole numbers --------------------------------------------------------------------------------
+
+LISTED = "(SELECT item, count(*) AS n FROM sales GROUP BY item) l"
+OF_NUMBERS = [
+    "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 2",
+    "SELECT item, count(*) AS n FROM sales GROUP BY item HAVING item = '2' OR item IN ('3')",
+    "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY CAST(item AS BIGINT) LIMIT 1",
+    "SELECT item, sum(count(*)) OVER (ORDER BY item::BIGINT) AS n FROM sales GROUP BY item",
+    "SELECT item || 'x' AS k, count(*) AS n FROM sales GROUP BY 1",
+    f"SELECT count(DISTINCT item) AS n, min(CAST(item AS BIGINT)) AS m FROM {LISTED}",
+    f"SELECT item, n, price FROM {LISTED} JOIN prices USING (item)",
+    f"SELECT item, n FROM {LISTED} JOIN (VALUES ('2', 7)) v(item, w) USING (item)",
+    f"SELECT coalesce(item, '5') AS k, n FROM {LISTED} WHERE item IS NOT DISTINCT FROM '10'",
+    f"SELECT item FROM {LISTED} WHERE n > 3 UNION ALL SELECT item FROM labels",
+]
+AMBIGUOUS = [
+    "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY item LIMIT 1",
+    "SELECT item, sum(count(*)) OVER (ORDER BY item) AS n FROM sales GROUP BY item",
+    "SELECT item, row_number() OVER (ORDER BY item) AS n FROM sales GROUP BY item",
+    "SELECT item, count(*) AS n FROM sales GROUP BY item HAVING item > '2'",
+    "SELECT least(item, '3') AS k, count(*) AS n FROM sales GROUP BY 1",
+    f"SELECT min(item) AS m FROM {LISTED}",
+    f"SELECT item IN ('02') AS b FROM {LISTED}",
+    f"SELECT string_agg(item, ',' ORDER BY item) AS t FROM {LISTED}",
+    f"SELECT lag(item) OVER (ORDER BY n) AS k FROM {LISTED}",
+    f"SELECT l.item, n FROM {LISTED} JOIN labels USING (item)",
+    f"SELECT l.item, n FROM {LISTED} JOIN labels t ON t.item = l.item",
+    f"SELECT n FROM {LISTED} WHERE item IN (SELECT item FROM labels)",
+    f"SELECT item, n FROM {LISTED} JOIN (VALUES ('02', 7)) v(item, w) USING (item)",
+]
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A session on a release of items that are whole numbers, and the originals: with whole numbers, and with texts."""
+    folder = tmp_path_factory.mktemp("numbers")
+    baskets = [[2]] * 10 + [[10]] * 6 + [[2, 10]] * 4 + [[3]] * 5
+    rows = ", ".join(f"({tid}, {item})" for tid, basket in enumerate(baskets) for item in basket)
+    originals = []
+    for kind in ("INTEGER", "VARCHAR"):
+        original = duckdb.connect()
+        original.execute(f"CREATE TABLE sales AS SELECT tid, item::{kind} AS item FROM (VALUES {rows}) t(tid, item)")
+        original.execute("CREATE TABLE prices AS FROM (VALUES (2, 1.5), (10, 2.5)) t(item, price)")
+        original.execute("CREATE TABLE labels AS FROM (VALUES ('2'), ('03')) t(item)")
+        originals.append(original)
+    with anondb.connect(folder / "raw.duckdb") as db:
+        db.sql(f"CREATE TABLE sales AS FROM (VALUES {rows}) t(tid, item)")
+        db.anonymize("sales", model=anondb.KmAnonymity(2, 2), name="w").publish(folder / "w.duckdb")
+    with anondb.open(folder / "w.duckdb") as opened:
+        for name in ("prices", "labels"):
+            opened.register(name, originals[0].sql(f"FROM {name}").to_arrow_table())
+        yield opened, originals
+
+
+@pytest.mark.parametrize("sql", OF_NUMBERS)
+def test_items_that_may_be_numbers(numbers: Any, sql: str) -> None:
+    opened, originals = numbers
+    result = opened.sql(sql)
+    names = [name for name in result.columns if not name.endswith(("_lower", "_upper", "certain"))]
+    rows = sorted(
+        tuple(str(row[result.columns.index(n)]).removesuffix(".0") for n in names) for row in result.fetchall()
+    )
+    for original in originals:
+        assert rows == sorted(tuple(map(str, row)) for row in original.execute(sql).fetchall())
+
+
+@pytest.mark.parametrize("sql", AMBIGUOUS)
+def test_what_depends_on_the_type_of_the_items_is_refused(numbers: Any, sql: str) -> None:
+    refused(numbers[0], sql, "CAST(item AS BIGINT)", code="ambiguous_item")
+
+
+def test_an_order_of_items_that_may_be_numbers_has_a_note(numbers: Any, named: Named) -> None:
+    sql = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY item"
+    for session, noted in ((numbers[0], True), (named[1], False)):
+        assert noted == any("ordered as texts" in note for note in session.sql(sql).notes)
+
+
+def test_a_table_of_spellings_may_be_replaced(numbers: Any) -> None:
+    opened, originals = numbers
+    sql = f"SELECT item, n FROM {LISTED} JOIN again USING (item)"
+    opened.register("again", originals[0].sql("SELECT '02' AS item").to_arrow_table())
+    refused(opened, sql, code="ambiguous_item")
+    opened.register("again", originals[0].sql("SELECT '2' AS item").to_arrow_table())
+    assert len(opened.sql(sql)) == 1
+
+
+# --- tables and arguments -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture()
+def session(shop: Path) -> Any:
+    with anondb.open(shop / "supports.duckdb") as opened:
+        yield opened
+
+
+def test_a_table_may_have_a_column_of_nothing(session: Session) -> None:
+    session.register("notes", pd.DataFrame({"item": ["milk"], "note": [None], "more": [[]]}))
+    assert session.sql("SELECT count(*) AS n FROM sales").fetchall()
+    assert session.sql("SELECT upper(note), count(note), more FROM notes GROUP BY ALL").fetchall() == [(None, 0, [])]
+
+
+@pytest.mark.parametrize(("data", "code"), [(None, "bad_type"), (5, "bad_type"), ("nofile.csv", "bad_file")])
+def test_a_table_that_cannot_be_read_replaces_none(session: Session, data: Any, code: str) -> None:
+    session.register("p", KNOWN)
+    with pytest.raises(anondb.InputError) as error:
+        session.register("p", data)
+    assert error.value.code == code and error.value.hint
+    assert session.sql("SELECT count(*) FROM p").fetchall() == [(3,)]
+
+
+def test_times_with_a_zone(session: Session) -> None:
+    at = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
+    session.register("times", pd.DataFrame({"item": ["milk", "bread"], "at": [at, at]}))
+    rows = session.sql("SELECT at, count(*) AS n FROM sales JOIN times USING (item) GROUP BY at").fetchall()
+    assert len(rows) == 1 and str(rows[0][0]).startswith("2024-01-01")
+    assert session.sql("SELECT max(at) AS e FROM times").fetchall() == [(at,)]
+
+
+@pytest.mark.parametrize(
+    "value", [np.array(["a", "b"]), np.array([]), pd.Series(["a", "b"]), "\ud800", ["\ud800"], np.timedelta64(3), {1}]
+)
+def test_a_parameter_without_a_literal(session: Session, value: Any) -> None:
+    with pytest.raises(anondb.InputError) as error:
+        session.sql("SELECT count(*) FROM sales WHERE item = ?", [value])
+    assert error.value.code == "bad_parameter"
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        (np.int64(3), 3),
+        (np.str_("a"), "a"),
+        (float("inf"), float("inf")),
+        (pd.NaT, None),
+        (np.datetime64("2024-01-02", "ns"), dt.datetime(2024, 1, 2)),
+    ],
+)
+def test_a_parameter_of_numpy_or_pandas(session: Session, value: Any, wanted: Any) -> None:
+    assert session.sql("SELECT ? AS e", [value]).fetchall() == [(wanted,)]
+
+
+def test_a_closed_session_says_so(shop: Path) -> None:
+    opened = anondb.open(shop / "supports.duckdb")
+    opened.close()
+    opened.close()
+    for use in (lambda: opened.sql("SELECT 1"), lambda: opened.register("p", KNOWN), lambda: opened.unregister("p")):
+        with pytest.raises(anondb.InputError) as error:
+            use()
+        assert error.value.code == "closed" and error.value.hint
+
+
+@pytest.mark.parametrize("files", [None, 5, b"x", [5], [b"x"]])
+def test_files_that_are_no_paths(files: Any) -> None:
+    with pytest.raises(anondb.InputError) as error:
+        anondb.open(files)
+    assert error.value.code == "bad_path" and error.value.hint
+
+
+@pytest.mark.parametrize("seconds", ["x", 0, -1, True, float("nan")])
+def test_a_time_limit_is_a_number_above_0(shop: Path, seconds: Any) -> None:
+    with pytest.raises(anondb.InputError) as error:
+        anondb.open(shop / "supports.duckdb", max_seconds=seconds)
+    assert error.value.code == "bad_parameter"
