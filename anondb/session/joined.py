@@ -80,11 +80,8 @@ class Dimension:
         listed = self.values(exp.Anonymous(this="typeof", expressions=[node.copy()]), registry)
         kinds = {str(kind) for _, kind in listed} - {'"NULL"'}
         kind = kinds.pop() if len(kinds) == 1 else "VARCHAR"
-        if (
-            not kind.startswith(("BOOLEAN", "DECIMAL", "DOUBLE", "FLOAT", "DATE", "VARCHAR"))
-            and not kind.endswith("INT")
-            and (kind not in ("INTEGER", "TIMESTAMP") or "[" in kind)
-        ):
+        plain = ("BOOLEAN", "DECIMAL", "DOUBLE", "FLOAT", "DATE", "TIME", "VARCHAR", "INTEGER")
+        if kind.endswith("]") or not (kind.startswith(plain) or kind.endswith("INT")):
             raise unsupported(f"GROUP BY a column of the type {kind}", "Cast it to a text in the table.")
         return kind
 

@@ -14,7 +14,7 @@ from anondb.query.relations import bare
 from anondb.session.counts import CONDITIONS, branches
 
 if TYPE_CHECKING:
-    from anondb.session.persons import Counts
+    from anondb.session.rows_of_persons import Counts
 
 
 VALUE = "value of an item"

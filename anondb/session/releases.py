@@ -23,8 +23,8 @@ from anondb.query.rewriter import Reader, shown_forms
 from anondb.session.keys import Key
 from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
 from anondb.session.names import not_accepted
-from anondb.session.persons import Bounds, Row
 from anondb.session.result import fetched
+from anondb.session.rows_of_persons import Bounds, Row
 from anondb.session.unknown import unknown_items
 from anondb.session.values import Value
 
@@ -73,7 +73,7 @@ class Desk:
         return Table("memory", "main", f"table {lowered(name)}")
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
-        """Put rows on the desk until ``sweep``; see ``persons.Counts.put``."""
+        """Put rows on the desk until ``sweep``; see ``rows_of_persons.Counts.put``."""
         counts = list(rows.values())
         if not keys:
             return exp.select(*(_literal(v).as_(n) for n, v in zip(_names(0, width), _flat(counts[0]), strict=True)))
@@ -127,7 +127,7 @@ def _literal(value: float | None) -> exp.Expr:
 
 
 class Releases:
-    """The releases of a session: their counts add up, so they must be of disjoint persons (``persons.Counts``).
+    """The releases of a session: their counts add up, so they must be of disjoint persons (``rows_of_persons.Counts``).
 
     Args:
         releases: the releases, of tables with equal names and columns.

@@ -12,7 +12,7 @@ from anondb.session.keys import VALUE, Domain
 from anondb.session.values import Value
 
 if TYPE_CHECKING:
-    from anondb.session.persons import Counts
+    from anondb.session.rows_of_persons import Counts
 
 
 def gives_items(domain: Domain, base: exp.Select, counts: Counts) -> bool:
