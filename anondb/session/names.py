@@ -21,7 +21,7 @@ def not_accepted(tree: exp.Expr, shapes: Shape) -> InputError:
     what, hint = "", "Test it on a table with the same columns."
     aliases = _lowered(cte.alias for cte in tree.find_all(exp.CTE))
     tables = {lowered(name) for name, _ in shapes} | aliases
-    columns = {lowered(column) for _, named in shapes for column in named} | _given(tree) | {"rowid"}
+    columns = {lowered(column) for _, named in shapes for column in named} | _introduced(tree) | {"rowid"}
     for table in tree.find_all(exp.Table):
         dotted = lowered(".".join(part.name for part in table.parts))
         if isinstance(table.this, exp.Identifier) and not {dotted, lowered(table.name)} & tables:
@@ -37,14 +37,14 @@ def not_accepted(tree: exp.Expr, shapes: Shape) -> InputError:
     return InputError(f"DuckDB does not accept this query for the original table{what}.", code="bad_sql", hint=hint)
 
 
-def _given(tree: exp.Expr) -> set[str]:
+def _introduced(tree: exp.Expr) -> set[str]:
     """The names that the query itself gives to columns, tables and parameters of functions."""
-    given = _lowered(node.alias for node in tree.find_all(exp.Alias, exp.Table, exp.Subquery, exp.Values))
-    given |= _lowered(column.name for alias in tree.find_all(exp.TableAlias) for column in alias.columns)
-    given |= _lowered(name.name for node in tree.find_all(exp.Lambda) for name in node.expressions)
+    names = _lowered(node.alias for node in tree.find_all(exp.Alias, exp.Table, exp.Subquery, exp.Values))
+    names |= _lowered(column.name for alias in tree.find_all(exp.TableAlias) for column in alias.columns)
+    names |= _lowered(name.name for node in tree.find_all(exp.Lambda) for name in node.expressions)
     if tree.find(exp.Values):
-        given |= {f"col{n}" for n in range(100)}
-    return given
+        names |= {f"col{n}" for n in range(100)}
+    return names
 
 
 def _lowered(names: Iterable[str]) -> set[str]:
