@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from sqlglot import exp
@@ -16,12 +16,13 @@ from anondb.session.conversion import Converter
 from anondb.session.counts import composed
 from anondb.session.dimensions import Dimensions
 from anondb.session.keys import Domain, domain, equal_to
-from anondb.session.known import Column, Known
+from anondb.session.known import LIKELY, SURE, Column, Known
 from anondb.session.rows_of_persons import Bounds, Row, RowsOfPersons
 from anondb.session.sources import grouped
 from anondb.session.spelling import gives_items
 
 MAX_GROUPS = 1_000
+CHOSEN = "values that are certainly, and probably, among those of IN"
 
 
 @dataclass
@@ -62,7 +63,7 @@ class Persons(RowsOfPersons):
 
     def _base(self, node: exp.Select, env: Env, compiler: Compiler) -> tuple[exp.Select, Converter]:
         """FROM, joins and WHERE of a SELECT of persons alone, with the common table expressions that it sees."""
-        base, converter = self._reduced(node, env, compiler)
+        base, converter = self._reduced(node, env, compiler, outermost=True)
         seen = []
         for cte in env.values():
             if cte.of_persons:
@@ -73,7 +74,9 @@ class Persons(RowsOfPersons):
             base.set("with_", exp.With(expressions=seen))
         return base, converter
 
-    def _reduced(self, node: exp.Select, env: Env, compiler: Compiler) -> tuple[exp.Select, Converter]:
+    def _reduced(
+        self, node: exp.Select, env: Env, compiler: Compiler, *, outermost: bool = False
+    ) -> tuple[exp.Select, Converter]:
         """FROM, joins and WHERE without known tables, also in the subqueries of persons there."""
         made = exp.Select()
         for key in ("from_", "joins", "where"):
@@ -86,7 +89,7 @@ class Persons(RowsOfPersons):
             if prepared is not inner:
                 inner.replace(prepared)
             elif isinstance(inner.find_ancestor(exp.In, exp.Subquery, exp.From, exp.Join, exp.Exists), exp.Subquery):
-                self._listed_values(inner, env, compiler)
+                self._listed_values(inner, env, compiler, outermost)
         return Dimensions(compiler, self.counts, self._is_source).without(made, env, self._is_column)
 
     def _prepared(self, node: exp.Expr, env: Env, compiler: Compiler) -> exp.Expr:
@@ -126,17 +129,28 @@ class Persons(RowsOfPersons):
         ):
             raise unsupported("a subquery as a condition", "Compare it, or use IN.")
 
-    def _listed_values(self, node: exp.Expr, env: Env, compiler: Compiler) -> None:
-        """Replace ``IN (subquery of known rows)`` by a list of its values."""
+    def _listed_values(self, node: exp.Expr, env: Env, compiler: Compiler, outermost: bool) -> None:
+        """Replace ``IN (subquery of known rows)`` by a list of its values.
+
+        Values that a count may or may not choose are marked (``CHOSEN``) where a count of the outermost SELECT can only
+        rise, or only fall, with each of them.
+        """
         subquery = node.parent
         place = subquery.parent if isinstance(subquery, exp.Subquery) else None
         if not isinstance(place, exp.In) or place.args.get("query") is not subquery or self.of_persons(node, env):
             return
         known = compiler.query(node, env)
-        if len(known.columns) != 1 or not known.exact:
-            raise unsupported("IN with a subquery of estimates")
+        chosen = known.flagged and not known.open and outermost and _is_conjunct(place, negated=True)
+        if len(known.columns) != 1 or not (known.exact or (chosen and replace(known, flagged=False).exact)):
+            raise unsupported("IN with a subquery of estimates" + (", or of suppressed rows" if known.open else ""))
         source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("listed")))
-        values = [v for (v,) in self.counts.rows(exp.select(exp.cast(exp.column("c0"), "VARCHAR")).from_(source))]
+        flags = [exp.column(name) if known.flagged else exp.true() for name in (SURE, LIKELY)]
+        rows = self.counts.rows(exp.select(exp.cast(exp.column("c0"), "VARCHAR"), *flags).from_(source))
+        values = [value for value, _, _ in rows]
+        if known.flagged:
+            place.meta[CHOSEN] = tuple(
+                sorted({row[0] for row in rows if row[n] and row[0] is not None}) for n in (1, 2)
+            )
         if None in values and not _is_conjunct(place):
             raise unsupported("NOT IN with a subquery that has NULLs", "Leave them out with IS NOT NULL.")
         listed = sorted({v for v in values if v is not None})
@@ -260,10 +274,10 @@ def _is_count(call: exp.Expr) -> bool:
     return isinstance(call.this if isinstance(call, exp.Filter) else call, exp.Count)
 
 
-def _is_conjunct(node: exp.Expr) -> bool:
-    """Whether only AND, OR and parentheses lie between a condition and its clause, so that unknown counts as false."""
-    above = node.parent
-    while isinstance(above, exp.And | exp.Or | exp.Paren):
+def _is_conjunct(node: exp.Expr, *, negated: bool = False) -> bool:
+    """Whether only AND, OR and parentheses, and perhaps NOT, lie between a condition and its clause."""
+    above, between = node.parent, (exp.And, exp.Or, exp.Paren, *([exp.Not] if negated else []))
+    while isinstance(above, between):
         above = above.parent
     return isinstance(above, exp.Where | exp.Join | exp.Having)
 

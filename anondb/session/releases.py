@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from sqlglot import exp
@@ -23,11 +24,13 @@ from anondb.query.rewriter import Reader, shown_forms
 from anondb.session.keys import Key
 from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
 from anondb.session.names import not_accepted
+from anondb.session.persons import CHOSEN
 from anondb.session.result import fetched
 from anondb.session.rows_of_persons import Bounds, Row
 from anondb.session.unknown import unknown_items
 from anondb.session.values import Value
 
+MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
 
@@ -97,6 +100,16 @@ class Desk:
         if self._temporary:
             self.engine.drop(*self._temporary)
             self._temporary.clear()
+
+
+def _with_chosen(tree: exp.Select, choice: Sequence[int | None]) -> exp.Select:
+    """A query with the certain (0), the probable (1) or all possible values (None) of each IN whose values counts choose."""
+    made = tree.copy()
+    for node, which in zip([n for n in made.find_all(exp.In) if CHOSEN in n.meta], choice, strict=True):
+        values = [e.name for e in node.expressions] if which is None else node.meta[CHOSEN][which]
+        listed = exp.In(this=node.this.copy(), expressions=[exp.Literal.string(value) for value in values])
+        node.replace(listed if values else exp.false())
+    return made
 
 
 def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
@@ -223,7 +236,34 @@ class Releases:
         return None
 
     def answer(self, tree: exp.Select) -> list[Row]:
-        """The groups of a query with one count; counts of several releases are added up."""
+        """The groups of a query with one count; counts of several releases are added up.
+
+        Where counts choose items (``persons.CHOSEN``), a count lies between those for the fewest and for the most of them.
+        """
+        marked = [node for node in tree.find_all(exp.In) if CHOSEN in node.meta]
+        if not marked:
+            return self._answer(tree)
+        if (
+            len(marked) > MAX_CHOSEN
+            or not isinstance(tree.expressions[-1], exp.Count)
+            or tree.args.get("limit") is not None
+        ):
+            raise unsupported("IN with a subquery of estimates, in this query")
+        likely = {row[:-3]: row[-3:] for row in self._answer(_with_chosen(tree, [1] * len(marked)))}
+        corners = [
+            {row[:-3]: row[-3:] for row in self._answer(_with_chosen(tree, choice))}
+            for choice in product((0, None), repeat=len(marked))
+        ]
+        rows: list[Row] = []
+        for key in dict.fromkeys(key for answers in corners for key in answers):
+            bounds = [answers.get(key, (0, 0.0, 0)) for answers in corners]
+            lower, upper = min(low for low, _, _ in bounds), [high for _, _, high in bounds]
+            most = None if None in upper else max(upper)
+            estimate = max(likely.get(key, (0, 0.0, 0))[1], lower)
+            rows.append((*key, lower, estimate if most is None else min(estimate, most), most))
+        return rows
+
+    def _answer(self, tree: exp.Select) -> list[Row]:
         if len(self.forms) > 1:
             self.forms = shown_forms(tree, self.manifest, self.forms, self.weights)
         answered = []

@@ -66,6 +66,11 @@ ASKED = [
     "SELECT count(DISTINCT tid) AS n FROM main.sales WHERE CAST(item AS VARCHAR) = 'milk' OR item BETWEEN 'a' AND 'c'",
     "SELECT CASE WHEN count(*) > 10 THEN count(*) ELSE 0 END AS n FROM sales WHERE item = 'milk'",
     "SELECT count(DISTINCT tid) AS n FROM sales WHERE lower(item) = lower('MILK') OR item = trim(upper(' bread '))",
+    *(
+        f"SELECT count(*) AS n, count(DISTINCT tid) AS d FROM sales WHERE item {no}IN "
+        "(SELECT item FROM sales GROUP BY item HAVING count(*) >= 5)"
+        for no in ("", "NOT ")
+    ),
     f"{PAIRS} GROUP BY x, y HAVING count(*) >= 5 ORDER BY n DESC",
     f"{PAIRS} AND b.item LIKE 'm%' AND a.item IN ('butter', 'bread') GROUP BY ALL",
     f"SELECT max(n) AS most, count(*) FILTER (WHERE n > 3) AS many, sum(n) AS lines FROM ({PAIRS} GROUP BY x, y)",
