@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.errors import InputError
 from anondb.query.conditions import WEIGHT
 from anondb.query.refusals import name_of, unsupported
 from anondb.query.relations import bare
@@ -37,24 +38,38 @@ class Converter:
         for dimension in self._repeated:
             of_it = [c for c in rest if self._of(c) is dimension]
             rest = [c for c in rest if self._of(c) is not dimension]
-            self._bound += [dimension] if of_it else []
+            mixed = [c for c in rest if dimension in self._several(c)]
+            if len(mixed) + bool(of_it) > 1:
+                raise _several_rows(dimension)
+            self._bound += [dimension] if of_it or mixed else []
             rest += [exp.and_(*(exp.paren(c) for c in of_it))] if of_it else []
         return rest
 
+    def _several(self, node: exp.Expr) -> list[Dimension]:
+        """The tables with several rows for an item on whose columns an expression depends."""
+        columns = list(node.find_all(exp.Column))
+        return [d for d in self._repeated if any(d.has(column, self._people) for column in columns)]
+
     def _check_row(self, node: exp.Expr) -> None:
         """Refuse a further expression of a table with several rows for an item: it need not be of the same row."""
-        columns = list(node.find_all(exp.Column))
-        for dimension in self._bound:
-            if any(dimension.has(column, self._people) for column in columns):
-                raise unsupported(
-                    f"several conditions or columns of {dimension.alias!r}, a table with several rows for an item",
-                    "Choose the rows before the join, in a subquery.",
-                )
+        for dimension in self._several(node):
+            if dimension in self._bound:
+                raise _several_rows(dimension)
+
+    def _check_parts(self, node: exp.Expr) -> None:
+        """Refuse a condition whose parts, which are converted one by one, have to be met by the same row of a table."""
+        if isinstance(node, exp.Or | exp.Paren) or node.find(exp.AggFunc):
+            return
+        for dimension in self._several(node):
+            if not isinstance(node, exp.And) or all(
+                dimension in self._several(side) for side in (node.left, node.right)
+            ):
+                raise _several_rows(dimension)
 
     def key(self, node: exp.Expr) -> exp.Expr:
         """A grouped expression over persons alone."""
         made = self.expression(node)
-        self._bound += [d for d in self._repeated if any(d.has(c, self._people) for c in node.find_all(exp.Column))]
+        self._bound += self._several(node)
         return made
 
     def check_joined(self, node: exp.Select) -> None:
@@ -93,7 +108,9 @@ class Converter:
             return self.among(dimension, lambda value: value is True, node)
         if isinstance(node, exp.LogicalOr):  # unknown counts as false
             self.check_rows(node)
+            self._check_row(node)
             return exp.LogicalOr(this=self.condition(node.this))
+        self._check_parts(node)
         if not isinstance(node, exp.And | exp.Or | exp.Paren):
             self._check_null_free(node)
         if isinstance(node, exp.And | exp.Or | exp.Paren | exp.Not):
@@ -172,6 +189,8 @@ class Converter:
             return self._condition_or_value(dimension, node)
         if isinstance(node, exp.AggFunc) and not isinstance(node, exp.Sum | exp.Avg | exp.Count):
             raise unsupported(f"{name_of(node)} of a column of a joined table")
+        if isinstance(node, exp.Case | exp.If) and (several := self._several(node)):
+            raise _several_rows(several[0])
         made: exp.Expr = node.copy()
         for key, part in node.args.items():
             if key == "ifs":
@@ -217,6 +236,13 @@ class Converter:
             values.setdefault(value, set()).add(item)
         number = self._registry.group([(v, frozenset(items), kind) for v, items in values.items()])
         return exp.Anonymous(this=VALUE, expressions=[dimension.item.copy(), exp.Literal.number(number)])
+
+
+def _several_rows(dimension: Dimension) -> InputError:
+    return unsupported(
+        f"several conditions or columns of {dimension.alias!r}, a table with several rows for an item",
+        "Choose the rows before the join, in a subquery.",
+    )
 
 
 def _counts_rows(node: exp.Expr) -> bool:

@@ -41,7 +41,10 @@ def each(table: str, test: str) -> str:
 
 ANSWERED = [
     f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE tag = 'y' AND w < 3",
-    f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE tag = 'x' AND (w > 3 OR sales.item = 'a')",
+    f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE tag = 'x' AND (w > 3 OR item = 'a')",
+    f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE w > 6 OR sales.item = 'a'",
+    f"SELECT count(DISTINCT tid) FILTER (WHERE tag = 'y' AND sales.item <> 'b') AS n {of('tags')}",
+    each("tags", "bool_or(tag = 'x') AND bool_or(w = 5)"),
     f"SELECT tag, count(DISTINCT tid) AS n {of('tags')} GROUP BY tag",
     f"SELECT count(*) AS n FROM (SELECT DISTINCT tid {of('tags')} WHERE w > 3)",
     each("dec", "sum(price) = 0.8"),
@@ -75,6 +78,23 @@ REFUSED = [
     (f"SELECT tag, count(DISTINCT tid) AS n {of('tags')} WHERE w > 3 GROUP BY tag", "several conditions or columns"),
     (
         f"SELECT count(DISTINCT tid) FILTER (WHERE w > 3) AS n {of('tags')} WHERE tag = 'x'",
+        "several conditions or columns",
+    ),
+    *(
+        (f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE {test}", "several conditions or columns")
+        for test in (
+            "tag = 'y' AND (w < 3 OR sales.item = 'b')",
+            "(tag = 'y' OR sales.item = 'b') AND (w < 3 OR sales.item = 'b')",
+            "NOT (tag = 'x' OR sales.item = 'b')",
+            "((tag = 'y' AND sales.item <> 'b') AND w < 3) IS TRUE",
+        )
+    ),
+    (
+        f"SELECT count(*) AS n FROM (SELECT tid {of('tags')} WHERE w > 3 GROUP BY tid HAVING bool_or(tag = 'x'))",
+        "several",
+    ),
+    (
+        f"SELECT count(DISTINCT CASE WHEN tag = 'x' THEN NULL ELSE tid END) AS n {of('tags')}",
         "several conditions or columns",
     ),
     (f"SELECT count(*) AS n FROM (SELECT tid, item {of('tags')})", "several rows for an item"),
