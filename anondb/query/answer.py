@@ -239,7 +239,9 @@ def _answer(release: Opened, sql: str) -> Answer:
     if len(forms) < 2:
         plan = rewrite(tree, release.manifest, release.attributes, forms)
     if plan.counts == MEASURE:
-        raise unsupported(f"the function {plan.aggregate.upper()} in a query for a count")
+        listed = plan.aggregate == "histogram"
+        what = "GROUP BY a number of items" if listed else f"the function {plan.aggregate.upper()}"
+        raise unsupported(f"{what} in a query for a count", "Ask in a session: anondb.open(FILE).sql(...).")
     return answer_plan(release, plan)
 
 

@@ -35,6 +35,8 @@ def pairs(release: Opened, plan: Plan) -> Sequence[tuple[str, str, int, float, i
     assert plan.test is not None and plan.second is not None
     if release.bags is not None or release.manifest.get("model") == "anatomy":
         raise unsupported("all pairs of items, from a release of bags or in buckets", "Name one of the two items.")
+    if not release.items:  # all were suppressed
+        return []
     passing = release.passing([plan.test, plan.second])
     flags = [passing.of(item) for item in release.items]
     supported = "item_supports" in release.manifest

@@ -164,11 +164,11 @@ class Sources:
             InputError: ``unsupported_query``.
         """
         *before, (right, columns) = self.by_alias
-        found = [(m, n) for m, (_, cs) in enumerate(before) for n, (c, _) in enumerate(cs) if lowered(c) == name]
+        places = [(m, n) for m, (_, cs) in enumerate(before) for n, (c, _) in enumerate(cs) if lowered(c) == name]
         others = [v for c, v in columns if lowered(c) == name]
-        if len(found) != 1 or len(others) != 1:
+        if len(places) != 1 or len(others) != 1:
             raise unsupported(f"USING ({name})")
-        m, n = found[0]
+        m, n = places[0]
         (left, cs), other = before[m], others[0]
         shown, one = cs[n]
         if not one.exact or not other.exact:

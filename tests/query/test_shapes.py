@@ -247,6 +247,7 @@ SHAPES: list[tuple[str, str]] = [
     # refused by name
     ("SELECT count(*) FROM t", "suppressed"),
     ("SELECT sum(1) FROM t", "the function SUM"),
+    ("SELECT n, count(*) FROM (SELECT tid, count(*) AS n FROM t GROUP BY tid) GROUP BY n", "GROUP BY a number of items"),
     ("SELECT avg(tid) FROM t", "the function AVG"),
     ("SELECT max(item) FROM t", "the function MAX"),
     ("SELECT approx_count_distinct(tid) FROM t", "the function APPROX"),

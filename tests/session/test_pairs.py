@@ -60,3 +60,16 @@ def test_all_pairs_have_the_bounds_of_single_pairs(tmp_path: Path, seeds: range)
             }
             assert [row[2] for row in rows] == pytest.approx([wanted[row[:2]][1] for row in rows])
     assert answered > len(seeds) / 3
+
+
+def test_nothing_is_listed_where_every_item_was_suppressed(tmp_path: Path) -> None:
+    with anondb.connect(tmp_path / "raw.duckdb") as db:
+        db.sql("CREATE TABLE sales AS FROM (VALUES (1, 'a'), (2, 'b'), (3, 'c')) t(tid, item)")
+        db.anonymize("sales", model=anondb.KmAnonymity(5, 2), name="none", max_suppression=100).publish(
+            tmp_path / "none.duckdb"
+        )
+    sql = (
+        "SELECT a.item, b.item, count(*) AS n FROM sales a JOIN sales b USING (tid) WHERE a.item < b.item GROUP BY 1, 2"
+    )
+    with anondb.open(tmp_path / "none.duckdb") as session:
+        assert session.sql(sql).fetchall() == []
