@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,9 +18,9 @@ from anondb.query.evaluate import Bag, Part, Passed, Question
 from anondb.query.inline_tables import inline_table
 from anondb.query.matching import passing
 from anondb.query.original import Original
-from anondb.query.predicates import ItemTest
+from anondb.query.predicates import ItemTest, Weights
 from anondb.query.relational import cell_columns, cells_of, with_cells
-from anondb.query.summed import Summed, WithShares, of_sums, with_sums
+from anondb.query.summed import Summed, of_sums, shares_by_item, with_sums
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
 from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest, release_kind
@@ -67,6 +66,7 @@ class Opened:
         self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
+        self.summed: dict[Weights, Summed] = {}
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""
@@ -196,9 +196,12 @@ class Opened:
         """Count the transactions with a relevant item by their numbers of released items of each class."""
         if not classes.parts:
             return []
-        if classes.default is None and len(classes.of) == 1:
-            (released,) = classes.of
-            return [((1,), int(self.engine.scalar("query/support", self._tables(), released_item=released)))]
+        if not classes.wide and len(classes.parts) == 1:
+            if classes.default is not None and not classes.of:
+                return [((number,), transactions) for number, transactions in self._lengths.items()]
+            if classes.default is None and len(classes.of) == 1:
+                (released,) = classes.of
+                return [((1,), self.supports.get(released, 0))]
         rows = self.engine.query("query/signatures", {"held": self._held(classes)})
         return [
             (classes.counts(signature), transactions)
@@ -208,11 +211,16 @@ class Opened:
     def records(self, classes: Classes, attributes: Sequence[Attribute], sums: Sequence[Summed] = ()) -> list[Group]:
         """Group the records by their numbers of released items of each class, their published values, and whether items may
         be missing; with sums over their items if these are asked for, the one of the measure first."""
-        with contextlib.ExitStack() as stack:
-            shares = [stack.enter_context(self.engine.registered(dict(one.shares))) for one in sums]
-            return self._records(classes, attributes, list(zip(sums, shares, strict=True)))
+        if not sums:
+            return self._records(classes, attributes, self._held(classes), ())
+        other = None if classes.default is None else classes.weights()[classes.default]
+        with self.engine.registered(shares_by_item(sums, self._codes(classes), other, classes.wide)) as shares:
+            return self._records(classes, attributes, with_sums(self._held(classes, shares), len(sums)), sums)
 
-    def _records(self, classes: Classes, attributes: Sequence[Attribute], sums: WithShares) -> list[Group]:
+    def _records(
+        self, classes: Classes, attributes: Sequence[Attribute], held: exp.Query, sums: Sequence[Summed]
+    ) -> list[Group]:
+        """Group the records; ``held`` has the signature and the sums of each transaction."""
         columns = [c for a in attributes for c in cell_columns(a)]
         if not columns and not classes.parts and not self.differing and not sums:
             return [Group((), (), not self.suppressed, self.size)]
@@ -230,14 +238,18 @@ class Opened:
 
         if columns and base == "ids":
             tree = tree.join(people, on=same("records"))
+        if classes.parts or sums:
+            tree = tree.join(held.subquery("held"), on=same("held"), join_type="left")
         if classes.parts:
             tree = tree.select(exp.column("signature", "held").as_("signature"))
-            tree = tree.join(self._held(classes).subquery("held"), on=same("held"), join_type="left")
         names: list[exp.Expr] = [exp.column(f"c{n}") for n in range(len(columns))]
         names += [exp.column("complete"), *([exp.column("signature")] if classes.parts else [])]
         keys = len(names)
-        tree, states, summed = with_sums(tree, sums, self._tables(), complete, same)
-        names += states
+        summed: list[exp.Expr] = []
+        for n, one in enumerate(sums):
+            tree = tree.select(*one.columns(complete, n))
+            names += one.grouped(n)
+            summed += one.aggregates(n)
         weights = exp.cast(exp.Sum(this=exp.column("weight")), "BIGINT").as_("records")
         grouped = exp.select(*names, *summed, weights).from_(tree.subquery("shown"))
         rows = self.engine.select(grouped.group_by(*names).order_by(*names), "the published values of records")
@@ -247,7 +259,7 @@ class Opened:
             signature = row[keys - 1] if classes.parts else None
             counts = none if signature is None else classes.counts(signature)
             group = Group(counts, cells_of(attributes, row), bool(row[len(columns)]), int(row[-1]))
-            answers.append(of_sums(group, row[keys : len(names)], row[len(names) : -1], [one for one, _ in sums]))
+            answers.append(of_sums(group, row[keys : len(names)], row[len(names) : -1], sums))
         return answers
 
     def holdings(self, classes: Classes, attributes: Sequence[Attribute] = ()) -> dict[str, Counter[Holding]]:
@@ -284,6 +296,12 @@ class Opened:
         """The number of transactions of each released item."""
         rows = self.engine.query("query/supports", self._tables())
         return dict(zip(rows["released_item"].tolist(), rows["transactions"].tolist(), strict=True))
+
+    @cached_property
+    def _lengths(self) -> Mapping[int, int]:
+        """The number of transactions with each number of released items, without empty transactions."""
+        rows = self.engine.query("query/lengths", self._tables())
+        return dict(zip(rows["released_items"].tolist(), rows["transactions"].tolist(), strict=True))
 
     def share(self, released: str, item: str) -> float:
         """How likely an item is among the members that a released item stands for, by the estimates."""
@@ -367,14 +385,16 @@ class Opened:
         table = Table("temp", "main", f"_anondb_{name}.{place}")
         return table if self.engine.exists(table) else self.engine.create(table, load(name).bind(tables, {}))
 
-    def _held(self, classes: Classes) -> exp.Query:
-        """The query for the signature of each transaction with a relevant released item."""
+    def _codes(self, classes: Classes) -> Mapping[str, int]:
+        """What each listed released item adds to a signature."""
         weights = classes.weights()
-        rows = [(r, weights[n]) for r, n in sorted(classes.of.items())]
-        tables: dict[str, Table | exp.Query] = {
-            **self._tables(),
-            "weights": inline_table({"released_item": "VARCHAR", "weight": "BIGINT"}, rows),
-        }
+        return {released: weights[n] for released, n in sorted(classes.of.items())}
+
+    def _held(self, classes: Classes, listed: Table | None = None) -> exp.Query:
+        """The query for the signature of each transaction with a relevant released item, or with one of a table
+        (released_item, weight) that has the codes of the classes and further released items."""
+        codes = inline_table({"released_item": "VARCHAR", "weight": "BIGINT"}, list(self._codes(classes).items()))
+        tables: dict[str, Table | exp.Query] = {**self._tables(), "weights": listed or codes}
         if classes.default is not None:
-            return load("query/held_by_default").bind(tables, {"weight": weights[classes.default]})
+            return load("query/held_by_default").bind(tables, {"weight": classes.weights()[classes.default]})
         return load("query/held_wide" if classes.wide else "query/held").bind(tables, {})

@@ -47,6 +47,7 @@ from anondb.query.values import LISTS, ROW, Attribute, OnValue
 MARGIN = 1e-6  # shares that add up to hardly more than 1 leave one member at a time
 STEPS = 40  # of the bisection
 TOTAL_ERROR = 1e-9  # the relative error of a sum of doubles over many persons
+MAX_KEPT = 8  # sums of a release
 MAX_COMPARED = 3  # comparisons of sums in a condition, each with two cases
 
 Number = float | None
@@ -386,9 +387,13 @@ class _Evaluators:
 
 
 def _summed(release: Opened, weights: Weights) -> Summed:
-    """What the released items of a transaction add to a sum, and what suppressed ones may."""
-    listed = shares(release, weights)
-    names = ("least", "mean", "variance", "greatest")
-    columns = {name: np.array([getattr(share, name) for share in listed.values()], dtype=float) for name in names}
-    labels = np.array(list(listed), dtype=object)
-    return Summed({"released_item": labels, **columns}, *hidden(release, weights), error=weights.error)
+    """What the released items of a transaction add to a sum, and what suppressed ones may; the last sums are kept."""
+    kept = release.summed.pop(weights, None)
+    if kept is None:
+        listed = shares(release, weights)
+        columns = {name: np.array([getattr(s, name) for s in listed.values()], dtype=float) for name in Size._fields}
+        kept = Summed(list(listed), columns, *hidden(release, weights), error=weights.error)
+    release.summed[weights] = kept
+    if len(release.summed) > MAX_KEPT:
+        del release.summed[next(iter(release.summed))]
+    return kept

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.engine import Table, load
 from anondb.query.classes import Group, Size, Sums
 
 ROUNDED = 1e-12  # the relative error of a sum of doubles
@@ -21,13 +21,15 @@ class Summed:
     """A sum over the items of each transaction.
 
     Attributes:
-        shares: the columns ``released_item``, ``least``, ``mean``, ``variance`` and ``greatest``: what each of them adds.
+        labels: released items.
+        shares: the columns ``least``, ``mean``, ``variance`` and ``greatest``: what each of them adds.
         low, high: what suppressed items may add to an incomplete transaction.
         least, open: the number that the sum is compared with, and whether it has to be above it; None for a measure.
         listed: whether transactions are grouped by the sum.
         error: at most how much rounding may change a sum, so that a comparison is not decided.
     """
 
+    labels: Sequence[str]
     shares: Mapping[str, npt.NDArray[Any]]
     low: float
     high: float
@@ -38,17 +40,21 @@ class Summed:
 
     def columns(self, complete: exp.Expr, place: int) -> list[exp.Expr]:
         """The columns of sum number ``place``: its least, expected and greatest value, or its state and likelihood."""
-        ends = {}
+        ends: dict[str, exp.Expr] = {}
         for name, more in (("least", self.low), ("mean", 0.0), ("variance", 0.0), ("greatest", self.high)):
             zero = exp.Literal.number(0)
-            total: exp.Expr = exp.Coalesce(this=exp.column(name, f"sums_{place}"), expressions=[zero])
+            total: exp.Expr = exp.Coalesce(this=exp.column(f"{name}_{place}", "held"), expressions=[zero])
             if more:
                 added = exp.Case(ifs=[exp.If(this=complete.copy(), true=zero.copy())], default=_double(more))
                 total = exp.Add(this=total, expression=added)
             ends[name] = exp.cast(total, "DOUBLE")
         if self.least is None:
-            names = Size._fields if self.listed else ("least", "mean", "greatest")
-            return [ends[name].as_(f"{name}_{place}") for name in names]
+            if not self.listed:
+                return [ends[name].as_(f"{name}_{place}") for name in ("least", "mean", "greatest")]
+            one = exp.Literal.number(1)
+            for name in ("mean", "variance"):  # they decide an estimate alone: fewer groups
+                ends[name] = exp.Round(this=ends[name], decimals=one)
+            return [ends[name].as_(f"{name}_{place}") for name in Size._fields]
         above: type[exp.Expr] = exp.GT if self.open else exp.GTE
         limit = _double(self.least)
         error = self.error + abs(self.least) * ROUNDED if self.error else 0.0
@@ -88,38 +94,34 @@ class Summed:
         return [one.as_(f"of_{place}_{n}") for n, one in enumerate(listed)]
 
 
-WithShares = Sequence[tuple[Summed, Table]]
-"""Sums, and tables with what each released item adds."""
-
-
-def with_sums(
-    tree: exp.Select,
-    sums: WithShares,
-    tables: Mapping[str, Table | exp.Query],
-    complete: exp.Expr,
-    same: Callable[[str], exp.Expr],
-) -> tuple[exp.Select, list[exp.Expr], list[exp.Expr]]:
-    """Join sums to a query of transactions.
+def shares_by_item(sums: Sequence[Summed], codes: Mapping[str, int], other: int | None, wide: bool) -> dict[str, Any]:
+    """The columns of a table of what released items add to a signature (``weight``) and to each sum.
 
     Args:
-        tree: the query.
-        sums: the sums.
-        tables: the transactions of the release.
-        complete: whether no item of a transaction was suppressed.
-        same: the condition that a source of this name has the same transaction.
-
-    Returns:
-        The query, the columns to group by, and the aggregates of a group.
+        sums: the sums; the columns of number n end with ``_n``.
+        codes: what released items of the listed classes add to a signature.
+        other: what all others add; None for nothing.
+        wide: whether signatures are texts.
     """
-    grouped: list[exp.Expr] = []
-    aggregates: list[exp.Expr] = []
-    for n, (one, shares) in enumerate(sums):
-        source = exp.Subquery(this=load("query/sums").bind({**tables, "weights": shares}, {}))
-        tree = tree.select(*one.columns(complete, n))
-        tree = tree.join(exp.alias_(source, f"sums_{n}", table=True), on=same(f"sums_{n}"), join_type="left")
-        grouped += one.grouped(n)
-        aggregates += one.aggregates(n)
-    return tree, grouped, aggregates
+    places = {label: n for n, label in enumerate(dict.fromkeys([*codes, *(x for s in sums for x in s.labels)]))}
+    if wide:
+        texts = {label: str(code) for label, code in codes.items()}
+        weights = np.array([texts.get(label) for label in places], dtype=object)
+    else:
+        weights = np.array([codes.get(label, other or 0) for label in places], dtype=np.int64)
+    columns = {"released_item": np.array(list(places), dtype=object), "weight": weights}
+    for n, one in enumerate(sums):
+        taken = np.array([places[label] for label in one.labels], dtype=np.int64)
+        for name in Size._fields:
+            columns[f"{name}_{n}"] = np.zeros(len(places))
+            columns[f"{name}_{n}"][taken] = one.shares[name]
+    return columns
+
+
+def with_sums(held: exp.Query, number: int) -> exp.Query:
+    """The query for the signature of each transaction, with its sums."""
+    names = [f"{name}_{n}" for n in range(number) for name in Size._fields]
+    return held.select(*(exp.Sum(this=exp.column(name, "weights")).as_(name) for name in names))
 
 
 def of_sums(group: Group, states: Sequence[float], numbers: Sequence[float], sums: Sequence[Summed]) -> Group:

@@ -35,6 +35,7 @@ from anondb.query.predicates import (
 from anondb.query.totals import Bounds, clip
 
 MAX_ITEMS = 6  # 63 sets of items
+MAX_CALLS = 26  # the sets of two or more of five items
 Items = frozenset[str]
 
 
@@ -105,25 +106,38 @@ class SupportedAnswers:
         return {item: bounds for item, *bounds in zip(*(c.tolist() for c in counts.values()), strict=True)}  # type: ignore[misc]
 
     def _ask(self, items: Items) -> None:
-        """Ask ``count_bounds`` of all sets of these items that are not known yet, in one statement."""
+        """Ask ``count_bounds`` of all sets of these items that are not known yet.
+
+        One call costs as much as reading the rows; a statement for a table of sets costs as much as some thirty calls.
+        """
+        self._known |= {frozenset({item}): self._alone[item] for item in items if item in self._alone}
         sets = [frozenset(some) for n in range(1, len(items) + 1) for some in combinations(sorted(items), n)]
         unknown = [some for some in sets if some not in self._known]
-        if not unknown:
+        if len(unknown) > MAX_CALLS:
+            self._ask_all(unknown)
             return
-        asked = [
-            exp.Tuple(expressions=[exp.convert(n), exp.cast(exp.convert(sorted(some)), "TEXT[]")])
-            for n, some in enumerate(unknown)
-        ]
+        for some in unknown:
+            tree = exp.select("lower_bound", "estimate", "upper_bound").from_(self._count_bounds(_array(some)))
+            rows = self._release.engine.select(tree, "the bounds of a set of items")
+            lower, expected, upper = (column.tolist()[0] for column in rows.values())
+            self._known[some] = lower, expected, upper
+
+    def _ask_all(self, unknown: Sequence[Items]) -> None:
+        """Ask ``count_bounds`` of many sets in one statement."""
+        asked = [exp.Tuple(expressions=[exp.convert(n), _array(some)]) for n, some in enumerate(unknown)]
         columns = [exp.to_identifier(name) for name in ("n", "asked")]
         values = exp.Values(expressions=asked, alias=exp.TableAlias(this=exp.to_identifier("sets"), columns=columns))
-        call = exp.Anonymous(this="count_bounds", expressions=[exp.column("asked", "sets")])
-        bounds = exp.alias_(
-            exp.Table(this=call, db=exp.to_identifier(self._release.schema.name, quoted=True)), "bounds", table=True
-        )
+        bounds = self._count_bounds(exp.column("asked", "sets"))
         tree = exp.select(exp.column("n", "sets"), "lower_bound", "estimate", "upper_bound").from_(values)
         answers = self._release.engine.select(tree.join(bounds, join_type="cross"), "the bounds of sets of items")
         for n, *three in zip(*(column.tolist() for column in answers.values()), strict=True):
             self._known[unknown[n]] = (three[0], three[1], three[2])
+
+    def _count_bounds(self, items: exp.Expr) -> exp.Expr:
+        """A call of the release's macro."""
+        call = exp.Anonymous(this="count_bounds", expressions=[items])
+        db = exp.to_identifier(self._release.schema.name, quoted=True)
+        return exp.alias_(exp.Table(this=call, db=db), "bounds", table=True)
 
     def _bounds(self, condition: Condition) -> tuple[int, int]:
         """Bounds of the number of transactions that satisfy a condition."""
@@ -177,6 +191,11 @@ class SupportedAnswers:
             for some in everything
         }
         return fsum(max(exactly[some], 0.0) for some in everything if _satisfied(condition, some))
+
+
+def _array(items: Items) -> exp.Expr:
+    """A list of items in SQL."""
+    return exp.cast(exp.convert(sorted(items)), "TEXT[]")
 
 
 def _satisfied(condition: Condition, held: Items) -> bool:

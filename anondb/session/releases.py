@@ -12,8 +12,9 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
-from anondb.query import OpenRelease, rewrite
+from anondb.query import Answer, OpenRelease, Plan, rewrite
 from anondb.query.answer import answer_plan
+from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS
@@ -30,6 +31,7 @@ from anondb.session.rows_of_persons import Bounds, Row
 from anondb.session.unknown import unknown_items
 from anondb.session.values import Value
 
+MAX_KEPT, MAX_ROWS_KEPT = 64, 5_000  # answers that a session keeps, and the rows of one
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
@@ -156,6 +158,7 @@ class Releases:
         self.notes: dict[str, None] = {}
         self.weights: dict[int, Weights] = {}
         self._groups: list[list[tuple[Any, frozenset[str], str]]] = []
+        self._answers: dict[tuple[Opened, Plan], Answer] = {}
 
     @property
     def shapes(self) -> list[tuple[str, Mapping[str, str]]]:
@@ -275,7 +278,7 @@ class Releases:
             tree.set("limit", None)
         for release in self._opened:
             plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
-            answer = answer_plan(release, plan, unbounded=True)
+            answer = self._answered(release, plan)
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan)]))
             answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
         if len(answered) == 1:
@@ -288,6 +291,15 @@ class Releases:
                 counts.append(rows.get(key, absent))
             total.append((*key, *_together(plan.aggregate, counts)))
         return total
+
+    def _answered(self, release: Opened, plan: Plan) -> Answer:
+        """The answer of a release, which never changes: the last answers are kept if they are short."""
+        answer = self._answers.pop((release, plan), None) or answer_plan(release, plan, unbounded=True)
+        if len(answer.rows) <= MAX_ROWS_KEPT:
+            self._answers[release, plan] = answer
+            if len(self._answers) > MAX_KEPT:
+                del self._answers[next(iter(self._answers))]
+        return answer
 
     def weigh(self, weights: Weights) -> int:
         """Keep a number for each item; returns the number of the mapping."""

@@ -14,7 +14,7 @@ from anondb.query.relations import bare, whole
 from anondb.session.aggregates import Rows, aggregates
 from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.session.expressions import read
-from anondb.session.known import LIKELY, SURE, Known, Sources, described, projected
+from anondb.session.known import LIKELY, SURE, Known, Sources, described, fresh, projected
 from anondb.session.sources import first_column, grouped, source_rows
 from anondb.session.values import Value, ambiguous, check_equal, constant
 
@@ -112,7 +112,7 @@ class SelectRows:
         if isinstance(node, exp.Column):
             return self._column(node)
         if isinstance(node, exp.Window):
-            value = self._shown.window(node, self.resolve)
+            value = self._computed_once(self._shown.window(node, self.resolve))
             if value.by_estimate:
                 self.compiler.notes[ORDER_NOTE] = None
             return value
@@ -125,6 +125,24 @@ class SelectRows:
         if isinstance(node, exp.Exists):
             return self._exists(node)
         return None
+
+    @property
+    def _all_groups(self) -> bool:
+        """Whether the SELECT is over groups of persons, and its windows are over all of them."""
+        return self.facts is not None and self.node.args.get("having") is None
+
+    def _computed_once(self, value: Value) -> Value:
+        """A window function over all groups as columns of the groups: bounds of operations repeat their operands."""
+        if not self._all_groups:
+            return value
+        source = self.sources.tree.args["from_"].this
+        ends = {fresh("w"): end for end in (value.estimate, value.lower, value.upper) if end is not None}
+        every = exp.Column(this=exp.Star(), table=exp.to_identifier(source.alias))
+        inner = exp.select(every, *(end.copy().as_(name) for name, end in ends.items())).from_(source)
+        self.sources.tree.set("from_", exp.From(this=inner.subquery(source.alias)))
+        estimate, *bounds = (exp.column(name, source.alias) for name in ends)
+        lower, upper = bounds or (None, None)
+        return replace(value, estimate=estimate, lower=lower, upper=upper)
 
     def _key(self, node: exp.Expr) -> int | None:
         """The column of a grouped expression; columns are compared by their names."""
@@ -205,7 +223,8 @@ class SelectRows:
             condition = self.node.args.get(clause)
             if condition is not None:
                 only(condition, "this")
-                place = "where" if self.facts is not None and clause == "having" else clause
+                of_groups = self._all_groups if clause == "qualify" else self.facts is not None
+                place = "where" if of_groups else clause
                 self._shown = self._filter(condition.this, place, self._shown)
         names, values = self._projection()
         listed = projected(values)
