@@ -104,7 +104,12 @@ class Policy:
     id: str = parameter("tid", "Column that identifies a person.", "COL", panel=DATA)
     item: str = parameter("item", "Column of items; a LIST column is accepted.", "COL", panel=DATA)
     taxonomy: Any = parameter(None, "Taxonomy of the items.", "TABLE|FILE", panel=DATA)
-    records: Any = parameter(None, "Table with the same id column; ids only there have no items.", "TABLE", panel=DATA)
+    records: Any = parameter(
+        None,
+        "Table with the same id column; ids only there have no items. By default that of the transactions.",
+        "TABLE",
+        panel=DATA,
+    )
     quasi_identifiers: Any = parameter(
         None,
         "The columns of the records that attackers may know; all others are left out.",
@@ -163,6 +168,8 @@ class Policy:
                 code="bad_parameter",
             )
         object.__setattr__(self, "max_suppression", percent(self.max_suppression))
+        if self.records is None and self.quasi_identifiers is not None and PROMISES[self.model.name].relational:
+            object.__setattr__(self, "records", self.transactions)
         present = {name: value for name in SOURCES if (value := getattr(self, name)) is not getattr(type(self), name)}
         object.__setattr__(self, "algorithm", choose_algorithm(self.model, self.algorithm, present, self.options))
         object.__setattr__(self, "options", dict(self.options))

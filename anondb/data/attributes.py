@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -17,6 +18,7 @@ from sqlglot import exp
 from anondb.data.constraints import load_weights
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy, edge_columns, from_edges, load_taxonomy
+from anondb.data.transactions import short
 from anondb.engine import Engine
 from anondb.errors import InputError
 
@@ -24,6 +26,47 @@ Domain = tuple[str, str]
 _Value = TypeVar("_Value")
 HIERARCHY_SUFFIXES = (".tree", ".csv", ".txt")
 _MICROSECONDS = 1_000_000
+RESERVED = ("transaction_id", "items")
+TYPES = re.compile(
+    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN|UUID|VARCHAR|ENUM\(.*\)|DATE|TIME|TIMESTAMP(_S|_MS|_NS)?",
+    re.S,
+)
+"""Types whose equal values have equal texts under all settings."""
+
+
+def check_type(source: Source, column: str) -> None:
+    """Refuse a type whose values have several texts, or texts that depend on settings: a query on the texts of a release
+    would differ from the same query on the values."""
+    kind = source.columns[column]
+    if not TYPES.fullmatch(kind):
+        raise InputError(
+            f"The column {column!r} of {source.name} has the type {short(kind)}, which attributes cannot have.",
+            code="bad_type",
+            hint="Cast it to text, DECIMAL, DATE or TIMESTAMP in a view.",
+        )
+
+
+def check_names(columns: list[str], id_column: str, item_column: str) -> None:
+    """Refuse column names that the tables of a release use for other columns."""
+    lowered = {c.lower() for c in columns}
+    if id_column.lower() in lowered:
+        raise InputError(
+            f"{id_column!r} is the id of the records, a direct identifier.",
+            code="direct_identifier",
+            hint="Leave it out.",
+        )
+    if item_column.lower() in lowered:
+        raise InputError(
+            f"{item_column!r} is the column of items.", code="bad_usage", hint="Leave it out of the quasi-identifiers."
+        )
+    generated = {c.lower() + end for c in columns for end in ("_lo", "_hi", "_null")}
+    clashing = sorted(lowered & (generated | set(RESERVED)))
+    if clashing:
+        raise InputError(
+            f"The release uses the column name {clashing[0]!r} for another column.",
+            code="column_clash",
+            hint="Rename the column.",
+        )
 
 
 def attribute_hierarchies(engine: Engine, hierarchies: Any, attributes: Collection[str]) -> dict[str, Taxonomy]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,13 +18,15 @@ from anondb.data.attributes import (
     attribute_domains,
     attribute_hierarchies,
     attribute_weights,
+    check_names,
+    check_type,
     domain_of_dates,
     domain_of_numbers,
     with_none,
 )
 from anondb.data.sources import Source, open_source, reading
 from anondb.data.taxonomy import Taxonomy
-from anondb.data.transactions import Dataset, short
+from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 
@@ -33,12 +34,6 @@ Ints = npt.NDArray[np.int64]
 KINDS = ("numeric", "date", "categorical")
 MAX_DIGITS = 18  # of a number, decimals included: BIGINT holds them
 DAY = 86_400_000_000  # microseconds
-RESERVED = ("transaction_id", "items")
-TYPES = re.compile(
-    r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN|UUID|VARCHAR|ENUM\(.*\)|DATE|TIME|TIMESTAMP(_S|_MS|_NS)?",
-    re.S,
-)
-"""Types whose equal values have equal texts under all settings."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,7 +149,8 @@ def load_records(
 
     Args:
         engine: inside a transaction.
-        records: a table, view, file or data frame with the dataset's id column.
+        records: a table, view, file or data frame with the dataset's id column. A source with its item column, too, is one
+            of transactions, and must have the same values in all rows of an id.
         dataset: the transactions, loaded with ``more_ids`` from the same records to include persons without items.
         quasi_identifiers: names of columns, see ``parse_quasi_identifiers``. Other columns are not read.
         hierarchies: a table (attribute, node, parent[, ord]), a directory of ``NAME.tree`` path files, or a mapping of
@@ -171,16 +167,17 @@ def load_records(
     with open_source(engine, records, "records") as source:
         id_column = source.column(dataset.id_column, "--id")
         columns = {source.column(name, "--quasi-identifiers"): kind for name, kind in kinds}
-        _check_names(list(columns), id_column)
+        check_names(list(columns), id_column, dataset.item_column)
         trees = attribute_hierarchies(engine, hierarchies, list(columns))
         shares = attribute_weights(engine, weights, columns)
         ranges = attribute_domains(engine, domains, columns)
         table, types = _snapshot(engine, source, id_column, list(columns), dataset)
         shown = RECORDS_TABLE if source.reference is None and source.table == Source.table else source.table
+        shown = dataset.table if shown == RECORDS_TABLE and _is_of_items(source, dataset) else shown
     share = Fraction(1, max(len(columns), 1))
     attributes, warnings = [], []
     for i, (name, kind) in enumerate(columns.items()):
-        _check_type(source, name)
+        check_type(source, name)
         column = _Column(engine, table, f"c{i}", name, types[name], shares.get(name.lower(), share))
         attribute = column.read(kind, trees.get(name.lower()), ranges.get(name.lower()))
         if kind is None and types[name] == "VARCHAR" and attribute.is_range:
@@ -218,35 +215,9 @@ def load_classes(
     return numbered
 
 
-def _check_type(source: Source, column: str) -> None:
-    """Refuse a type whose values have several texts, or texts that depend on settings: a query on the texts of a release
-    would differ from the same query on the values."""
-    kind = source.columns[column]
-    if not TYPES.fullmatch(kind):
-        raise InputError(
-            f"The column {column!r} of {source.name} has the type {short(kind)}, which attributes cannot have.",
-            code="bad_type",
-            hint="Cast it to text, DECIMAL, DATE or TIMESTAMP in a view.",
-        )
-
-
-def _check_names(columns: list[str], id_column: str) -> None:
-    """Refuse column names that the tables of a release use for other columns."""
-    lowered = {c.lower() for c in columns}
-    if id_column.lower() in lowered:
-        raise InputError(
-            f"{id_column!r} is the id of the records, a direct identifier.",
-            code="direct_identifier",
-            hint="Leave it out.",
-        )
-    generated = {c.lower() + end for c in columns for end in ("_lo", "_hi", "_null")}
-    clashing = sorted(lowered & (generated | set(RESERVED)))
-    if clashing:
-        raise InputError(
-            f"The release uses the column name {clashing[0]!r} for another column.",
-            code="column_clash",
-            hint="Rename the column.",
-        )
+def _is_of_items(source: Source, dataset: Dataset) -> bool:
+    """Whether a source of records is one of transactions, with a row for each item or a list of items."""
+    return dataset.item_column.lower() in {column.lower() for column in source.columns}
 
 
 def _snapshot(
@@ -264,12 +235,21 @@ def _snapshot(
     id_type = source.columns[id_column]
     key = text(id_column) if id_type.startswith(("VARCHAR", "ENUM")) else exp.column(id_column, quoted=True)
     texts = [text(c).as_(f"c{i}") for i, c in enumerate(columns)]
+    query = exp.select(key.as_("id"), *texts).from_(inner)
+    of_items = _is_of_items(source, dataset)
     with reading(source.name):
-        rows = engine.create("records_source", exp.select(key.as_("id"), *texts).from_(inner))
+        rows = engine.create("records_source", query.distinct() if of_items else query)
     counts = engine.query("records/counts", {"source": rows, "ids": dataset.ids})
     total, nulls, distinct, matched = (int(column[0]) for column in counts.values())
     if nulls:
         raise InputError(f"{nulls} rows of {source.name} have no id.", code="null_id", hint="Give each row an id.")
+    if distinct < total and of_items:
+        varying = int(engine.scalar("records/varying", {"source": rows}))
+        raise InputError(
+            f"{varying} ids of {source.name} have different values of the quasi-identifiers in different rows.",
+            code="varying_record",
+            hint="Give all rows of an id the same values, make each visit an id of its own, or leave the column out.",
+        )
     if distinct < total:
         raise InputError(
             f"{total - distinct} rows of {source.name} repeat an id; a person must have one record.",

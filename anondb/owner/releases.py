@@ -139,8 +139,8 @@ def _read(
 ) -> tuple[Dataset, Table | None]:
     read = partial(load_transactions, engine, id_column=id_column, item_column=item_column, bags=bags)
     with open_source(engine, transactions, "transactions") as source:
-        if records is None:
-            return read(source), None
+        if records is None or records is transactions:
+            return read(source), None if records is None else source.reference
         with open_source(engine, records, "records") as ids:
             return read(source, more_ids=ids), ids.reference
 

@@ -114,8 +114,9 @@ def verify_source(
 ) -> Verification:
     """Check any table, view, file or data frame against a model; with ``bag_input`` repeated rows count as copies.
 
-    Ids that occur only in ``records`` are transactions without items. For kkm and klm, records with equal values of all
-    ``quasi_identifiers`` form a class; ``sensitive`` are the items that attackers do not know.
+    ``records`` are ``transactions`` by default; ids that occur only there are transactions without items. For kkm and klm,
+    records with equal values of all ``quasi_identifiers`` form a class; ``sensitive`` are the items that attackers do not
+    know.
 
     Raises:
         InputError: the model applies to buckets (see ``verify_buckets``); ``no_records`` or ``no_sensitive``: an input of
@@ -128,6 +129,8 @@ def verify_source(
             hint="Name a table (bucket_id, column_id, items, copies) with --buckets.",
         )
     relational = PROMISES[model.name].relational
+    if records is None and quasi_identifiers is not None:
+        records = transactions
     if quasi_identifiers is not None and not relational:
         raise InputError(
             f"quasi_identifiers goes with the models {_names('relational')}, not with {model.name}.", code="bad_usage"

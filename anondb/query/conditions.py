@@ -554,6 +554,9 @@ class ConditionReader(ABC):
             return self._column(node, scope)
         if group is None:
             raise unsupported(name_of(node))
+        value = self._one_value(node, scope)
+        if value is not None:
+            return value
         if isinstance(node, exp.ArrayAgg) and self.form != LIST:
             return self._listed(node, scope)
         if self.form == LIST and not group.rows:
@@ -598,6 +601,16 @@ class ConditionReader(ABC):
         _, seen = self._row_of(scope)
         self.counts_rows = True
         return NumberTerm(item_all(seen, extra))
+
+    def _one_value(self, node: exp.Expr, scope: Scope) -> AttributeTerm | None:
+        """The attribute under an aggregate that gives one of its values in the rows of a person, which are all equal."""
+        node = node.this if isinstance(node, exp.IgnoreNulls) else node
+        inner = bare(node.this) if isinstance(node, exp.AnyValue | exp.First | exp.Last | exp.Min | exp.Max) else None
+        column = self._column(inner, scope) if isinstance(inner, exp.Column) else None
+        if not isinstance(column, AttributeTerm):
+            return None
+        only(node, "this")
+        return column
 
     def _weighted(self, node: exp.Expr, scope: Scope) -> tuple[int, Weights]:
         """Read a number that depends on the item (``WEIGHT``): the row of the item, and the numbers of all items."""

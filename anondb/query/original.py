@@ -99,8 +99,11 @@ class Original:
             lowered(table): {id_column: "BIGINT", item_column: kind if form == LONG else f"{kind}[]"},
         }
         if self._attributes is not None:
-            records = {id_column: "BIGINT", **{a.name: a.ends or "VARCHAR" for a in self._attributes}}
-            tables |= {name: records for name in records_tables(self._manifest) if name not in tables}
+            columns = {a.name: a.ends or "VARCHAR" for a in self._attributes}
+            for name in records_tables(self._manifest):
+                if name == lowered(table):
+                    tables[name] = {**tables[name], **columns}
+                tables.setdefault(name, {id_column: "BIGINT", **columns})
         return list(tables.items())
 
     # ---------------------------------------------------------------- literals

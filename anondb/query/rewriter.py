@@ -473,6 +473,8 @@ class Reader(ConditionReader):
             ids = {c for c in grouped if isinstance(c, IdTerm)}
             if not all(self._is_of_scope(c, scope) for c in ids):
                 raise unsupported("GROUP BY a column of the outer query")
+            if ids:
+                grouped = {c for c in grouped if not isinstance(c, AttributeTerm)}  # one value for each id
             if not ids or not grouped <= ids | {ItemTerm(r) for r in rows}:
                 raise unsupported("GROUP BY something else than the id in a subquery")
             if grouped == ids:
@@ -490,7 +492,8 @@ class Reader(ConditionReader):
         columns = self._projection(node, scope, exists)
         if group is not None and any(isinstance(c, ItemTerm) and c not in grouped for _, c in columns):
             raise unsupported("a selected column that is not in GROUP BY")
-        if distinct is not None and any(isinstance(c, AttributeTerm) for _, c in columns):
+        kinds = {type(c) for _, c in columns}
+        if distinct is not None and AttributeTerm in kinds and IdTerm not in kinds:
             raise unsupported("DISTINCT relational values", "Only persons can be counted.")
         if distinct is not None or (group is not None and scope.group is None):
             item_rows = {c.row for _, c in columns if isinstance(c, ItemTerm)}
@@ -525,7 +528,7 @@ class Reader(ConditionReader):
                 if isinstance(inner.this, exp.Star):
                     raise unsupported("SELECT table.*", "Name the columns.")
                 column: Term = self._column(inner, scope)
-                if scope.group is not None and isinstance(column, ItemTerm | ItemsTerm | AttributeTerm):
+                if scope.group is not None and isinstance(column, ItemTerm | ItemsTerm):
                     raise unsupported("a selected column that is not in GROUP BY")
             elif scope.group is not None:
                 column = self._aggregate(inner, scope)
@@ -597,6 +600,9 @@ class Reader(ConditionReader):
                 relation = env[name]
             elif lowered(dotted) == self.table:
                 relation = self._base(self.form, self.id_column, self.item_column)
+                if self.attributes is not None and self.table in self.records:  # they are columns of the same table
+                    columns = (*relation.columns, *_columns_of(self.attributes))
+                    relation = replace(relation, columns=columns)
                 if self.form == LIST and self.attributes is not None:  # ids without items may be in the records only
                     relation = replace(relation, condition=either(NOT_EMPTY, LISTED))
             elif lowered(dotted) == "baskets":
@@ -634,8 +640,8 @@ class Reader(ConditionReader):
     def _records(self, attributes: Sequence[Attribute]) -> Relation:
         """The relational records: one row for each person, also for those without items."""
         person = next(self._fresh)
-        columns = tuple((lowered(a.name), AttributeTerm(a)) for a in attributes)
-        return Relation(((self.id_column, IdTerm(person)), *columns), frozenset(), ALWAYS, person)
+        columns: tuple[tuple[str, Column], ...] = ((self.id_column, IdTerm(person)), *_columns_of(attributes))
+        return Relation(columns, frozenset(), ALWAYS, person)
 
     def _add(self, node: exp.Expr, scope: Scope) -> Relation:
         name, relation = self._source(node, scope.env)
@@ -704,6 +710,10 @@ class Reader(ConditionReader):
                 raise unsupported(f"USING ({identifier.name})", "Join on the id column.")
             if isinstance(rights[0], IdTerm) and isinstance(lefts[0], IdTerm):
                 self._unite(rights[0].person, lefts[0].person)
+
+
+def _columns_of(attributes: Sequence[Attribute]) -> list[tuple[str, Column]]:
+    return [(lowered(a.name), AttributeTerm(a)) for a in attributes]
 
 
 def _optional(present: Condition, column: Column) -> OptionalTerm:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import count
 
-from session.random_releases import TOWNS, UNHELD, Original, literal
+from session.random_releases import FIRST_DAY, TOWNS, UNHELD, Original, literal
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Analyst:
     def __init__(self, rnd: random.Random, original: Original) -> None:
         self.rnd = rnd
         self.held = original.items
-        self.records = bool(original.records)
+        self.records, self.inline = bool(original.records), original.inline
         self.ages = [r[0] for r in original.records.values() if r[0] is not None] or [20]
-        self.days = [r[2] for r in original.records.values() if r[2] is not None]
+        self.days = [r[2] for r in original.records.values() if r[2] is not None] or [FIRST_DAY]
         self.repeated = len({item for item, _ in original.prices}) < len(original.prices)
         self.parents = sorted(set(original.tree.values()))
         self._names = (f"x{n}" for n in count())

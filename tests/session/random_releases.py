@@ -31,6 +31,7 @@ class Original:
     prices: list[tuple[str, float | None]]
     price_type: str
     records: dict[int, tuple[int | None, str | None, date | None]] = field(default_factory=dict)
+    inline: bool = False  # whether the values of records are columns of the transactions
 
     @property
     def items(self) -> list[str]:
@@ -38,14 +39,18 @@ class Original:
 
     def fill(self, connection: Any) -> None:
         """Make the tables; ``connection`` has a method ``sql``."""
-        connection.sql("CREATE TABLE sales (tid INTEGER, item VARCHAR)")
+        values = ", age INTEGER, town VARCHAR, day DATE"
+        connection.sql(f"CREATE TABLE sales (tid INTEGER, item VARCHAR{values if self.inline else ''})")
         connection.sql("CREATE TABLE food (node VARCHAR, parent VARCHAR)")
         connection.sql(f"CREATE TABLE prices (item VARCHAR, price {self.price_type})")
-        _insert(connection, "sales", [(tid, item) for tid, basket in self.baskets.items() for item in basket])
+        rows = [(tid, item) for tid, basket in self.baskets.items() for item in basket]
+        _insert(connection, "sales", [(*row, *(self.records[row[0]] if self.inline else ())) for row in rows])
         _insert(connection, "food", list(self.tree.items()))
         _insert(connection, "prices", self.prices)
-        if self.records:
-            connection.sql("CREATE TABLE records (tid INTEGER, age INTEGER, town VARCHAR, day DATE)")
+        if self.inline:
+            connection.sql("CREATE VIEW records AS SELECT DISTINCT tid, age, town, day FROM sales")
+        elif self.records:
+            connection.sql(f"CREATE TABLE records (tid INTEGER{values})")
             _insert(connection, "records", [(tid, *values) for tid, values in self.records.items()])
 
 
@@ -104,7 +109,10 @@ def draw_original(rnd: random.Random, records: bool) -> Original:
     prices = [(item, rnd.choice(values)) for item in priced]
     prices += [(item, rnd.choice(values)) for item in priced if rnd.random() < 0.5] if rnd.random() < 0.1 else []
     kind = rnd.choice(["DOUBLE", "DOUBLE", "DECIMAL(9, 2)"])
-    return Original(baskets, tree, prices, kind, {tid: _person(rnd) for tid in baskets} if records else {})
+    inline = records and rnd.random() < 0.4
+    if inline:
+        baskets = {tid: basket for tid, basket in baskets.items() if basket}
+    return Original(baskets, tree, prices, kind, {tid: _person(rnd) for tid in baskets} if records else {}, inline)
 
 
 def _person(rnd: random.Random) -> tuple[int | None, str | None, date | None]:
@@ -120,7 +128,7 @@ def _policy(rnd: random.Random, original: Original) -> dict[str, Any]:
         algorithm = rnd.choice(RELATIONAL)
         model: Any = anondb.KkmAnonymity(k, 2 if m == math.inf else m)
         how = {
-            "records": "records",
+            **({} if original.inline else {"records": "records"}),
             "quasi_identifiers": "age,town,day",
             "infeasible": rnd.choice(["suppress", "merge"]),
         }
@@ -178,6 +186,7 @@ def _halves(original: Original) -> list[Original]:
             original.prices,
             original.price_type,
             {tid: original.records[tid] for tid in part if original.records},
+            original.inline,
         )
         for part in (tids[::2], tids[1::2])
     ]
