@@ -93,7 +93,18 @@ def _check_rows(base: exp.Select, counts: Counts) -> None:
     counts.answer(asked)
 
 
-def _of_listed(key: exp.Expr, column: exp.Column, kind: str, base: exp.Select, counts: Counts) -> Domain:
+def one_listed(domains: Sequence[Domain], base: exp.Select, counts: Counts) -> list[Domain]:
+    """The domains with the values of attributes, so that the release lists at most one column, or two of items."""
+    listed = [d for d in domains if d.values is None]
+    of_attribute = {id(d) for d in listed if (key := counts.kind(base, d.key)) is not None and key.what == "attribute"}
+    kept = next((d for d in listed if id(d) not in of_attribute), listed[-1] if listed else None)
+    return [
+        _of_listed(d.key, d.key, d.kind, base, counts) if d is not kept and id(d) in of_attribute else d
+        for d in domains
+    ]
+
+
+def _of_listed(key: exp.Expr, column: exp.Expr, kind: str, base: exp.Select, counts: Counts) -> Domain:
     """The values of an expression of items or of one relational attribute, from the values that the release lists."""
     listing = base.copy()
     listing.set("expressions", [column.copy(), exp.Count(this=exp.Star(), big_int=True)])
@@ -123,7 +134,7 @@ def _of_listed(key: exp.Expr, column: exp.Column, kind: str, base: exp.Select, c
     return Domain(key, kinds.pop() if len(kinds) == 1 else "VARCHAR", list(values))
 
 
-def _among(column: exp.Column, members: Sequence[Any], kind: str) -> exp.Expr:
+def _among(column: exp.Expr, members: Sequence[Any], kind: str) -> exp.Expr:
     """The condition that a column has one of some values."""
     conditions = [equal_to(column, None, kind)] if None in members else []
     if listed := [_literal(member, kind) for member in members if member is not None]:

@@ -15,7 +15,7 @@ from anondb.session.compiler import Compiler, Env, Facts
 from anondb.session.conversion import Converter
 from anondb.session.counts import composed
 from anondb.session.dimensions import Dimensions
-from anondb.session.keys import Domain, domain, equal_to
+from anondb.session.keys import Domain, domain, equal_to, one_listed
 from anondb.session.known import LIKELY, SURE, Column, Known
 from anondb.session.rows_of_persons import Bounds, Row, RowsOfPersons
 from anondb.session.sources import grouped
@@ -44,7 +44,7 @@ class Persons(RowsOfPersons):
             key = self.counts.kind(base, column)
             return "" if key is None else key.what
 
-        domains = [domain(converter.key(key), base, self.counts) for key in keys]
+        domains = one_listed([domain(converter.key(key), base, self.counts) for key in keys], base, self.counts)
         replaced: dict[exp.Expr, exp.Expr] = {}
         basics: list[exp.Expr] = []
         for part in (*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order"))):

@@ -43,7 +43,7 @@ NUMERIC = (
     "DOUBLE",
     "DECIMAL",
 )
-_SAME = ("table", "id_column", "item_column", "semantics", "model")
+_SAME = ("table", "records_table", "id_column", "item_column", "semantics", "model")
 
 
 def open_session(
@@ -114,9 +114,14 @@ def _is_limit(seconds: Any) -> bool:
 
 def _check_alike(sealed: Sequence[SealedRelease]) -> None:
     """Refuse files whose counts cannot be added up."""
+
+    def shape(one: SealedRelease) -> tuple[object, ...]:
+        attributes = None if one.kind.attributes is None else [(a.name, a.ends) for a in one.kind.attributes]
+        return attributes, *(one.manifest.get(key) for key in _SAME)
+
     first = sealed[0]
     for other in sealed[1:]:
-        if any(other.manifest[k] != first.manifest[k] for k in _SAME) or other.kind.attributes != first.kind.attributes:
+        if shape(other) != shape(first):
             raise InputError(
                 f"The files {first.path.name!r} and {other.path.name!r} are not releases of the same kind of table.",
                 code="different_releases",

@@ -22,6 +22,13 @@ def inline_groups(a: Analyst) -> Asked:
     return Asked((f"{key} AS k0", *a.numbers(lambda: _counted(a), 2)), f"FROM sales{where} GROUP BY {key}")
 
 
+def inline_crosstabs(a: Analyst) -> Asked:
+    one, two = a.rnd.sample(["town", "age // 10 * 10", "day", "item", "age IS NULL", "age"], 2)
+    where = a.one("", f" WHERE {a.value()}", f" WHERE {a.test()}")
+    columns = (f"{one} AS k0", f"{two} AS k1", *a.numbers(lambda: _counted(a), 1))
+    return Asked(columns, f"FROM sales{where} GROUP BY {one}, {two}")
+
+
 def inline_persons(a: Analyst) -> Asked:
     """Values beside aggregates of a person's rows, with GROUP BY id, and those of DISTINCT rows."""
     town = a.one("town", "any_value(town) AS town", "max(town) AS town", "min(town) AS town")
@@ -32,6 +39,8 @@ def inline_persons(a: Analyst) -> Asked:
         "SELECT DISTINCT tid, town FROM sales",
         f"SELECT DISTINCT tid, town FROM sales WHERE {a.test()}",
     )
+    if rows.startswith("SELECT tid") and a.rnd.random() < 0.2:
+        return Asked(("town AS k0", "size AS k1", "count(*) AS c0"), f"FROM ({rows}) GROUP BY town, size")
     number = a.one("count(*)", "avg(size)", "sum(size)", "max(size)", "count(*) FILTER (WHERE size > 1)")
     if a.rnd.random() < 0.5:
         return Asked(("town AS k0", f"{number} AS n0"), f"FROM ({rows}) GROUP BY town")
