@@ -58,7 +58,9 @@ def pairs(release: Opened, plan: Plan) -> Sequence[tuple[str, str, int, float, i
         }
         signs = {sign: sign in plan.signs for sign in sorted(SIGNS[""])}
         most = MAX_PAIRS + 1 if plan.most is None else plan.most
-        rows = release.engine.query("query/pairs", tables, supported=supported, most=most, **signs)
+        rows = release.engine.query(
+            "query/pairs", tables, supported=supported, single=not release.local, most=most, **signs
+        )
     if len(rows["first"]) > MAX_PAIRS:
         raise too_complex(
             f"it has over {MAX_PAIRS:,} pairs of items; name some of the items, or ORDER BY the count and LIMIT"

@@ -1,11 +1,12 @@
 -- reads: shown(transaction_id, item_id, complete), incomplete(transaction_id), labels(item_id, item), released_items(released_item, item), item_supports(released_item, item, at_least, at_most, weight), asked(number, item, first, second)
--- params: supported, less, equal, greater, most
+-- params: supported, single, less, equal, greater, most
 -- returns: first, second, lower_bound, estimate, upper_bound
 -- grain: first, second
 -- The bounds that count_bounds gives for each pair of asked items of a recoding of sets, in one pass: why they hold is said in
 -- count_bounds.sql, count_bounds_local.sql and those with item supports. The items are numbered in their order. The parameters say
--- whether the release has item supports, how the first item of a pair may compare with the second, and how many pairs with the
--- largest estimates are wanted. Estimates are added up as decimal numbers, whose sum does not depend on their order.
+-- whether the release has item supports, whether each item has a single image, how the first item of a pair may compare with the
+-- second, and how many pairs with the largest estimates are wanted. Estimates are added up as decimal numbers, whose sum does not
+-- depend on their order.
 WITH supports AS (
     SELECT shown.item_id, count(*) AS support FROM shown GROUP BY shown.item_id
 ),
@@ -64,7 +65,7 @@ together AS (
     ) AS other ON one.transaction_id = other.transaction_id
     GROUP BY one.item_id, other.item_id
 ),
-covers AS (
+covers AS NOT MATERIALIZED (
     SELECT
         one.number AS first,
         other.number AS second,
@@ -97,7 +98,17 @@ counted AS (
         sum(CAST(covers.n * covers.chance AS DECIMAL(38, 12))) AS middle,
         CAST(least(sum(least(covers.n_complete, covers.most)), any_value(covers.total)) AS BIGINT) AS high
     FROM covers
+    WHERE NOT getvariable('single')
     GROUP BY covers.first, covers.second
+    UNION ALL
+    SELECT
+        covers.first,
+        covers.second,
+        greatest(covers.n - covers.slack, 0) AS low,
+        covers.n * covers.chance AS middle,
+        least(covers.n_complete, covers.most, covers.total) AS high
+    FROM covers
+    WHERE getvariable('single')
 ),
 lost AS (
     SELECT count(*) AS n FROM incomplete
