@@ -76,3 +76,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(f"anondb.{_LAZY[name]}"), "open_session" if name == "open" else name)
     raise AttributeError(f"module 'anondb' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, also those that are not imported yet."""
+    return list(__all__)

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import typer
 
-from anondb.cli import ask, audit, check, files, listing, make
+from anondb.cli import ask, audit, check, files, listing, make, taxonomies
 from anondb.cli import compare as comparing
 from anondb.cli.app import app
 from anondb.cli.examples import epilog
@@ -41,6 +41,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
 USAGE_ERRORS: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException: its module differs by Typer's version
 for command in COMMANDS:
     app.command(cls=PanelCommand, epilog=epilog(command.__name__))(command)
+app.add_typer(taxonomies.taxonomy)
 
 
 def _fail(error: AnondbError) -> NoReturn:
@@ -58,6 +59,7 @@ def main() -> None:
     asked = copy.copy(app)  # with only the requested command, because building all of them is slower
     named = [c for c in app.registered_commands if c.callback is not None and c.callback.__name__ in sys.argv[1:2]]
     asked.registered_commands = named or app.registered_commands
+    asked.registered_groups = [] if named else app.registered_groups
     try:
         code = asked(standalone_mode=False)
     except AnondbError as error:

@@ -16,8 +16,9 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.data.constraints import load_weights
+from anondb.data.edges import edge_columns
 from anondb.data.sources import Source, open_source, reading
-from anondb.data.taxonomy import Taxonomy, edge_columns, from_edges, load_taxonomy
+from anondb.data.taxonomy import Taxonomy, from_edges, load_taxonomy
 from anondb.data.transactions import short
 from anondb.engine import Engine
 from anondb.errors import InputError

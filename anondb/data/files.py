@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlglot import exp
 
-from anondb.data.sources import dat_source, file_query, reading
-from anondb.data.taxonomy import load_taxonomy
+from anondb.data.sources import dat_source, file_query, is_file, reading
+from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.engine import Engine, Table
 from anondb.errors import EngineError, InputError
 
@@ -108,6 +110,60 @@ def _load_table(engine: Engine, path: Path, what: str, table: Table) -> str:
 
 def _load_taxonomy(engine: Engine, file: str, table: Table) -> str:
     taxonomy = load_taxonomy(engine, file)
+    put_taxonomy(engine, taxonomy, table)
+    return f"{taxonomy.n_leaves} leaves"
+
+
+def write_taxonomy(engine: Engine, taxonomy: Taxonomy, to: str, *, replace: bool = False) -> None:
+    """Write a taxonomy to a ``.tree`` file of leaf-to-root paths, or to a table (node, parent, ord) of the current schema.
+
+    Raises:
+        InputError: the name is empty or taken, or the file cannot be written.
+    """
+    if to.lower().endswith(".tree"):
+        _write_paths(taxonomy, Path(to), replace)
+        return
+    if not to:
+        raise InputError("The name of the taxonomy table is empty.", code="empty_name")
+    if is_file(to):
+        raise InputError(
+            f"The taxonomy file {Path(to).name!r} does not end in .tree.", code="bad_file", hint="Rename it."
+        )
+    with engine.transaction():
+        place = engine.query("release/current_place")
+        table = Table(str(place["catalog_name"][0]), str(place["schema_name"][0]), to)
+        _make_room(engine, table, replace)
+        put_taxonomy(engine, taxonomy, table)
+
+
+def _write_paths(taxonomy: Taxonomy, path: Path, replace: bool) -> None:
+    """Write one path for each leaf: complete, or not at all."""
+    if os.path.lexists(path) and not replace:
+        raise InputError(
+            f"The file {path.name!r} exists already.", code="file_exists", hint="Choose another name, or add --replace."
+        )
+    new = path.with_name(f"{path.name}.new")
+    try:
+        with new.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=";", lineterminator="\n")
+            for node in taxonomy.leaves(0).tolist():
+                labels = []
+                while node >= 0:
+                    labels.append(taxonomy.labels[node])
+                    node = int(taxonomy.parent[node])
+                writer.writerow(labels)
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise InputError(
+            f"The file {path.name!r} cannot be written.",
+            code="unwritable",
+            hint="Check the folder and its permissions.",
+        ) from None
+
+
+def put_taxonomy(engine: Engine, taxonomy: Taxonomy, table: Table) -> None:
+    """Create a table (node, parent, ord), in breadth-first order."""
     order = taxonomy.rank.argsort(kind="stable").tolist()
     parents = [int(taxonomy.parent[node]) for node in order]
     engine.put(
@@ -118,4 +174,3 @@ def _load_taxonomy(engine: Engine, file: str, table: Table) -> str:
             "ord": ("INTEGER", list(range(taxonomy.size))),
         },
     )
-    return f"{taxonomy.n_leaves} leaves"

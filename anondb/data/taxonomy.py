@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anondb.data.sources import Source, open_source, reading
-from anondb.data.transactions import MAX_LABEL_BYTES, Dataset, kind_of
+from anondb.data.edges import Edge, edges_of_levels, edges_of_paths, not_a_tree, read_edges
+from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.errors import InputError, quote_list
+from anondb.errors import InputError
 
 Ints = npt.NDArray[np.int64]
 LIST_THEM = "To list them: anondb anonymize --witnesses N, or Database.unknown_items in Python."
@@ -130,11 +127,7 @@ class Taxonomy:
         return np.fromiter((self.node_of.get(label, -1) for label in dataset.labels), dtype=np.int64)
 
 
-def _not_a_tree(message: str, hint: str | None = None) -> InputError:
-    return InputError(f"The taxonomy is not a tree: {message}", code="not_a_tree", hint=hint)
-
-
-def from_edges(edges: Iterable[tuple[str, str | None]]) -> Taxonomy:
+def from_edges(edges: Iterable[Edge]) -> Taxonomy:
     """Build and check a taxonomy from ``(node, parent)`` pairs, in order; the root may have the parent None.
 
     Raises:
@@ -156,12 +149,12 @@ def from_edges(edges: Iterable[tuple[str, str | None]]) -> Taxonomy:
         if parent is not None:
             children.setdefault(parent, []).append(node)
     if self_loops:
-        raise _not_a_tree(
+        raise not_a_tree(
             f"{self_loops} nodes are their own parent.", "Give the root the parent NULL, or leave its row out."
         )
     if doubled:
         swapped = Counter(parent_of.values()).most_common(1)[0][1] <= 1 or len(doubled) > len(parent_of) // 4
-        raise _not_a_tree(
+        raise not_a_tree(
             f"{len(doubled)} nodes have two or more parents.",
             "Are the columns node and parent swapped?" if swapped else "Each node has one parent.",
         )
@@ -171,14 +164,14 @@ def from_edges(edges: Iterable[tuple[str, str | None]]) -> Taxonomy:
             "The taxonomy is empty.", code="empty_taxonomy", hint="Give a row (node, parent) for each node."
         )
     if len(roots) != 1:
-        raise _not_a_tree(
+        raise not_a_tree(
             f"it has {len(roots)} roots." if roots else "it has no root, so it holds a cycle.",
             "Put them under one root." if roots else None,
         )
     taxonomy = _number(roots[0], children)
     if taxonomy.size != len(set(parent_of) | set(children)):
         missed = len(set(parent_of) | set(children)) - taxonomy.size
-        raise _not_a_tree(f"{missed} nodes cannot be reached from the root, so they lie on or below a cycle.")
+        raise not_a_tree(f"{missed} nodes cannot be reached from the root, so they lie on or below a cycle.")
     return taxonomy
 
 
@@ -216,75 +209,13 @@ def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
 
 
 def from_paths(paths: Sequence[Sequence[str]]) -> Taxonomy:
-    """Build a taxonomy from leaf-to-root paths (``leaf;parent;...;*``, the hierarchy format of ARX, Amnesia, SECRETA).
-
-    A value repeated in the next column (padding of unbalanced hierarchies) counts once. Paths may differ in length, but
-    all must end in the root. A path of length one is a taxonomy of a single node.
-    """
-    steps = dict.fromkeys(chain.from_iterable(map(pairwise, paths)))
-    ends: dict[str, None] = dict.fromkeys(path[-1] for path in paths if path)
-    return from_edges([*((end, None) for end in ends), *((node, above) for node, above in steps if node != above)])
-
-
-def _root_to_leaf(rows: list[tuple[str, ...]]) -> bool:
-    """Whether the first column of a wide table is the coarsest, that is, has fewer distinct values than the last."""
-    return len({r[0] for r in rows}) < len({r[-1] for r in rows})
+    """Build a taxonomy from leaf-to-root paths."""
+    return from_edges(edges_of_paths(paths))
 
 
 def from_wide(rows: list[tuple[str, ...]]) -> Taxonomy:
-    """Build a taxonomy from a wide table, one column per level, finest or coarsest first; a missing root is added."""
-    if not rows:
-        raise InputError("The taxonomy is empty.", code="empty_taxonomy", hint="Give one row for each leaf.")
-    if _root_to_leaf(rows):
-        rows = [tuple(reversed(r)) for r in rows]
-    tops = {r[-1] for r in rows}
-    if len(tops) > 1:
-        taken = {v for r in rows for v in r}
-        root = next(c for c in ("*", "ANY", *(f"ANY {i}" for i in range(2, len(taken) + 3))) if c not in taken)
-        rows = [(*r, root) for r in rows]
-    return from_paths(rows)
-
-
-def _read_paths(path: Path) -> Taxonomy:
-    limit = csv.field_size_limit(MAX_LABEL_BYTES)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return _from_path_rows([row for row in csv.reader(file, delimiter=";", strict=True) if row])
-    except UnicodeDecodeError:
-        raise InputError(f"The taxonomy file {path.name!r} is not valid UTF-8.", code="bad_unicode") from None
-    except csv.Error:
-        raise InputError(
-            f"The taxonomy file {path.name!r} cannot be read as ;-separated paths.",
-            code="bad_file",
-            hint='Put a label that begins with a quote in quotes, and double the quotes in it: """so"" named".',
-        ) from None
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _from_path_rows(paths: list[list[str]]) -> Taxonomy:
-    """Build the taxonomy of a ``;``-separated file: paths, or an edge list if the first line names its columns."""
-    columns = edge_columns(paths[0]) if paths else None
-    if columns is None or any(len(path) != len(paths[0]) for path in paths):
-        return from_paths(paths)
-    node, parent = (paths[0].index(name) for name in columns)
-    return from_edges((path[node], path[parent] or None) for path in paths[1:])
-
-
-def edge_columns(columns: Iterable[str]) -> tuple[str, str] | None:
-    """The columns ``node`` (or ``child``) and ``parent`` of an edge list; None if one is missing."""
-    names = {column.lower(): column for column in columns}
-    node = names.get("node", names.get("child"))
-    return None if node is None or "parent" not in names else (node, names["parent"])
-
-
-def _is_path_file(path: Path) -> bool:
-    """Whether a file holds paths: it ends in .tree, or its first line has semicolons and no commas."""
-    if path.suffix.lower() == ".tree":
-        return True
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        first = file.readline()
-    return ";" in first and "," not in first
+    """Build a taxonomy from a wide table."""
+    return from_edges(edges_of_levels(rows))
 
 
 def load_taxonomy(engine: Engine, taxonomy: Any) -> Taxonomy:
@@ -299,89 +230,11 @@ def load_taxonomy(engine: Engine, taxonomy: Any) -> Taxonomy:
     """
     if isinstance(taxonomy, Taxonomy):
         return taxonomy
-    if isinstance(taxonomy, str | Path) and Path(taxonomy).suffix.lower() in (".tree", ".csv", ".txt"):
-        path = Path(taxonomy)
-        if not path.is_file():
-            raise InputError(f"The taxonomy file {path.name!r} does not exist.", code="no_such_file")
-        try:
-            if _is_path_file(path):
-                return replace(_read_paths(path), name=f"the taxonomy in file {path.name!r}")
-        except OSError:
-            raise InputError(
-                f"The taxonomy file {path.name!r} cannot be read.",
-                code="no_such_file",
-                hint="Check its permissions.",
-            ) from None
-        taxonomy = path
-    with open_source(engine, taxonomy, "taxonomy") as source:
-        return _from_source(engine, source)
-
-
-def _texts(engine: Engine, source: Source, columns: Sequence[str], order: str | None) -> list[tuple[str | None, ...]]:
-    from sqlglot import exp
-
-    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
-    names = [source.column(c, "--taxonomy") for c in columns]
-    wanted = [
-        exp.cast(exp.column(exp.to_identifier(c, quoted=True)), "VARCHAR").as_(f"c{i}") for i, c in enumerate(names)
-    ]
-    query = exp.select(*wanted).from_(inner)
-    if order:
-        query = query.order_by(exp.column(exp.to_identifier(order, quoted=True)), wanted[0].this.copy())
-    with reading(source.name):
-        rows = engine.select(query, f"reading {source.name}")
-    return list(zip(*(_with_none(rows[f"c{i}"]) for i in range(len(columns))), strict=True))
-
-
-def _with_none(column: npt.NDArray[Any]) -> list[str | None]:
-    if isinstance(column, np.ma.MaskedArray):
-        return [None if m else v for v, m in zip(column.data, np.ma.getmaskarray(column), strict=True)]
-    return list(column.tolist())
-
-
-def _from_source(engine: Engine, source: Source) -> Taxonomy:
-    names = {c.lower(): c for c in source.columns}
-    edges = edge_columns(source.columns)
-    title = source.name if "taxonomy" in source.name else f"the taxonomy in {source.name}"
-    if edges is not None:
-        rows = _texts(engine, source, edges, names.get("ord"))
-        nulls = sum(node is None for node, _ in rows)
-        if nulls:
-            raise InputError(f"{nulls} rows of the taxonomy have a NULL node.", code="null_node")
-        root_rows = sum(parent is None for _, parent in dict.fromkeys(rows))
-        if root_rows > 1:
-            raise _not_a_tree(f"{root_rows} nodes have a NULL parent.", "Only the root may have one.")
-        tree = from_edges((str(node), parent) for node, parent in rows)
-        return replace(tree, name=title, kind=kind_of(source.columns[edges[0]]) if source.typed else None)
-    shown = (
-        f"; its columns are {quote_list(list(source.columns))}" if source.typed else ""
-    )  # else perhaps its first data row
-    if len(names) < 2:
-        raise InputError(
-            f"{source.name} is no taxonomy: it has neither the columns node (or child) and parent nor one column a level"
-            f"{shown}.",
-            code="bad_taxonomy",
-        )
-    rows = _texts(engine, source, list(source.columns), None)
-    nulls = sum(None in row for row in rows)
-    if nulls:
-        raise InputError(
-            f"{nulls} rows of the taxonomy have a NULL level.",
-            code="null_node",
-            hint="Repeat the value of the finer level.",
-        )
-    levels = [tuple(str(v) for v in row) for row in rows]
+    edges = read_edges(engine, taxonomy)
     try:
-        tree = from_wide(levels)
+        tree = from_edges(edges.pairs)
     except InputError as error:
-        if error.code != "not_a_tree":
+        if error.code != "not_a_tree" or not edges.reading:
             raise
-        raise InputError(
-            f"{error} {source.name} was read as one column a level, since it has no columns node (or child) and parent"
-            f"{shown}.",
-            code=error.code,
-        ) from None
-    finest = list(source.columns.values())[-1 if _root_to_leaf(levels) else 0]
-    kind = kind_of(finest) if source.typed else None
-    how = "one column a level" if source.typed else "one column a level (its first line is its header)"
-    return replace(tree, name=f"{title}, which was read as {how}", kind=kind)
+        raise InputError(f"{error} {edges.reading}", code=error.code) from None
+    return replace(tree, name=edges.name, kind=edges.kind)

@@ -25,6 +25,7 @@ ROOMS: dict[str, set[str]] = {
     "models": {"errors"},
     "recoding": {"engine"},
     "data": {"engine", "errors", "models", "recoding"},
+    "taxonomies": {"data", "engine", "errors"},
     "algorithms": {"data", "models", "recoding", "engine", "errors"},
     "verify": {"models", "engine", "errors"},
     "utility": {"data", "models", "recoding", "engine", "errors"},

@@ -23,6 +23,7 @@ def test_all_that_is_exported_exists() -> None:
     assert set(anondb._LAZY) <= set(anondb.__all__)
     for name in anondb.__all__:
         assert getattr(anondb, name) is not None
+    assert dir(anondb) == sorted(anondb.__all__)
 
 
 def test_the_changelog_has_the_version_and_its_kinds_of_changes() -> None:

@@ -1,0 +1,230 @@
+"""The commands on taxonomies: build, check, show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anondb.cli.app import Json, Replace, Source, opened
+from anondb.cli.app import only_table as only_table_of
+from anondb.cli.words import figure, plain, print_json, shown
+from anondb.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from anondb.data.taxonomy import Taxonomy
+    from anondb.database import Database
+    from anondb.taxonomies.check import Checked
+
+BY = ("prefix", "code", "categories", "frequency", "similarity")
+LISTED = 20  # labels of each kind in the text of a check
+taxonomy = typer.Typer(
+    name="taxonomy", help="Build, check and show taxonomies of items.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Items = Annotated[str | None, typer.Option("--transactions", help="Table of the transactions.", metavar="TABLE")]
+Id = Annotated[str, typer.Option("--id", help="Column that identifies a person.", metavar="COL")]
+Item = Annotated[str, typer.Option("--item", help="Column of items.", metavar="COL")]
+Tree_ = Annotated[str, typer.Option("--taxonomy", help="The taxonomy.", metavar="TABLE|FILE")]
+
+
+@taxonomy.command()
+def build(
+    source: Source,
+    by: Annotated[str, typer.Option(help="How items are grouped.", metavar="|".join(BY))],
+    to: Annotated[str, typer.Option(help="The table, or the .tree file, to write.", metavar="TABLE|FILE")],
+    transactions: Items = None,
+    id_column: Id = "tid",
+    item_column: Item = "item",
+    separator: Annotated[
+        str | None, typer.Option(help="prefix: the text between the parts of a name.", metavar="TEXT")
+    ] = None,
+    lengths: Annotated[
+        str | None, typer.Option(help="code: numbers of first characters, such as 1,3.", metavar="N,N")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="categories: the columns with the groups, the coarsest first.", metavar="A,B")
+    ] = None,
+    fan_out: Annotated[int, typer.Option(help="frequency, similarity: children of a node.", metavar="N")] = 5,
+    root: Annotated[str, typer.Option(help="The label of the root.", metavar="NAME")] = "all",
+    replace: Replace = False,
+    as_json: Json = False,
+) -> None:
+    """Build a taxonomy of the items: by names, codes, categories, frequency or similarity."""
+    from anondb.data.files import write_taxonomy
+    from anondb.taxonomies.build import Request, build_taxonomy
+
+    request = Request(by, separator, _numbers(lengths), _names(columns), fan_out, root)
+    with opened(source) as database:
+        items = _transactions(database, source, transactions, id_column, item_column)
+        tree = build_taxonomy(database.engine, items, request, id_column=id_column, item_column=item_column)
+        _check_target(database, to)
+        write_taxonomy(database.engine, tree, to, replace=replace)
+    _say_written(tree, to, as_json)
+
+
+@taxonomy.command()
+def check(
+    source: Source,
+    name: Tree_,
+    transactions: Items = None,
+    id_column: Id = "tid",
+    item_column: Item = "item",
+    add_missing: Annotated[
+        str | None, typer.Option(help="Add the missing items below this node; needs --to.", metavar="NODE")
+    ] = None,
+    to: Annotated[str | None, typer.Option(help="Where to write the complete taxonomy.", metavar="TABLE|FILE")] = None,
+    replace: Replace = False,
+    as_json: Json = False,
+) -> None:
+    """Check that a taxonomy is a tree with all items as leaves; exit with 2 if not. The output names nodes and items."""
+    from anondb.data.files import write_taxonomy
+    from anondb.taxonomies.check import check_taxonomy, with_missing
+
+    if (add_missing is None) != (to is None):
+        raise InputError("--add-missing NODE and --to TABLE|FILE go together.", code="bad_usage")
+    columns = {"id_column": id_column, "item_column": item_column}
+    with opened(source, read_only=to is None) as database:
+        items = _transactions(database, source, transactions, id_column, item_column)
+        if add_missing is not None and to is not None:
+            tree, added = with_missing(database.engine, name, items, add_missing, **columns)
+            _check_target(database, to)
+            write_taxonomy(database.engine, tree, to, replace=replace)
+            _say_written(tree, to, as_json, added=added)
+            return
+        checked = check_taxonomy(database.engine, name, items, **columns)
+    if as_json:
+        print_json(checked.to_json())
+    else:
+        _print_check(checked)
+    if not checked.fits:
+        raise typer.Exit(2)
+
+
+@taxonomy.command()
+def show(
+    source: Source,
+    name: Tree_,
+    transactions: Items = None,
+    id_column: Id = "tid",
+    item_column: Item = "item",
+    under: Annotated[str | None, typer.Option(help="Show the subtree of this node.", metavar="NODE")] = None,
+    depth: Annotated[int, typer.Option(help="Levels to show.", metavar="N")] = 3,
+    most: Annotated[int, typer.Option(help="Children to show of each node.", metavar="N")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Show a taxonomy as a tree; with transactions also how many of them have an item below each node."""
+    from anondb.taxonomies.supports import supported_taxonomy
+
+    if depth < 1 or most < 1:
+        raise InputError("--depth and --most are at least 1.", code="bad_parameter")
+    with opened(source, read_only=True) as database:
+        items = None
+        if transactions is not None or database.engine.one_shot:
+            items = _transactions(database, source, transactions, id_column, item_column)
+        tree, supports = supported_taxonomy(database.engine, name, items, id_column=id_column, item_column=item_column)
+    top = 0 if under is None else tree.node_of.get(under, -1)
+    if top < 0:
+        raise InputError("The taxonomy has no node of this name.", code="unknown_item", hint="Check --under.")
+    listed = None if supports is None else supports.tolist()
+    if as_json:
+        print_json({"nodes": [_node(tree, n, listed) for n in range(top, int(tree.last[top]) + 1)]})
+        return
+    from rich.console import Console
+
+    Console().print(_drawn(tree, top, listed, depth, most))
+
+
+def _transactions(database: Database, source: str, transactions: str | None, id_column: str, item_column: str) -> Any:
+    """The transactions: the file of a one-shot run, the named table, or the only one with both columns."""
+    if database.engine.one_shot:
+        if transactions is not None:
+            raise InputError("A data file holds the transactions; leave --transactions out.", code="bad_usage")
+        return source
+    return transactions or only_table_of(database, id_column, item_column)
+
+
+def _check_target(database: Database, to: str) -> None:
+    if database.engine.one_shot and not to.lower().endswith(".tree"):
+        raise InputError(
+            "A data file has no tables to write to.", code="bad_usage", hint="Name a file that ends in .tree with --to."
+        )
+
+
+def _numbers(text: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in (text or "").split(",") if part.strip())
+    except ValueError:
+        raise InputError("--lengths is a list of whole numbers, such as 1,3.", code="bad_parameter") from None
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def _say_written(tree: Taxonomy, to: str, as_json: bool, added: int | None = None) -> None:
+    if as_json:
+        print_json({"taxonomy": to, "nodes": tree.size, "leaves": tree.n_leaves, "added": added})
+        return
+    more = "" if added is None else f", {added:,} of them added"
+    typer.echo(f"{to}: {tree.size:,} nodes, {tree.n_leaves:,} leaves{more}")
+
+
+def _print_check(checked: Checked) -> None:
+    """Print the shape of a taxonomy, and what is wrong with it."""
+    typer.echo(f"{plain(checked.name)}: {'fits' if checked.fits else 'does not fit'}")
+    if checked.shape is not None:
+        s = checked.shape
+        typer.echo(f"  nodes            {s.nodes:,}, of which {s.leaves:,} leaves")
+        typer.echo(f"  depth of leaves  {s.depths[0]} to {s.depths[2]}, median {figure(s.depths[1])}")
+        if s.fan_outs is not None:
+            typer.echo(f"  children         {s.fan_outs[0]} to {s.fan_outs[2]}, median {figure(s.fan_outs[1])}")
+        typer.echo(f"  balance          the largest branch has {s.largest:.0%} of the leaves")
+    if checked.unused is not None:
+        typer.echo(f"  unused           {checked.unused:,} leaves occur in no transaction")
+    labels = {
+        f"nodes with {kind}" if kind != "cycle" else "nodes on a cycle": of for kind, of in checked.faults.items()
+    }
+    labels |= {"items that are missing": checked.missing, "items that are inner nodes": checked.internal}
+    labels["nodes with a single child"] = () if checked.shape is None else checked.shape.single_children
+    for what, listed in labels.items():
+        if listed:
+            more = f" and {len(listed) - LISTED:,} more" if len(listed) > LISTED else ""
+            typer.echo(f"  {len(listed):,} {what}: {', '.join(map(plain, listed[:LISTED]))}{more}")
+    if checked.missing:
+        typer.echo("To add them: anondb taxonomy check ... --add-missing NODE --to TABLE|FILE", err=True)
+
+
+def _node(tree: Taxonomy, node: int, supports: list[int] | None) -> dict[str, Any]:
+    parent = int(tree.parent[node])
+    labels = {"node": tree.labels[node], "parent": None if parent < 0 else tree.labels[parent]}
+    return {
+        **labels,
+        "leaves": int(tree.leaf_count[node]),
+        "transactions": None if supports is None else supports[node],
+    }
+
+
+def _drawn(tree: Taxonomy, top: int, supports: list[int] | None, depth: int, most: int) -> Tree:
+    """The tree below a node, the children with the largest supports or the most leaves first."""
+    from rich.tree import Tree
+
+    def words(node: int) -> str:
+        facts = [] if tree.is_leaf[node] else [f"{int(tree.leaf_count[node]):,} items"]
+        facts += [] if supports is None else [f"{supports[node]:,} transactions"]
+        return shown(tree.labels[node]) + (f"  [dim]{', '.join(facts)}[/dim]" if facts else "")
+
+    def grow(branch: Tree, node: int, left: int) -> None:
+        children = list(tree.children(node))
+        if supports is not None:
+            children.sort(key=lambda child: -supports[child])
+        for child in children[:most] if left else []:
+            grow(branch.add(words(child)), child, left - 1)
+        if left and len(children) > most:
+            branch.add(f"[dim]and {len(children) - most:,} more[/dim]")
+
+    drawn = Tree(words(top), highlight=False)
+    grow(drawn, top, depth)
+    return drawn

@@ -1,0 +1,284 @@
+"""Build a taxonomy of the items of the data: by their names, by their codes, by categories, by frequency, or by similarity.
+
+Every builder says for each item to which groups it belongs, from the coarsest to the finest; ``_tree`` makes the tree. A
+group of one group or item alone is left out, because generalizing to it would tell no less.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.data.sources import open_source
+from anondb.data.taxonomy import Taxonomy, from_edges
+from anondb.data.transactions import Dataset, load_transactions
+from anondb.engine import Engine
+from anondb.errors import BudgetExceeded, InputError
+
+SEPARATORS = ("/", ">", ":", "|", "_", "-", ".", " ")
+MAX_SIMILAR = 5_000  # items that are ordered by similarity: their pair counts take 100 MB
+FAN_OUT = 5
+
+Ints = npt.NDArray[np.int64]
+Path = tuple[Hashable, ...]
+"""The groups of an item, from the coarsest to the finest; each is unique within the one before."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to build a taxonomy from.
+
+    Attributes:
+        by: the name of a builder (``BUILDERS``).
+        separator: for ``prefix``: the text between the parts of a name; None finds it.
+        lengths: for ``code``: how many first characters the groups have in common, from the coarsest to the finest.
+        columns: for ``categories``: the columns with the groups of an item, the coarsest first.
+        fan_out: for ``frequency`` and ``similarity``: the number of children of a node.
+        root: the label of the root.
+    """
+
+    by: str
+    separator: str | None = None
+    lengths: tuple[int, ...] = ()
+    columns: tuple[str, ...] = ()
+    fan_out: int = FAN_OUT
+    root: str = "all"
+
+
+def build_taxonomy(
+    engine: Engine, transactions: Any, request: Request, *, id_column: str = "tid", item_column: str = "item"
+) -> Taxonomy:
+    """Build a taxonomy with the items of the transactions as its leaves.
+
+    Args:
+        engine: the engine, outside a transaction.
+        transactions: a table, view, file or data frame; for ``categories`` it also has the columns with the groups.
+        request: how to build it.
+        id_column, item_column: the columns of the transactions.
+
+    Raises:
+        InputError: ``bad_usage``, ``bad_parameter``, or ``several_categories`` for an item in several groups.
+        BudgetExceeded: too many items to be ordered by similarity.
+    """
+    _check(request)
+    with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+        dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
+        if request.by == "categories":
+            columns = [source.column(name, "--columns") for name in request.columns]
+            paths = _of_categories(engine, source.query, source.column(item_column, "--item"), columns)
+            return _tree(dataset.labels, [paths[label] for label in dataset.labels], _named_by_key, request.root)
+        builder, name = _BUILDERS[request.by]
+        return _tree(dataset.labels, builder(engine, dataset, request), name, request.root)
+
+
+def _check(request: Request) -> None:
+    if request.by not in BUILDERS:
+        raise InputError(f"A taxonomy is built by {', '.join(BUILDERS)}, not by {request.by!r}.", code="bad_parameter")
+    if request.by == "code" and (not request.lengths or min(request.lengths) < 1):
+        raise InputError(
+            "By code needs the lengths of the prefixes, each at least 1.",
+            code="bad_parameter",
+            hint="Name them with --lengths, such as --lengths 1,3 for ICD codes.",
+        )
+    if request.by == "categories" and not request.columns:
+        raise InputError(
+            "By categories needs the columns with the groups of an item.",
+            code="bad_parameter",
+            hint="Name them with --columns, the coarsest first, such as --columns department,category.",
+        )
+    if request.fan_out < 2:
+        raise InputError("The fan-out is at least 2.", code="bad_parameter", hint="Raise --fan-out.")
+    if not request.root:
+        raise InputError("The label of the root is empty.", code="empty_name", hint="Name it with --root.")
+
+
+# --- builders -------------------------------------------------------------------------------------------------------
+
+
+def _by_prefix(engine: Engine, dataset: Dataset, request: Request) -> list[Path]:
+    """Names such as ``dairy/milk/whole``: a group for all names with the same first parts."""
+    separator = request.separator or _separator(dataset.labels)
+    parts = [label.split(separator) for label in dataset.labels]
+    return [tuple(separator.join(p[: n + 1]) for n in range(len(p) - 1)) for p in parts]
+
+
+def _separator(labels: Sequence[str]) -> str:
+    """The separator that most names have, of those that at least half of the names have.
+
+    Raises:
+        InputError: ``bad_parameter`` if there is none.
+    """
+    held = {s: sum(s in label.strip(s) for label in labels) for s in SEPARATORS}
+    best = max(SEPARATORS, key=lambda s: held[s])
+    if 2 * held[best] < max(len(labels), 1):
+        raise InputError(
+            "No separator divides at least half of the items' names.",
+            code="bad_parameter",
+            hint="Name it with --separator, or build by frequency, similarity or categories.",
+        )
+    return best
+
+
+def _by_code(engine: Engine, dataset: Dataset, request: Request) -> list[Path]:
+    """Codes such as 250.01: a group for all codes with the same first characters."""
+    lengths = sorted(set(request.lengths))
+    return [tuple(f"{label[:n]}*" for n in lengths if n <= len(label)) for label in dataset.labels]
+
+
+def _by_frequency(engine: Engine, dataset: Dataset, request: Request) -> list[Path]:
+    """Neighbours in the order of names, in groups that occur about equally often."""
+    order = sorted(range(dataset.n_items), key=lambda item: _natural(dataset.labels[item]))
+    return _divided(order, dataset.supports, request.fan_out)
+
+
+def _by_similarity(engine: Engine, dataset: Dataset, request: Request) -> list[Path]:
+    """Items that occur with the same other items, in groups of about equally many."""
+    n = dataset.n_items
+    if n > MAX_SIMILAR:
+        raise BudgetExceeded(
+            f"{n:,} items cannot be ordered by similarity, at most {MAX_SIMILAR:,}.",
+            hint="Build by frequency, code, prefix or categories.",
+        )
+    together = np.zeros((n, n), dtype=np.float32)
+    rows = engine.query("taxonomies/pairs", {"transactions": dataset.transactions})
+    together[rows["first"], rows["second"]] = together[rows["second"], rows["first"]] = rows["transactions"]
+    order = _chain(together, dataset.supports)
+    return _divided(order, np.ones(n, dtype=np.int64), request.fan_out)
+
+
+def _chain(together: npt.NDArray[np.float32], supports: Ints) -> list[int]:
+    """Order the items so that neighbours are similar: first the most frequent one, then always the most similar of the rest.
+
+    The similarity is the cosine of the numbers of transactions with each other item.
+    """
+    np.fill_diagonal(together, supports)
+    lengths = np.linalg.norm(together, axis=1)
+    left = np.ones(len(supports), dtype=np.bool_)
+    order: list[int] = []
+    item = int(supports.argmax()) if len(supports) else -1
+    while item >= 0:
+        order.append(item)
+        left[item] = False
+        cosine = np.where(left, np.round(together @ together[item] / (lengths * lengths[item]), 6), -1)
+        item = int(cosine.argmax()) if left.any() else -1
+    return order
+
+
+def _divided(order: Sequence[int], weights: Ints, fan_out: int) -> list[Path]:
+    """Divide a sequence of items into parts of about equal weight, and these again, down to parts of ``fan_out`` items."""
+    paths: dict[int, Path] = {}
+    todo: list[tuple[list[int], Path]] = [(list(order), ())]
+    while todo:
+        items, path = todo.pop()
+        if len(items) <= fan_out:
+            paths |= dict.fromkeys(items, path)
+            continue
+        ends = np.cumsum(weights[items], dtype=np.float64)
+        cuts = [0]
+        for part in range(1, fan_out):
+            at = int(np.searchsorted(ends, ends[-1] * part / fan_out)) + 1
+            cuts.append(min(max(at, cuts[-1] + 1), len(items) - fan_out + part))
+        cuts.append(len(items))
+        todo += [(items[a:b], (*path, n)) for n, (a, b) in enumerate(pairwise(cuts))]
+    return [paths[item] for item in range(len(order))]
+
+
+def _of_categories(engine: Engine, rows: Any, item: str, columns: Sequence[str]) -> Mapping[str, Path]:
+    """The groups of each item in the columns of a table; NULL is no group."""
+    from sqlglot import exp
+
+    def text(column: str) -> exp.Expr:
+        return exp.cast(exp.column(exp.to_identifier(column, quoted=True)), "VARCHAR")
+
+    inner = exp.Subquery(this=rows.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    wanted = [text(c).as_(f"c{n}") for n, c in enumerate(columns)]
+    named = exp.select(text(item).as_("item"), *wanted).distinct().from_(inner)
+    cells = zip(
+        *(np.ma.asarray(c).tolist() for c in engine.select(named, "the categories of items").values()), strict=True
+    )
+    paths: dict[str, set[Path]] = defaultdict(set)
+    for label, *groups in cells:
+        paths[label].add(tuple(group for group in groups if group is not None))
+    several = sum(len(of) > 1 for of in paths.values())
+    if several:
+        raise InputError(
+            f"{several} items have different categories in different rows.",
+            code="several_categories",
+            hint="Give each item one category, in a table or a view.",
+        )
+    return {label: next(iter(of)) for label, of in paths.items()}
+
+
+def _natural(label: str) -> list[tuple[int, int, str]]:
+    """A key that sorts the numbers in labels by their values."""
+    return [(0, int(p), "") if p.isdigit() and p.isascii() else (1, 0, p) for p in re.split(r"([0-9]+)", label) if p]
+
+
+# --- the tree -------------------------------------------------------------------------------------------------------
+
+Name = Callable[[Hashable, Sequence[str]], str]
+
+
+def _named_by_key(key: Hashable, members: Sequence[str]) -> str:
+    return str(key)
+
+
+def _named_by_range(key: Hashable, members: Sequence[str]) -> str:
+    """The first and the last of the items, in the order of names."""
+    ordered = sorted(members, key=_natural)
+    return f"{ordered[0]} to {ordered[-1]}"
+
+
+def _named_by_first(key: Hashable, members: Sequence[str]) -> str:
+    return f"{members[0]} and {len(members) - 1} more"
+
+
+_BUILDERS: Mapping[str, tuple[Callable[[Engine, Dataset, Request], list[Path]], Name]] = {
+    "prefix": (_by_prefix, _named_by_key),
+    "code": (_by_code, _named_by_key),
+    "frequency": (_by_frequency, _named_by_range),
+    "similarity": (_by_similarity, _named_by_first),
+}
+BUILDERS = (*_BUILDERS, "categories")
+
+
+def _tree(labels: Sequence[str], paths: Sequence[Path], name: Name, root: str) -> Taxonomy:
+    """The tree of items with these groups."""
+    members: dict[Path, list[str]] = defaultdict(list)
+    children: dict[Path, set[object]] = defaultdict(set)
+    for label, path in zip(labels, paths, strict=True):
+        for n in range(len(path) + 1):
+            members[path[:n]].append(label)
+            children[path[:n]].add(path[: n + 1] if n < len(path) else label)
+    taken = set(labels)
+    nodes: dict[Path, str] = {(): _free(root, taken)}
+    for path in sorted(members, key=lambda p: (len(p), members[p][0])):
+        if path and len(children[path]) > 1:
+            nodes[path] = _free(name(path[-1], members[path]), taken)
+
+    def above(path: Path) -> str:
+        while path not in nodes:
+            path = path[:-1]
+        return nodes[path]
+
+    edges: list[tuple[str, str | None]] = [(nodes[()], None)]
+    edges += [(node, above(path[:-1])) for path, node in nodes.items() if path]
+    edges += [(label, above(path)) for label, path in zip(labels, paths, strict=True)]
+    return from_edges(edges)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, with a number if an item or another group has it."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    taken.add(free)
+    return free

@@ -1,0 +1,179 @@
+"""Check a taxonomy: is it a tree, does it have the items of the data, and what shape does it have? For its owner only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from anondb.data.edges import Edge, Edges, read_edges
+from anondb.data.sources import open_source
+from anondb.data.taxonomy import Taxonomy, from_edges
+from anondb.data.transactions import Dataset, load_transactions
+from anondb.engine import Engine
+from anondb.errors import InputError
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shape of a tree.
+
+    Attributes:
+        nodes, leaves: their numbers.
+        depths: the least, median and largest number of steps from the root to a leaf.
+        fan_outs: the least, median and largest number of children of an inner node.
+        largest: the share of the leaves below the child of the root that has most of them: 1 / number of children in a
+            balanced tree.
+        single_children: the labels of inner nodes with one child; generalizing to them tells no less.
+    """
+
+    nodes: int
+    leaves: int
+    depths: tuple[int, float, int]
+    fan_outs: tuple[int, float, int] | None
+    largest: float
+    single_children: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check of a taxonomy says.
+
+    Attributes:
+        name: the name of the taxonomy in messages.
+        faults: labels of the nodes at fault, by kind: ``own parent``, ``several parents``, ``several roots``, ``cycle``.
+        shape: the shape of the tree; None if it is none.
+        missing: items of the data that are no nodes.
+        internal: items of the data that are inner nodes, so that they cannot be told from the items below.
+        unused: the number of leaves that no transaction has; None without transactions.
+    """
+
+    name: str
+    faults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shape: Shape | None = None
+    missing: tuple[str, ...] = ()
+    internal: tuple[str, ...] = ()
+    unused: int | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can be used: it is a tree whose leaves include all items of the data."""
+        return not (self.faults or self.missing or self.internal)
+
+    def to_json(self) -> dict[str, Any]:
+        """The check as JSON values."""
+        return {"fits": self.fits, **asdict(self)}
+
+
+def check_taxonomy(
+    engine: Engine, taxonomy: Any, transactions: Any = None, *, id_column: str = "tid", item_column: str = "item"
+) -> Checked:
+    """Check a taxonomy, with ``transactions`` also against the items of the data.
+
+    Raises:
+        InputError: a source cannot be read, or the taxonomy is empty.
+    """
+    with engine.transaction():
+        edges = read_edges(engine, taxonomy)
+        faults = faults_of(edges.pairs)
+        if faults:
+            return Checked(edges.name, faults)
+        tree = from_edges(edges.pairs)
+        if transactions is None:
+            return Checked(edges.name, shape=_shape(tree))
+        dataset = _dataset(engine, transactions, id_column, item_column)
+    inner = set(np.array(tree.labels, dtype=object)[~tree.is_leaf].tolist())
+    missing = tuple(label for label in dataset.labels if label not in tree.node_of)
+    internal = tuple(label for label in dataset.labels if label in inner)
+    unused = tree.n_leaves - (dataset.n_items - len(missing) - len(internal))
+    return Checked(edges.name, shape=_shape(tree), missing=missing, internal=internal, unused=unused)
+
+
+def with_missing(
+    engine: Engine, taxonomy: Any, transactions: Any, under: str, *, id_column: str = "tid", item_column: str = "item"
+) -> tuple[Taxonomy, int]:
+    """The taxonomy with the items that it lacks as leaves below a node, and their number.
+
+    Args:
+        engine: the engine, outside a transaction.
+        taxonomy, transactions: their sources.
+        under: an inner node, or a new node, which is added below the root.
+        id_column, item_column: the columns of the transactions.
+
+    Raises:
+        InputError: ``not_a_tree``; ``bad_parameter`` if ``under`` is a leaf or an item.
+    """
+    with engine.transaction():
+        edges: Edges = read_edges(engine, taxonomy)
+        tree = from_edges(edges.pairs)
+        dataset = _dataset(engine, transactions, id_column, item_column)
+    missing = [label for label in dataset.labels if label not in tree.node_of]
+    at = tree.node_of.get(under)
+    if not under or under in dataset.labels or (at is not None and at and tree.is_leaf[at]):
+        raise InputError(
+            "Items can be added below an inner node or a new node, not below a leaf or an item.",
+            code="bad_parameter",
+            hint="Name another node with --add-missing.",
+        )
+    order = [label for label, parent in edges.pairs if parent is None]
+    pairs: list[Edge] = [*dict.fromkeys(edges.pairs)]
+    if missing and at is None:
+        pairs.append((under, order[0] if order else tree.labels[0]))
+    return from_edges([*pairs, *((label, under) for label in missing)]), len(missing)
+
+
+def _dataset(engine: Engine, transactions: Any, id_column: str, item_column: str) -> Dataset:
+    with open_source(engine, transactions, "transactions") as source:
+        return load_transactions(engine, source, id_column=id_column, item_column=item_column)
+
+
+def faults_of(edges: Sequence[Edge]) -> dict[str, tuple[str, ...]]:
+    """The labels of the nodes because of which edges are no tree, by kind; empty for a tree."""
+    parents: dict[str, dict[str | None, None]] = defaultdict(dict)
+    for node, parent in edges:
+        parents[node].setdefault(parent)
+    nodes = dict.fromkeys([*parents, *(parent for _, parent in edges if parent is not None)])
+    faults = {
+        "own parent": tuple(node for node in parents if node in parents[node]),
+        "several parents": tuple(node for node in parents if len(parents[node]) > 1 and node not in parents[node]),
+    }
+    if not any(faults.values()):
+        above = {node: next(iter(of)) for node, of in parents.items()}
+        roots = tuple(node for node in nodes if above.get(node) is None)
+        faults = {"several roots": roots if len(roots) > 1 else (), "cycle": _on_cycles(above, nodes)}
+    return {kind: labels for kind, labels in faults.items() if labels}
+
+
+def _on_cycles(above: Mapping[str, str | None], nodes: Mapping[str, None]) -> tuple[str, ...]:
+    """The nodes on cycles of nodes with one parent each."""
+    state: dict[str, int] = {}  # the walk that reached a node first
+    cycles: list[str] = []
+    for number, start in enumerate(nodes):
+        path: list[str] = []
+        node: str | None = start
+        while node is not None and node not in state:
+            state[node] = number
+            path.append(node)
+            node = above.get(node)
+        if node is not None and state[node] == number:
+            cycles += path[path.index(node) :]
+    return tuple(cycles)
+
+
+def _shape(tree: Taxonomy) -> Shape:
+    fan_out = np.bincount(tree.parent[1:], minlength=tree.size) if tree.size > 1 else np.zeros(1, dtype=np.int64)
+    depths, inner = tree.depth[tree.is_leaf].tolist(), fan_out[fan_out > 0].tolist()
+    largest = max((int(tree.leaf_count[node]) for node in tree.children(0)), default=1)
+    single = np.flatnonzero(fan_out == 1).tolist()
+    return Shape(
+        nodes=tree.size,
+        leaves=tree.n_leaves,
+        depths=(min(depths), median(depths), max(depths)),
+        fan_outs=(min(inner), median(inner), max(inner)) if inner else None,
+        largest=largest / tree.n_leaves,
+        single_children=tuple(tree.labels[node] for node in single),
+    )
