@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from html import escape
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from anondb.errors import AnondbError, InputError
 from anondb.models import Model, check_count
 from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
-from anondb.models.named import MODELS, model_of
+from anondb.models.named import MODELS, model_of, parameters_of
 from anondb.options import policy_of
 from anondb.owner import ledger, publications
 from anondb.owner import published_rows as published
@@ -29,6 +30,7 @@ from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
 from anondb.release.objects import SchemaName, read_manifest
 from anondb.release.paths import check_target
+from anondb.report_rows import figure, report_rows
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
@@ -56,6 +58,39 @@ class Release:
         self.name = name
         self.report = report
         self._opened: OpenRelease | None = None
+
+    def __repr__(self) -> str:
+        """The name and, as far as they are known, the promise and the size."""
+        facts = dict(self._facts())
+        words = (
+            [facts["promise"], *(f"{facts[n]} {n}" for n in ("transactions", "items"))]
+            if facts
+            else ["not in the ledger"]
+        )
+        return f"<release {self.name!r}: {', '.join(words)}>"
+
+    def _repr_html_(self) -> str:
+        """The report as a table, for notebooks."""
+        rows = "".join(f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in self._facts())
+        return f"<table><caption>release {escape(self.name)}</caption>{rows}</table>"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """The rows of the report, or what the ledger has of a release made earlier."""
+        if self.report is not None:
+            return report_rows(self.report)
+        entry = ledger.find(self._database.engine, stored.current_catalog(self._database.engine), self.name)
+        if entry is None:
+            return []
+        promise = ", ".join(f"{name}={entry.parameters.get(name)}" for name in parameters_of(entry.model))
+        loss = self.loss
+        return [
+            ("promise", f"{entry.model} ({promise}) by {entry.algorithm}"),
+            ("transactions", f"{entry.transactions:,}"),
+            ("items", f"{entry.items:,}"),
+            ("released items", f"{entry.released_items:,}"),
+            ("suppressed", f"{entry.suppressed_items:,} items, {entry.suppressed_occurrences:,} occurrences"),
+            ("information loss", f"LM {figure(loss.lm)}, NCP {figure(loss.ncp)}"),
+        ]
 
     @property
     def verification(self) -> Verification:
@@ -189,16 +224,17 @@ class Release:
         ``baskets``; for an anatomy ``buckets``, ``released_items``, ``manifest``) as a DuckDB relation."""
         return self._database.relation(exp.select("*").from_(self._schema().table(name).expression()))
 
-    def count_bounds(self, items: list[str]) -> tuple[int, float, int]:
+    def count_bounds(self, items: Sequence[str | int]) -> tuple[int, float, int]:
         """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
-        if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-            raise InputError("count_bounds needs a list of items, each a text.", code="bad_parameter")
+        if not isinstance(items, list | tuple) or not all(type(item) in (str, int) for item in items):
+            raise InputError("count_bounds needs a list of items, each a text or a whole number.", code="bad_parameter")
+        labels = [str(item) for item in items]
         try:
-            "".join(items).encode()
+            "".join(labels).encode()
         except UnicodeEncodeError:
             raise InputError("An item is not valid Unicode (a lone surrogate).", code="bad_unicode") from None
         schema = self._schema()
-        call = exp.Anonymous(this="count_bounds", expressions=[exp.convert(list(items))])
+        call = exp.Anonymous(this="count_bounds", expressions=[exp.cast(exp.convert(labels), "TEXT[]")])
         source = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
         bounds = self._database.engine.select(exp.select("*").from_(source), "count_bounds")
         return int(bounds["lower_bound"][0]), float(bounds["estimate"][0]), int(bounds["upper_bound"][0])

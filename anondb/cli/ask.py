@@ -20,20 +20,10 @@ from anondb.cli.app import (
     shown_statements,
 )
 from anondb.cli.flags import with_flags
-from anondb.cli.words import (
-    accuracy_rows,
-    error_rows,
-    plain,
-    print_answer,
-    print_json,
-    print_result,
-    print_rows,
-    print_table,
-    shown,
-    truth_words,
-)
+from anondb.cli.words import plain, print_answer, print_json, print_result, print_rows, print_table, shown
 from anondb.errors import InputError
 from anondb.options import WORKLOAD
+from anondb.report_rows import accuracy_rows, error_rows, truth_words
 
 if TYPE_CHECKING:
     from anondb.database import Database

@@ -24,8 +24,9 @@ from anondb.cli.app import (
     transactions_of,
 )
 from anondb.cli.flags import MODEL_PARAMETERS, flag_values, with_flags
-from anondb.cli.words import figure, print_digests, print_items, print_json, print_table, print_witnesses, shown
+from anondb.cli.words import print_digests, print_items, print_json, print_table, print_witnesses, shown
 from anondb.errors import InputError, VerificationFailed
+from anondb.report_rows import figure
 
 if TYPE_CHECKING:
     from anondb.models import Model

@@ -20,8 +20,9 @@ from anondb.cli.app import (
     transactions_of,
 )
 from anondb.cli.flags import flag_values, pairs, with_flags
-from anondb.cli.words import figure, print_json, shown
+from anondb.cli.words import print_json, shown
 from anondb.errors import EngineError, InfeasibleError, InputError
+from anondb.report_rows import figure
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Result, Run, Setting

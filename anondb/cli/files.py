@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from anondb.cli.app import AllowOverlap, Json, Replace, ShowSql, Source, opened
-from anondb.cli.words import figure, plain, print_digests, print_json, shown
+from anondb.cli.words import plain, print_digests, print_json, shown
 from anondb.errors import InputError
+from anondb.report_rows import figure
 
 
 def load(

@@ -121,9 +121,18 @@ def _check_types(source: Source, id_column: str, item_column: str) -> str | None
         raise InputError(
             f"The item column {item_column!r} has the type {short(item_type)}.",
             code="bad_type",
-            hint="Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
+            hint=_missing(source, inner)
+            + "Items are text, integers, booleans, dates or enums, one a row or in a flat list.",
         )
     return inner if element else None
+
+
+def _missing(source: Source, kind: str) -> str:
+    """A hint on data frames, which store whole numbers as floats where one is missing."""
+    of_numbers = source.reference is None and "data frame" in source.name and kind in ("DOUBLE", "FLOAT")
+    return (
+        "In pandas a missing value (NaN) makes whole numbers floats: drop its rows, or use dtype 'Int64'. " * of_numbers
+    )
 
 
 def _check_id_type(source: Source, column: str) -> None:
@@ -131,7 +140,8 @@ def _check_id_type(source: Source, column: str) -> None:
         raise InputError(
             f"The id column {column!r} of {source.name} has the type {short(source.columns[column])}.",
             code="bad_type",
-            hint="Cast it to an integer or text first: equal ids must be equal exactly.",
+            hint=_missing(source, source.columns[column])
+            + "Cast it to an integer or text first: equal ids must be equal exactly.",
         )
 
 

@@ -525,3 +525,31 @@ def test_transactions_and_records_from_frames() -> None:
         made = database.anonymize(sales, records=people, name="frames", **options)
         assert made.verification.verified and made.manifest["transactions"] == "40"
         assert database.engine.exists(database.engine.work_table("input_0")) is False
+
+
+def test_a_release_prints_itself(shop: Path) -> None:
+    with anondb.connect(shop) as db:
+        made = db.anonymize("sales", model=anondb.KmAnonymity(2, 2), taxonomy="food", name="new", queries=5)
+        assert (
+            repr(made)
+            == "<release 'new': 2^2-anonymity by mhghs, verified on the frozen rows, 6 transactions, 4 items>"
+        )
+        assert "<td>information loss</td><td>LM " in made._repr_html_()
+        assert repr(db.release("new")) == "<release 'new': km (k=2, m=2) by mhghs, 6 transactions, 4 items>"
+        assert "<caption>release new</caption>" in db.release("new")._repr_html_()
+
+
+def test_whole_numbers_are_items() -> None:
+    with anondb.connect(":memory:") as db:
+        db.sql("CREATE TABLE sales AS SELECT tid, unnest([101, 102][: 1 + tid % 2]) AS item FROM range(8) t(tid)")
+        release = db.anonymize("sales", model=anondb.KmAnonymity(2, 2), name="r", queries=1)
+        assert release.count_bounds([101, "102"]) == (4, 4.0, 4) and release.count_bounds([]) == (8, 8.0, 8)
+        for items in ([1.0], [True], [None], "101"):
+            with pytest.raises(anondb.InputError):
+                release.count_bounds(items)  # type: ignore[arg-type]
+
+
+def test_a_missing_number_of_a_data_frame_is_named() -> None:
+    frame = pd.DataFrame({"tid": [1, 2, None], "item": ["a", "b", "a"]})
+    with anondb.connect(":memory:") as db, pytest.raises(anondb.InputError, match=r"a missing value \(NaN\)"):
+        db.anonymize(frame, model=anondb.KmAnonymity(2, 2), name="r")
