@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test quick check nightly bench bench-supports bench-scale bench-papers examples clean
+.PHONY: demo test quick check nightly bench bench-supports bench-scale bench-defaults bench-papers examples clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -54,6 +54,10 @@ bench-supports: $(STAMP)
 bench-scale: $(STAMP)
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/quest.py
+
+# Every algorithm of km on all data with a taxonomy: an hour.
+bench-defaults: $(STAMP)
+	$(BIN)/python benchmarks/defaults.py
 
 bench-papers: $(STAMP)
 	$(BIN)/python benchmarks/papers.py

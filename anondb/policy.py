@@ -85,10 +85,10 @@ class Policy:
         options: the options of the method, by name; ``method_options`` has them as a dataclass.
 
     The declarations below describe the other attributes. For COAT and PCTA, ``weights`` are w of the utility loss: from 0
-    to 1, ``taxonomy`` (the share of leaves below the lowest common ancestor; the default with a taxonomy), or 1. For kkm and
-    klm they are w of the quasi-identifiers in the NCP: 1/v for those not named. ``utility_constraints`` may be ``level:2``,
-    a group of the items below each node of level 2 of the taxonomy (the root is level 0), or ``siblings:5``, groups of 5
-    neighbouring leaves.
+    to 1, ``taxonomy`` (the share of leaves below the lowest common ancestor), or 1, the default. For kkm and klm they are w
+    of the quasi-identifiers in the NCP: 1/v for those not named. ``utility_constraints`` may be ``level:2``, a group of
+    the items below each node of level 2 of the taxonomy (the root is level 0), or ``siblings:5``, groups of 5 neighbouring
+    leaves.
 
     Raises:
         InputError: unknown model or algorithm, parameters out of range, or incompatible options.

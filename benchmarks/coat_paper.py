@@ -101,7 +101,7 @@ class Bench:
         if isinstance(recoding, str):
             return None
         supports = np.bincount(self._recoded(recoding)[1], minlength=len(recoding.labels))
-        tree, shares = self.taxonomy, TaxonomyWeights(self.taxonomy.labels, self.taxonomy)
+        tree, shares = self.taxonomy, TaxonomyWeights.of(self.taxonomy.labels, self.taxonomy)
         members: list[list[int]] = [[] for _ in recoding.labels]
         for released, label in zip(recoding.member_of.tolist(), recoding.member_labels, strict=True):
             members[released].append(tree.node_of[label])

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from datasets import DATA
+from datasets import DATA, ROOT
 
 from anondb.algorithms.relational.bounds import BoundViolated, Merging, rum_bound, tum_bound
-from anondb.algorithms.relational.btd import BtdOrder, TumOrder
+from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster
 from anondb.algorithms.relational.items import ItemSets, ul
 from anondb.algorithms.relational.rt import relational
@@ -40,6 +40,9 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.models.relational import KkmAnonymity
 from anondb.recoding import RelationalRecoding
 from anondb.utility.relational import Original, RtEstimator, average_relative_error
+
+sys.path.insert(0, str(ROOT / "tests"))
+from rt_cases import TumOrder
 
 ATTRIBUTES = "DOBMM,DOBYY,EDUCYEAR,income,poverty,RACEX:categorical,SEX:categorical,marry:categorical"
 K, M, DELTA = 25, 2, 0.65

@@ -729,7 +729,7 @@ def clump(children: Children, root: str, transactions: Transactions, k: int, obj
 
 
 def partition(
-    children: Children, root: str, transactions: Transactions, k: int, node_ties: str = "label"
+    children: Children, root: str, transactions: Transactions, k: int, leftover: str = "fill", node_ties: str = "label"
 ) -> list[frozenset[str]]:
     """Partition (partition.md): the published set of every transaction, in order. Too few empty transactions empty all.
 
@@ -741,9 +741,8 @@ def partition(
         raise Infeasible
     if unknown := unknown_items(children, root, transactions):
         raise UnknownItem(unknown)
-    order = breadth_first(children, root)
-    loss = {v: lm(children, root, v) for v in order}
-    under = {v: set(leaves(children, v)) for v in order}
+    loss = {v: lm(children, root, v) for v in breadth_first(children, root)}
+    under = {v: set(leaves(children, v)) for v in loss}
     published: list[frozenset[str]] = [frozenset() for _ in transactions]
     filled = [n for n, t in enumerate(transactions) if t]
     if not filled or len(filled) < k or 0 < len(transactions) - len(filled) < k:
@@ -756,22 +755,42 @@ def partition(
             present = {c for c in children[node] if under[c] & set(transactions[n])}
             groups.setdefault(nodes - {node} | present, []).append(n)
         big = {new: members for new, members in groups.items() if len(members) >= k}
-        leftover = [n for new, members in groups.items() if new not in big for n in members]
-        if big and 0 < len(leftover) < k:
-            leftover += big.pop(min(big, key=lambda new: (len(big[new]), sorted(new))))
-        return big, leftover
+        left = [n for new, members in groups.items() if new not in big for n in members]
+        short = bool(big) and 0 < len(left) < k
+        while short and leftover == "fill" and len(left) < k and any(len(members) > k for members in big.values()):
+            _, _, _, n, new = min(
+                (
+                    len(under[node] & set(transactions[n])) * len(under[node]),
+                    sorted(new),
+                    sorted(transactions[n]),
+                    n,
+                    new,
+                )
+                for new, members in big.items()
+                if len(members) > k
+                for n in members
+            )
+            big[new].remove(n)
+            left.append(n)
+        if short and len(left) < k:
+            left += big.pop(min(big, key=lambda new: (len(big[new]), sorted(new))))
+        return big, left
 
-    todo: list[tuple[list[int], frozenset[str]]] = [(filled, frozenset({root}))]
+    todo: list[tuple[list[int], frozenset[str], frozenset[str]]] = [(filled, frozenset({root}), frozenset())]
     while todo:
-        group, nodes = todo.pop()
+        group, nodes, fixed = todo.pop()
         gain = {v: sum(len(under[v] & set(transactions[n])) for n in group) * loss[v] for v in nodes}
-        inner = [v for v in (sorted(nodes) if node_ties == "label" else order) if v in nodes and children.get(v)]
+        order = sorted(nodes) if node_ties == "label" else breadth_first(children, root)
+        inner = [v for v in order if v in nodes - fixed and children.get(v)]
         for node in sorted(inner, key=lambda v: -gain[v]):  # a stable sort
-            big, leftover = split(group, nodes, node)
+            big, left = split(group, nodes, node)
             if big:
-                todo += [(members, new) for new, members in big.items()]
-                for n in leftover:
-                    published[n] = nodes
+                todo += [(members, new, fixed) for new, members in big.items()]
+                if left and leftover == "fill":
+                    todo.append((left, nodes, fixed | {node}))
+                else:
+                    for n in left:
+                        published[n] = nodes
                 break
         else:
             for n in group:

@@ -162,8 +162,7 @@ def _model_for(algorithm: str, model: str) -> str | None:
 
 
 def _taken(algorithm: str) -> set[str]:
-    """The options that an algorithm gets. Only algorithms that need a taxonomy get one: COAT would weigh items by it, and
-    its loss would not be comparable with the paper's."""
+    """The options that an algorithm gets. Only algorithms that need a taxonomy get one: it changes no other's result."""
     known = METHODS[algorithm]
     return {*known.needs, *known.option_parameters, *(o for o in known.takes if o != "taxonomy")}
 

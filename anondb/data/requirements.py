@@ -78,7 +78,7 @@ def load_requirements(
         privacy: see ``read_privacy``.
         utility: a source ``(group_id, item)``, or groups from the taxonomy: ``level:2`` for the items below each node of
             level 2 (the root is level 0), ``siblings:5`` for groups of 5 neighbouring leaves.
-        weights: a source ``(item, weight)``, ``taxonomy``, or 1; by default the taxonomy, or 1 without one.
+        weights: a source ``(item, weight)``, ``taxonomy``, or 1, the default.
         countable: a source ``(set_id, item)``.
 
     Raises:
@@ -118,11 +118,9 @@ def _without_absent(groups: UtilityConstraints, dataset: Dataset) -> UtilityCons
 
 
 def _read_weights(engine: Engine, weights: Any, taxonomy: Taxonomy | None) -> Taxonomy | Mapping[str, Fraction] | None:
-    if weights is None:
-        return taxonomy
     if isinstance(weights, str) and weights == "taxonomy":
         return _require(taxonomy, "weights = taxonomy")
-    if isinstance(weights, int | str) and not isinstance(weights, bool) and str(weights) == "1":
+    if weights is None or (isinstance(weights, int | str) and not isinstance(weights, bool) and str(weights) == "1"):
         return None
     return load_weights(engine, weights)
 

@@ -236,11 +236,11 @@ def test_groups_of_a_taxonomy(clinic: Path, given: str, groups: list[str]) -> No
 
 @pytest.mark.slow
 def test_weights_change_the_choice(clinic: Path) -> None:
-    """Of equally cheap unions the first is made, unless another one weighs less; the tree's own weights need the tree."""
+    """Of equally cheap unions the first is made, unless another one weighs less; a taxonomy weighs only if asked to."""
     visits = pd.DataFrame([(1, "a"), (2, "b"), (3, "c"), (4, "d"), (4, "e"), (5, "d")], columns=["tid", "item"])
     heavy = pd.DataFrame({"item": ["a", "b", "c"], "weight": [1, 0.5, 0.25]})
     given: dict[str, tuple[Any, str | None]] = {"none": (None, None), "one": (1, None), "table": (heavy, None)}
-    given |= {"tree": (None, "tree"), "named": ("taxonomy", "tree"), "one beside a tree": (1, "tree")}
+    given |= {"tree": ("taxonomy", "tree"), "beside a tree": (None, "tree"), "one beside a tree": (1, "tree")}
     made = {}
     with anondb.connect(clinic) as database:
         for name, (weights, tree) in given.items():
@@ -251,7 +251,7 @@ def test_weights_change_the_choice(clinic: Path) -> None:
             made[name] = {r for r, _ in release.table("released_items").fetchall() if r.startswith("(")}
     assert made == {
         "none": {"(a,c)"}, "one": {"(a,c)"}, "table": {"(b,c)"},
-        "tree": {"(d,e)"}, "named": {"(d,e)"}, "one beside a tree": {"(a,e)"},
+        "tree": {"(d,e)"}, "beside a tree": {"(a,e)"}, "one beside a tree": {"(a,e)"},
     }  # fmt: skip
 
 

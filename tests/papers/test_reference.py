@@ -247,8 +247,8 @@ def check_clump(inputs: Json, expected: Json) -> None:
 
 
 def check_lg(inputs: Json, expected: Json) -> None:
-    published = ref.partition(*tree(inputs), rows(inputs), inputs["k"])
-    assert published == ref.partition(*tree(inputs), rows(inputs), inputs["k"], node_ties="breadth_first")
+    published = ref.partition(*tree(inputs), rows(inputs), inputs["k"], "whole")
+    assert published == ref.partition(*tree(inputs), rows(inputs), inputs["k"], "whole", "breadth_first")
     assert dict(zip(tids(inputs), map(sorted, published), strict=True)) == expected["generalized"]
     assert ref.is_transactional_k_anonymous(published, inputs["k"])
     if "total_ggd" in expected:
@@ -488,7 +488,9 @@ def test_baselines(seed: int) -> None:
     k, m = rng.randint(1, 3), rng.choice([1, 2, math.inf])
     if len(transactions) >= k:
         for ties in ("label", "breadth_first"):
-            assert ref.is_transactional_k_anonymous(ref.partition(children, root, transactions, k, ties), k)
+            for leftover in ("fill", "whole"):
+                published = ref.partition(children, root, transactions, k, leftover, ties)
+                assert ref.is_transactional_k_anonymous(published, k)
         result = ref.clump(children, root, transactions, k)
         assert sorted(n for c in result.clusters for n in c.members) == list(range(len(transactions)))
         for cluster in result.clusters:

@@ -70,10 +70,11 @@ def partition_cases(engine: Engine, seeds: range) -> None:
             with pytest.raises(InfeasibleError):
                 run(engine, children, root, transactions, k)
             continue
-        wanted = ref.partition(children, root, transactions, k) if transactions else []
-        found = run(engine, children, root, transactions, k)
-        assert found.bags == [tuple(sorted(t)) for t in wanted], seed
-        check_published(found, children, root, transactions, k, sets=True)
+        for leftover in ("fill", "whole"):
+            wanted = ref.partition(children, root, transactions, k, leftover) if transactions else []
+            found = run(engine, children, root, transactions, k, leftover=leftover)
+            assert found.bags == [tuple(sorted(t)) for t in wanted], seed
+            check_published(found, children, root, transactions, k, sets=True)
 
 
 @pytest.mark.parametrize("seeds", portions(40, 150, 2250))
@@ -103,9 +104,10 @@ def test_of_equal_gains_the_smallest_label_is_split_first(engine: Engine) -> Non
 def test_partition_of_many(engine: Engine, seeds: range) -> None:
     for seed in seeds:
         children, root, transactions, k = many(seed)
-        wanted = ref.partition(children, root, transactions, k)
-        found = run(engine, children, root, transactions, k)
-        assert found.bags == [tuple(sorted(t)) for t in wanted], seed
+        for leftover in ("fill", "whole"):
+            wanted = ref.partition(children, root, transactions, k, leftover)
+            found = run(engine, children, root, transactions, k, leftover=leftover)
+            assert found.bags == [tuple(sorted(t)) for t in wanted], seed
 
 
 @pytest.mark.parametrize("seeds", portions(15, 25, 100, first=300))

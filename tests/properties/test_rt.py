@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import combinations
 from math import inf
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import reference
 import rt_reference as naive
 from portions import portions
+from properties.trees import random_tree
 from rt_cases import TumOrder, item_sets, published, records_of, taxonomy_of
 from rt_reference import Itemset, Schema
 
@@ -20,7 +22,7 @@ from anondb.algorithms.relational.bounds import VARIANTS, BoundViolated, rum_bou
 from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster
 from anondb.algorithms.relational.greedy import diversity_recoder
-from anondb.algorithms.relational.items import ClusterRecoding, Recoder, ul, ul_exact
+from anondb.algorithms.relational.items import ClusterRecoding, ItemTree, Recoder, ul, ul_exact
 from anondb.algorithms.relational.sets import set_recoder
 from anondb.data.generalization import Generalization
 from anondb.engine import DuckDBEngine, Engine
@@ -89,6 +91,12 @@ def check_cluster(rng: random.Random) -> None:
     assert len(set(keys)) == len({schema.published(rows, c.tolist()) for c in found}) == len(found)
 
 
+def tree_of(children: dict[str, list[str]], root: str, labels: list[str]) -> ItemTree:
+    """The taxonomy of items with these labels, some of which may be in none."""
+    tree = taxonomy_of(children, root)
+    return ItemTree(tree, np.array([tree.node_of.get(label, -1) for label in labels], dtype=np.int64))
+
+
 def recoders(
     rng: random.Random, transactions: list[Itemset], k: int, m: float, ell: int
 ) -> tuple[str, Recoder, list[str]]:
@@ -96,15 +104,15 @@ def recoders(
     kind = rng.choice(["sets", "taxonomy", "diverse sets", "diverse taxonomy"])
     sensitive = ["y", "z"]
     items, labels = item_sets(transactions, sensitive)
-    tree = taxonomy_of(FOOD, "food")
-    leaf = np.array([tree.node_of.get(label, -1) for label in labels], dtype=np.int64)
+    tree = tree_of(FOOD, "food", labels)
+    near = rng.choice([None, tree])
     if kind == "sets":
-        return kind, set_recoder(items, k, m), sensitive
+        return kind, set_recoder(items, k, m, near), sensitive
     if kind == "taxonomy":
-        return kind, taxonomy_recoder(items, k, m, tree, leaf), sensitive
+        return kind, taxonomy_recoder(items, k, m, tree), sensitive
     if kind == "diverse sets":
-        return kind, diversity_recoder(items, k, ell, m), sensitive
-    return kind, diversity_recoder(items, k, ell, m, tree, leaf), sensitive
+        return kind, diversity_recoder(items, k, ell, m, near), sensitive
+    return kind, diversity_recoder(items, k, ell, m, tree, subtrees=True), sensitive
 
 
 def members_of(recoding: ClusterRecoding, labels: list[str], by_taxonomy: bool) -> dict[str, set[str]]:
@@ -148,20 +156,63 @@ def check_recoders(rng: random.Random) -> None:
 
 
 def check_pcta(rng: random.Random) -> None:
+    """T by sets is PCTA, with or without the weights of a taxonomy."""
     _, _, transactions = draw(rng, rng.randint(1, 12))
+    children, root = random_tree(rng, 8)
+    names = dict(zip("pqrstuyz", rng.sample(reference.leaves(children, root) * 8, 8), strict=True))
+    transactions = [frozenset(names[i] for i in t) for t in transactions]
     k, m = rng.randint(1, 4), rng.choice([1, 2, 2, 3])
     items, labels = item_sets(transactions)
     if not labels or 0 < sum(map(bool, transactions)) < k or m >= max(map(len, transactions)):
         return
-    recoding = set_recoder(items, k, m)(np.arange(len(transactions)))
+    tree = rng.choice([None, tree_of(children, root, labels)])
+
+    def weight(block: Sequence[str]) -> int:
+        below = [set(reference.leaves(children, v)) for v in reference.breadth_first(children, root)]
+        return 1 if tree is None else min(len(b) for b in below if b >= set(block))
+
+    recoding = set_recoder(items, k, m, tree)(np.arange(len(transactions)))
     constraints = reference.implicit_constraints(labels, min(m, len(labels)))
-    wanted = reference.coat([sorted(t) for t in transactions], k, constraints, [labels])
+    wanted = reference.coat([sorted(t) for t in transactions], k, constraints, [labels], weight=weight)
     image = {i: b for b in wanted.blocks for i in b}
     found = {}
     for i, b in zip(recoding.items.tolist(), recoding.block.tolist(), strict=True):
         if b >= 0:
             found[labels[i]] = tuple(labels[j] for j in recoding.keys[b])  # type: ignore[union-attr]
     assert found == {i: tuple(sorted(b)) for i, b in image.items()}
+
+
+def check_diverse_sets(rng: random.Random) -> None:
+    """T for l^m-diversity by sets, for m <= 2, where no sensitive item has to be suppressed."""
+    _, _, transactions = draw(rng, rng.randint(4, 14))
+    items, labels = item_sets(transactions, ["y", "z"])
+    k, ell, m = rng.randint(1, 4), rng.randint(1, 3), rng.choice([1, 2])
+    public = [x for x in labels if x not in "yz"]
+    tree = rng.choice([None, tree_of(FOOD, "food", labels)])
+    below = [set(reference.leaves(FOOD, v)) for v in reference.breadth_first(FOOD, "food")]
+    found = diversity_recoder(items, k, ell, m, tree)(np.arange(len(transactions)))
+    if found.suppresses:
+        return
+    blocks = [{x} for x in public]
+
+    def held(blocks: Sequence[set[str]], also: Itemset = frozenset()) -> int:
+        return sum(all(b & t for b in blocks) and also <= t for t in transactions)
+
+    def violates(x: Sequence[set[str]]) -> bool:
+        return 0 < held(x) < k or any(held(x, frozenset(z)) * ell > held(x) for z in "yz")
+
+    def loss(union: set[str]) -> int:
+        weight = 1 if tree is None else min(len(b) for b in below if b >= union)
+        return (2 ** len(union) - 1) * held([union]) * weight
+
+    while bad := next((x for size in range(1, m + 1) for x in combinations(blocks, size) if violates(x)), None):
+        rarest = min(bad, key=lambda b: held([b]))
+        others = [b for b in blocks if b is not rarest]
+        if not others:
+            return  # all recodings are tried
+        blocks = [b for b in others if b is not (other := min(others, key=lambda b: loss(b | rarest)))]
+        blocks = sorted([*blocks, other | rarest], key=min)
+    assert [{labels[i] for i in key} for key in found.keys if isinstance(key, tuple)] == blocks
 
 
 def check_apriori(rng: random.Random) -> None:
@@ -173,7 +224,7 @@ def check_apriori(rng: random.Random) -> None:
     if not labels or 0 < sum(map(bool, transactions)) < k:
         return
     tree = taxonomy_of(FOOD, "food")
-    recode = taxonomy_recoder(items, k, m, tree, np.array([tree.node_of[x] for x in labels]))
+    recode = taxonomy_recoder(items, k, m, tree_of(FOOD, "food", labels))
     members = sorted(rng.sample(range(len(transactions)), rng.randint(1, len(transactions))))
     inside = [transactions[r] for r in members]
     if not any(inside) or sum(map(bool, inside)) < k:
@@ -250,7 +301,7 @@ def check_truthful(
         assert all(stands_for[g] & transactions[r] for g in t)
 
 
-@pytest.mark.parametrize("check", [check_cluster, check_recoders, check_pcta, check_apriori])
+@pytest.mark.parametrize("check", [check_cluster, check_recoders, check_pcta, check_diverse_sets, check_apriori])
 @pytest.mark.parametrize("seeds", portions(50, 300, 4000))
 def test_steps(check: object, seeds: range) -> None:
     assert callable(check)
@@ -288,11 +339,10 @@ def test_btd_of_one_record_is_one_at_most() -> None:
 def test_not_monotone() -> None:
     """As docs/algorithms/models.md#not-monotone: raising a and b breaks what was 2-diverse; nothing need be raised."""
     sets = [frozenset(t) for t in ("az", "az", "ab", "ab", "bz", "bz", "", "")]
-    tree = taxonomy_of({"root": ["a", "b"]}, "root")
     for m in (1, 2, inf):
         items, labels = item_sets(sets, ["z"])
-        leaf = np.array([tree.node_of.get(x, -1) for x in labels])
-        for recode in (diversity_recoder(items, 2, 2, m), diversity_recoder(items, 2, 2, m, tree, leaf)):
+        tree = tree_of({"root": ["a", "b"]}, "root", labels)
+        for recode in (diversity_recoder(items, 2, 2, m), diversity_recoder(items, 2, 2, m, tree, subtrees=True)):
             found = recode(np.arange(8))
             assert len(found.keys) == 2 if naive.klm_violations([((), s) for s in sets], 2, m, ["z"]) == set() else True
 

@@ -162,6 +162,7 @@ def test_every_algorithm_end_to_end(engine: Engine, number: int) -> None:
         with engine.transaction():
             put(engine, rows, sets)
             dataset, records = read(engine)
+            taxonomy = TREE if rng.random() < 0.4 and "z" in sensitive else None
             try:
                 recoding = relational(
                     engine,
@@ -170,9 +171,10 @@ def test_every_algorithm_end_to_end(engine: Engine, number: int) -> None:
                     model,
                     algorithm,
                     delta=rng.choice([0.5, 0.8, 1]),
-                    taxonomy=TREE if rng.random() < 0.4 and "z" in sensitive else None,
+                    taxonomy=taxonomy,
                     sensitive=sensitive if not set(dataset.labels) <= sensitive else frozenset(),
                     infeasible=rng.choice(["suppress", "suppress", "merge"]),
+                    subtrees=taxonomy is not None and rng.random() < 0.5,
                 )
                 frozen = freeze(engine, dataset, recoding, model, release_schema=schema)
             except InfeasibleError:

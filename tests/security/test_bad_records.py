@@ -133,6 +133,8 @@ def test_delta(database: Database) -> None:
         run(database, delta=0)
     assert found.value.exit_code == 3
     refused(database, "bad_usage", delta=0.5, algorithm="rfirst")
+    refused(database, "no_taxonomy", items="subtrees")
+    refused(database, "bad_parameter", items="leaves")
     refused(database, "bad_parameter", infeasible="hope")
     refused(database, "infeasible", InfeasibleError, model=anondb.KkmAnonymity(9, 2))
 

@@ -368,6 +368,6 @@ def _weights(engine: Engine, weights: Any, labels: tuple[str, ...]) -> Weights |
     if weights is None:
         return None
     if isinstance(weights, Taxonomy):
-        return TaxonomyWeights(labels, weights)
+        return TaxonomyWeights.of(labels, weights)
     table: Mapping[str, Fraction] = load_weights(engine, weights)
     return ItemWeights(labels, table)

@@ -52,16 +52,20 @@ class TaxonomyWeights:
     a leaf.
 
     Args:
-        labels: label of each item, by number.
+        leaf: the leaf of each item, by number; -1 if it has none.
         taxonomy: the taxonomy of the items.
     """
 
-    def __init__(self, labels: Sequence[str], taxonomy: Taxonomy) -> None:
-        leaf = [taxonomy.node_of.get(label, -1) for label in labels]
-        leaf = [node if node >= 0 and taxonomy.is_leaf[node] else -1 for node in leaf]
-        self._first: Ints = np.array(leaf, dtype=np.int64)
-        self._last: Ints = self._first.copy()
+    def __init__(self, leaf: Ints, taxonomy: Taxonomy) -> None:
+        self._first, self._last = leaf.copy(), leaf.copy()
         self._taxonomy = taxonomy
+
+    @classmethod
+    def of(cls, labels: Sequence[str], taxonomy: Taxonomy) -> TaxonomyWeights:
+        """The weights of items by their labels."""
+        node = [taxonomy.node_of.get(label, -1) for label in labels]
+        leaf = [n if n >= 0 and taxonomy.is_leaf[n] else -1 for n in node]
+        return cls(np.array(leaf, dtype=np.int64), taxonomy)
 
     def keys(self, block: int, others: Ints) -> Ints:
         """The number of leaves below the lowest common ancestor.

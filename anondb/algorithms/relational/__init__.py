@@ -23,6 +23,11 @@ class RelationalOptions:
         "What to do with clusters of records that item generalization cannot fix.",
         choices=("suppress", "merge", "error"),
     )
+    items: str = option(
+        "sets",
+        "Generalize items to sets, of items that are near in the taxonomy if there is one, or to its subtrees.",
+        choices=("sets", "subtrees"),
+    )
 
 
 def _run(name: str) -> Callable[[Engine, Task], Recoding]:
@@ -41,6 +46,7 @@ def _run(name: str) -> Callable[[Engine, Task], Recoding]:
             taxonomy=task.taxonomy,
             sensitive=frozenset(task.sensitive or ()),
             infeasible=task.options.infeasible,
+            subtrees=task.options.items == "subtrees",
         )
 
     return run

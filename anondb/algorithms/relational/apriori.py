@@ -11,16 +11,16 @@ import numpy as np
 
 from anondb.algorithms.apriori.apriori import Apriori, label_order
 from anondb.algorithms.apriori.postings import Postings
-from anondb.algorithms.relational.items import ClusterRecoding, Ints, ItemSets, Recoder, recoding
+from anondb.algorithms.relational.items import ClusterRecoding, Ints, ItemSets, ItemTree, Recoder, recoding
 from anondb.algorithms.relational.sets import partition
-from anondb.data.taxonomy import Taxonomy
 
 
-def taxonomy_recoder(items: ItemSets, k: int, m: int | float, taxonomy: Taxonomy, leaf: Ints) -> Recoder:
-    """Make T for k^m-anonymity by full-subtree generalization; ``leaf`` is the node of each item.
+def taxonomy_recoder(items: ItemSets, k: int, m: int | float, tree: ItemTree) -> Recoder:
+    """Make T for k^m-anonymity by full-subtree generalization.
 
     If fewer than k records of a cluster hold items, all of its items are suppressed (docs/algorithms/rum_tum_bound.md#r2).
     """
+    taxonomy = tree.taxonomy
     order = label_order(taxonomy)
     leaves = np.flatnonzero(taxonomy.is_leaf).tolist()
 
@@ -28,7 +28,7 @@ def taxonomy_recoder(items: ItemSets, k: int, m: int | float, taxonomy: Taxonomy
         held, marks = items.marks(records)
         if int(marks.any(axis=0).sum()) < k:
             return partition(held, marks, np.full(len(held), -1))
-        node = leaf[held]
+        node = tree.leaf[held]
         in_order = np.argsort(node)
         record, item = np.nonzero(marks[in_order].T)
         start = np.append(np.flatnonzero(np.diff(record, prepend=-1)), len(record)).astype(np.int64)

@@ -3,7 +3,7 @@
 This is the l^m-diversity version of Apriori anonymization that the paper names (Terrovitis et al., VLDB J. 2011), within a
 cluster. A set of at most m generalized items is a violation if fewer than k records hold it, or if more than one in l of
 the records that hold it hold the same sensitive item. While there is one, the parent of the cheapest of its items replaces
-that item (full-subtree). The smallest violation is taken first; ties go by the order of the nodes. Without a taxonomy the
+that item (full-subtree). The smallest violation is taken first; ties go by the order of the nodes. For sets of items the
 rarest of its items is united with the companion of least UL instead, as in PCTA.
 
 Unlike k^m-anonymity, l^m-diversity is not monotone: the loop may end at the root although a finer recoding is valid. Then
@@ -22,7 +22,17 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, Recoder, recoding, ul_exact
+from anondb.algorithms.relational.companion import Companions
+from anondb.algorithms.relational.items import (
+    Bools,
+    ClusterRecoding,
+    Ints,
+    ItemSets,
+    ItemTree,
+    Recoder,
+    recoding,
+    ul_exact,
+)
 from anondb.algorithms.relational.sets import partition
 from anondb.data.taxonomy import Taxonomy
 from anondb.errors import BudgetExceeded
@@ -32,9 +42,9 @@ MAX_TRIED = 250  # recodings of a cluster that are tried after raising failed
 
 
 def diversity_recoder(
-    items: ItemSets, k: int, ell: int, m: int | float, taxonomy: Taxonomy | None = None, leaf: Ints | None = None
+    items: ItemSets, k: int, ell: int, m: int | float, tree: ItemTree | None = None, *, subtrees: bool = False
 ) -> Recoder:
-    """Make T for l^m-diversity and k^m-anonymity, by nodes of the taxonomy or, without one, by sets of items."""
+    """Make T for l^m-diversity and k^m-anonymity, by sets of items or, with ``subtrees``, by nodes of the taxonomy."""
 
     def recode(records: Ints) -> ClusterRecoding:
         held, marks = items.marks(records)
@@ -46,7 +56,10 @@ def diversity_recoder(
             return _without(partition(held, marks, np.full(len(held), -1)), lost)
         while True:
             groups = [np.flatnonzero(holding[z]) for z in kept.tolist()]
-            state = _state(marks, groups, k, ell, m, taxonomy, None if leaf is None else leaf[held])
+            if tree is not None and subtrees:
+                state: _Blocks = _Nodes(marks, groups, k, ell, m, tree.taxonomy, tree.leaf[held])
+            else:
+                state = _Blocks(marks, groups, k, ell, m, None if tree is None else tree.common(held))
             failing = state.run()
             if not failing:
                 return state.recoding(held, marks, lost)
@@ -63,45 +76,38 @@ def _without(result: ClusterRecoding, lost: set[int]) -> ClusterRecoding:
     return ClusterRecoding(result.items, result.block, result.keys, result.sizes, result.profile, frozenset(lost))
 
 
-def _state(
-    marks: Bools,
-    groups: list[Ints],
-    k: int,
-    ell: int,
-    m: int | float,
-    taxonomy: Taxonomy | None,
-    leaf: Ints | None,
-) -> _Blocks:
-    if taxonomy is None or leaf is None:
-        return _Blocks(marks, groups, k, ell, m)
-    return _Nodes(marks, groups, k, ell, m, taxonomy, leaf)
-
-
 class _Blocks:
     """The generalized items of one cluster, as sets of items; a block has the number of its first item.
 
     Attributes:
         block_of: block of each item.
-        rows: marks of the records that hold each block.
         groups: the records that hold each sensitive item.
+        together: the number of records that hold each two blocks, then the same for the records of each group.
     """
 
-    def __init__(self, marks: Bools, groups: list[Ints], k: int, ell: int, m: int | float) -> None:
+    def __init__(
+        self, marks: Bools, groups: list[Ints], k: int, ell: int, m: int | float, leaves: Ints | None = None
+    ) -> None:
         self.n, self.k, self.ell, self.m = len(marks), k, ell, m
         self.block_of = np.arange(self.n)
-        self.size = np.ones(self.n, dtype=np.int64)
         self.alive = np.ones(self.n, dtype=np.bool_)
-        self.rows = marks.astype(np.float32)
         self.groups = groups
         self._marks = marks
-        self.pairs = self._together(self.rows)
-        self.pairs_with = [self._together(self.rows, g) for g in groups]
+        self._companions = Companions(self.n, leaves)
+        parts = [marks, *(marks[:, g] for g in groups)]
+        self._bits, self._first = _packed(parts)
+        self.together = np.stack([_common(part) for part in parts])
+        self._bad: Bools = self._violates(self.together)  # pairs of blocks, and blocks on the diagonal, that violate
 
-    def _together(self, rows: npt.NDArray[np.float32], group: Ints | None = None) -> Ints:
-        """The number of records (of a group) that hold both a block of ``rows`` and each block."""
-        if group is None:
-            return (rows @ self.rows.T).astype(np.int64)
-        return (rows[:, group] @ self.rows[:, group].T).astype(np.int64)
+    @property
+    def pairs(self) -> Ints:
+        """The number of records that hold each two blocks."""
+        return np.asarray(self.together[0])
+
+    def _violates(self, together: Ints) -> Bools:
+        """Whether few records hold two blocks, or too many of these a sensitive item."""
+        whole = together[0]
+        return np.asarray((whole > 0) & ((whole < self.k) | (together[1:] * self.ell > whole).any(axis=0)))
 
     # ------------------------------------------------------------------ violations
 
@@ -115,25 +121,28 @@ class _Blocks:
         The list of sensitive items is empty if the violation is that too few records hold the set.
         """
         here = self._order()
-        top = self.m if self.groups else min(self.m, 2)
-        for size in range(1, min(int(min(top, self.n)), 2) + 1):
-            pairs = self.pairs[np.ix_(here, here)]
-            candidates = np.eye(len(here), dtype=np.bool_) if size == 1 else np.triu(pairs > 0, 1)
-            bad = [pairs < self.k] + [w[np.ix_(here, here)] * self.ell > pairs for w in self.pairs_with]
-            positions = np.flatnonzero((np.logical_or.reduce(bad) & candidates & (pairs > 0)).ravel())
-            if len(positions):
-                a, b = divmod(int(positions[0]), len(here))
-                return sorted({int(here[a]), int(here[b])}), [z for z, w in enumerate(bad[1:]) if w[a, b]]
+        single = here[self._bad.diagonal()[here]]
+        if len(single):
+            return self._found(int(single[0]), int(single[0]))
+        if self.m >= 2:
+            first = here[np.any(self._bad[here], axis=1)]  # the others of a pair with the first of these come after it
+            if len(first):
+                return self._found(int(first[0]), int(here[self._bad[first[0], here]][0]))
         if self.m > 2:
             return self._larger(here)
         return [], None
 
+    def _found(self, a: int, b: int) -> tuple[list[int], list[int] | None]:
+        whole, *of_groups = self.together[:, a, b].tolist()
+        return sorted({a, b}), [z for z, n in enumerate(of_groups) if n * self.ell > whole]
+
     def _larger(self, here: Ints) -> tuple[list[int], list[int] | None]:
         """The first violating set of three or more blocks."""
-        held = [tuple(np.flatnonzero(column).tolist()) for column in self.rows[here].T > 0]
+        rows = self._rows()[here]
+        held = [tuple(np.flatnonzero(column).tolist()) for column in rows.T]
         longest = max(map(len, held), default=0)
         if not self.groups and self.m >= longest:
-            return self._few_supersets(here, held)
+            return self._few_supersets(here, rows, held)
         top = int(min(self.m, longest))
         for size in range(3, top + 1):
             if sum(comb(len(h), size) for h in held) > MAX_SETS:
@@ -150,10 +159,11 @@ class _Blocks:
                 return [int(here[i]) for i in first], which
         return [], None
 
-    def _few_supersets(self, here: Ints, held: Sequence[tuple[int, ...]]) -> tuple[list[int], list[int] | None]:
+    def _few_supersets(
+        self, here: Ints, rows: Bools, held: Sequence[tuple[int, ...]]
+    ) -> tuple[list[int], list[int] | None]:
         """The first transaction with fewer than k supersets, for an m of at least the longest transaction
         (docs/algorithms/models.md#km)."""
-        rows = self.rows[here] > 0
         for h in sorted(set(held), key=lambda h: (len(h), h)):
             if h and int(rows[list(h)].all(axis=0).sum()) < self.k:
                 return [int(here[i]) for i in h], []
@@ -171,33 +181,39 @@ class _Blocks:
                 return failing or list(range(len(self.groups)))
 
     def raise_one(self, blocks: list[int]) -> bool:
-        """Unite the rarest block with the companion of least UL (version A); return False if no companion is left."""
-        if int(self.alive.sum()) < 2:
+        """Unite the rarest block with the companion of least UL; return False if no companion is left."""
+        support = self.pairs.diagonal()
+        rarest = min(blocks, key=lambda b: (support[b], b))
+        others = np.flatnonzero(self.alive)
+        others = others[others != rarest]
+        if not len(others):
             return False
-        rarest = min(blocks, key=lambda b: (self.pairs[b, b], b))
-        others = [b for b in self._order().tolist() if b != rarest]
-
-        def loss(b: int) -> tuple[int, int]:
-            together = int(self.pairs[b, b] + self.pairs[rarest, rarest] - self.pairs[b, rarest])
-            return ((1 << int(self.size[b] + self.size[rarest])) - 1) * together, b
-
-        self.unite([rarest, min(others, key=loss)])
+        unions = support[others] + support[rarest] - self.pairs[rarest, others]
+        self.unite([rarest, self._companions.best(rarest, others, unions)])
         return True
 
     def unite(self, blocks: Sequence[int]) -> int:
         """Unite blocks and return the number of the union."""
         kept, gone = min(blocks), [b for b in blocks if b != min(blocks)]
         if gone:
-            self.size[kept] += self.size[gone].sum()
+            for block in gone:
+                self._companions.unite(kept, block)
+                self.block_of[self.block_of == block] = kept
             self.alive[gone] = False
-            self.block_of[np.isin(self.block_of, gone)] = kept
-            self.rows[kept] = self.rows[[kept, *gone]].max(axis=0)
-            self.rows[gone] = 0
-            row = self.rows[kept : kept + 1]
-            self.pairs[kept] = self.pairs[:, kept] = self._together(row)[0]
-            for group, pairs in zip(self.groups, self.pairs_with, strict=True):
-                pairs[kept] = pairs[:, kept] = self._together(row, group)[0]
+            self._bits[kept] = np.bitwise_or.reduce(self._bits[[kept, *gone]])
+            self._bits[gone] = 0
+            held = np.bitwise_count(self._bits & self._bits[kept])
+            row = np.add.reduceat(held, self._first, axis=1, dtype=np.int64).T
+            self.together[:, kept] = self.together[:, :, kept] = row
+            self._bad[gone] = self._bad[:, gone] = False
+            self._bad[kept] = self._bad[:, kept] = self._violates(row)
         return kept
+
+    def _rows(self) -> Bools:
+        """Marks of the records that hold each block."""
+        words = self._bits[:, : -(-self._marks.shape[1] // 64)]
+        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+        return np.asarray(bits[:, : self._marks.shape[1]].view(np.bool_))
 
     def all_recodings(self) -> Iterator[_Blocks]:
         """All partitions of the items; nothing if they are too many to try."""
@@ -297,6 +313,22 @@ class _Nodes(_Blocks):
         return recoding(
             items, marks, number[self.block_of], tuple(nodes.tolist()), self.taxonomy.leaf_count[nodes], lost
         )
+
+
+def _packed(parts: Sequence[Bools]) -> tuple[npt.NDArray[np.uint64], Ints]:
+    """The columns of each part as the bits of words of their own, and the first word of each part."""
+    words = [-(-part.shape[1] // 64) for part in parts]
+    first = np.cumsum([0, *words])
+    bits = np.zeros((len(parts[0]), 64 * int(first[-1])), dtype=np.bool_)
+    for part, at in zip(parts, first.tolist(), strict=False):
+        bits[:, 64 * at : 64 * at + part.shape[1]] = part
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64), first[:-1]
+
+
+def _common(marks: Bools) -> Ints:
+    """The number of records that hold each two items; single precision counts up to 2^24 of them exactly."""
+    rows = marks.astype(np.float32)
+    return np.asarray((rows @ rows.T).astype(np.int64))
 
 
 def _spread(tree: Taxonomy, node: int) -> int:

@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
 
@@ -66,6 +67,34 @@ class ItemSets:
     def sensitive_marks(self, records: Ints) -> tuple[Ints, Bools]:
         """The sensitive items of some records, and for each item a row of marks of the records that hold it."""
         return _marks(self.sensitive_start, self.sensitive, records)
+
+
+class ItemTree:
+    """The taxonomy of the items.
+
+    Args:
+        taxonomy: the taxonomy.
+        leaf: the leaf of each item; sensitive items need none.
+    """
+
+    def __init__(self, taxonomy: Taxonomy, leaf: Ints) -> None:
+        self.taxonomy, self.leaf = taxonomy, leaf
+        node = np.maximum(leaf, 0)
+        self._levels = [
+            node
+        ]  # the ancestor of each item at each depth, or its leaf if that is higher; the deepest first
+        for depth in range(int(taxonomy.depth[node].max(initial=0)) - 1, -1, -1):
+            node = np.where(taxonomy.depth[node] > depth, taxonomy.parent[node], node)
+            self._levels.append(node)
+
+    def common(self, items: Ints) -> Ints:
+        """The number of leaves below the lowest common ancestor of each two of these items."""
+        leaves = np.full((len(items), len(items)), self.taxonomy.n_leaves, dtype=np.int64)
+        for level in reversed(self._levels):
+            node = level[items]
+            above = np.broadcast_to(self.taxonomy.leaf_count[node], leaves.shape)
+            np.copyto(leaves, above, where=node[:, None] == node)
+        return leaves
 
 
 def slices(start: Ints, records: Ints) -> tuple[Ints, Ints]:

@@ -38,7 +38,7 @@ def publish(
         dataset, measure, items: the data.
         clusters: the records of each cluster.
         recoded: the recoding of each cluster by T.
-        taxonomy: the taxonomy of the nodes in ``recoded``; None for sets of items.
+        taxonomy: the taxonomy if ``recoded`` has nodes; None for sets of items.
         is_sensitive: marks of the sensitive items.
         tum: mean UL of the records.
     """
@@ -133,7 +133,7 @@ def _remarks(recoded: Sequence[ClusterRecoding]) -> tuple[str, ...]:
     return (
         f"In {flat} of {len(recoded)} clusters all items became the root of the taxonomy: whole subtrees are generalized, so"
         " if fewer than k records hold a child of the root, or several of its children together, only the root is left."
-        " Without a taxonomy items are generalized to sets, which loses less.",
+        " Sets of items, the default, lose less.",
     )
 
 

@@ -20,7 +20,16 @@ from anondb.algorithms.relational.bounds import BoundViolated, Merging, nearest,
 from anondb.algorithms.relational.btd import BtdOrder
 from anondb.algorithms.relational.cluster import cluster, fused
 from anondb.algorithms.relational.greedy import diversity_recoder
-from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, Profile, Recoder, ul
+from anondb.algorithms.relational.items import (
+    Bools,
+    ClusterRecoding,
+    Ints,
+    ItemSets,
+    ItemTree,
+    Profile,
+    Recoder,
+    ul,
+)
 from anondb.algorithms.relational.publish import publish
 from anondb.algorithms.relational.sets import set_recoder
 from anondb.data.generalization import Generalization
@@ -60,6 +69,7 @@ def relational(
     taxonomy: Taxonomy | None = None,
     sensitive: frozenset[str] = frozenset(),
     infeasible: str = "suppress",
+    subtrees: bool = False,
 ) -> RelationalRecoding:
     """Achieve (k,k^m)-anonymity or (k,l^m)-diversity of relational and transaction data.
 
@@ -69,26 +79,32 @@ def relational(
         model: the promise.
         algorithm: one of ``RT_ALGORITHMS``.
         delta: the bound on Rum or Tum, from 0 to 1; 0.65 by default.
-        taxonomy: T generalizes items to its nodes; None for sets of items.
+        taxonomy: the taxonomy of the items: T unites near items first, or generalizes items to its nodes.
         sensitive: items that attackers do not know, which are published unchanged.
         infeasible: what to do with a cluster that item generalization cannot fix: ``suppress`` items, ``merge`` it with
             the nearest cluster while delta allows, or ``error``.
+        subtrees: T generalizes items to nodes of the taxonomy, instead of sets.
 
     Raises:
         InfeasibleError: fewer records than k; delta cannot be met (``bound_violated``, with the smallest feasible delta);
             item generalization cannot fix a cluster (``infeasible_cluster``).
-        InputError: a bad delta; every item is sensitive; an item is not in the taxonomy.
+        InputError: a bad delta; every item is sensitive; an item is not in the taxonomy; subtrees without a taxonomy.
     """
+    if subtrees and taxonomy is None:
+        raise InputError(
+            "items = subtrees needs a taxonomy.", code="no_taxonomy", hint="Name it with --taxonomy TABLE|FILE."
+        )
     bound = _delta(delta)
     is_sensitive = _marks(dataset, sensitive)
     items = ItemSets.load(engine, dataset, is_sensitive)
     measure = Generalization(records)
-    leaf = place = None
+    tree = place = None
     if taxonomy is not None:
         taxonomy = _without_sensitive(taxonomy, sensitive)
         leaf = _leaves(taxonomy, dataset, is_sensitive)
+        tree = ItemTree(taxonomy, leaf)
         place = np.argsort(np.argsort(np.where(is_sensitive, taxonomy.size, taxonomy.rank[leaf]), kind="stable"))
-    plan = _Plan(engine, measure, items, _recoder(items, model, taxonomy, leaf), model.k, place)
+    plan = _Plan(engine, measure, items, _recoder(items, model, tree, subtrees), model.k, place)
     clusters, limit = _form_clusters(plan, algorithm, bound)
     if algorithm.startswith("rum") and limit is not None and Merging(measure, clusters).rum > limit:
         raise BoundViolated("The loss of the relational attributes", limit, Merging(measure, clusters).rum)
@@ -98,7 +114,7 @@ def relational(
     tum = _mean_ul(recoded, records.n)
     if algorithm.startswith("tum") and infeasible == "merge" and tum > bound:
         raise BoundViolated("The loss of the items", bound, Fraction(tum))
-    result = publish(engine, dataset, measure, items, final, recoded, taxonomy, is_sensitive, tum)
+    result = publish(engine, dataset, measure, items, final, recoded, taxonomy if subtrees else None, is_sensitive, tum)
     return replace(result, merged=before - len(final))
 
 
@@ -171,14 +187,12 @@ def _leaves(taxonomy: Taxonomy, dataset: Dataset, is_sensitive: Bools) -> Ints:
     return node
 
 
-def _recoder(
-    items: ItemSets, model: KkmAnonymity | KlmDiversity, taxonomy: Taxonomy | None, leaf: Ints | None
-) -> Recoder:
+def _recoder(items: ItemSets, model: KkmAnonymity | KlmDiversity, tree: ItemTree | None, subtrees: bool) -> Recoder:
     if isinstance(model, KlmDiversity):
-        return diversity_recoder(items, model.k, model.l, model.m, taxonomy, leaf)
-    if taxonomy is None or leaf is None:
-        return set_recoder(items, model.k, model.m)
-    return taxonomy_recoder(items, model.k, model.m, taxonomy, leaf)
+        return diversity_recoder(items, model.k, model.l, model.m, tree, subtrees=subtrees)
+    if tree is None or not subtrees:
+        return set_recoder(items, model.k, model.m, tree)
+    return taxonomy_recoder(items, model.k, model.m, tree)
 
 
 def _form_clusters(plan: _Plan, algorithm: str, bound: Fraction) -> tuple[list[Ints], Fraction | None]:

@@ -2,9 +2,9 @@
 docs/algorithms/rum_tum_bound.md#t).
 
 The privacy constraints are all m-itemsets. The algorithm takes the unsatisfied constraint of largest support, and unites the
-rarest of its generalized items with the item of the whole domain that makes the least UL (version A), until the constraint
-is satisfied. This is COAT without utility constraints, whose main loop is used for larger m. The case m <= 2 must be fast,
-since thousands of clusters need it; it uses an array of pair supports, whose order is that of the constraints.
+rarest of its generalized items with the item of the whole domain that makes the least UL (``companion.py``), until the
+constraint is satisfied. This is COAT without utility constraints, whose main loop is used for larger m. The case m <= 2 must
+be fast, since thousands of clusters need it; it uses an array of pair supports, whose order is that of the constraints.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from anondb.algorithms.coat.blocks import Blocks
 from anondb.algorithms.coat.coat import Run
 from anondb.algorithms.coat.explicit import Explicit
 from anondb.algorithms.coat.implicit import Implicit, Mined
-from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, Recoder, recoding
+from anondb.algorithms.coat.weights import TaxonomyWeights
+from anondb.algorithms.relational.companion import Companions
+from anondb.algorithms.relational.items import Bools, ClusterRecoding, Ints, ItemSets, ItemTree, Recoder, recoding
 from anondb.errors import BudgetExceeded
 
 MAX_SETS = 20_000_000  # m-itemsets of one cluster
 MAX_DENSE = 300_000  # items x records of a cluster up to which a product of the whole matrix is the fastest
-_NEAR = 1e-6  # logarithms closer than this are compared exactly
 _COLUMNS = 4096  # records of one matrix product: single precision counts them exactly
 
 
-def set_recoder(items: ItemSets, k: int, m: int | float) -> Recoder:
-    """Make T by PCTA with all m-itemsets of a cluster as constraints.
+def set_recoder(items: ItemSets, k: int, m: int | float, tree: ItemTree | None = None) -> Recoder:
+    """Make T by PCTA with all m-itemsets of a cluster as constraints; ``tree`` weighs unions by a taxonomy.
 
     If fewer than k records of a cluster hold items, all of its items are suppressed (docs/algorithms/rum_tum_bound.md#r2).
     """
@@ -41,11 +42,11 @@ def set_recoder(items: ItemSets, k: int, m: int | float) -> Recoder:
         if int(marks.any(axis=0).sum()) < k:
             block = np.full(len(held), -1)
         elif m <= 2 and marks.size <= MAX_DENSE and len(held) >= m:
-            pairs = _Pairs(marks, k, int(m))
+            pairs = _Pairs(marks, k, int(m), None if tree is None else tree.common(held))
             pairs.run()
             block = pairs.block_of
         else:
-            block = _by_coat(marks, k, m)
+            block = _by_coat(marks, k, m, None if tree is None else TaxonomyWeights(tree.leaf[held], tree.taxonomy))
         return partition(held, marks, block)
 
     return recode
@@ -75,11 +76,11 @@ class _Pairs:
     of largest support with the smallest items.
     """
 
-    def __init__(self, marks: Bools, k: int, m: int) -> None:
+    def __init__(self, marks: Bools, k: int, m: int, leaves: Ints | None) -> None:
         self.n, self.k, self.m = len(marks), k, m
         self.rows = marks.astype(np.float32)
         self.support: Ints = marks.sum(axis=1).astype(np.int64)
-        self.size = np.ones(self.n, dtype=np.int64)
+        self._companions = Companions(self.n, leaves)
         self.second = np.full(self.n, self.n)  # second smallest item of each block
         self.alive = np.ones(self.n, dtype=np.bool_)
         self.block_of = np.arange(self.n)
@@ -88,9 +89,6 @@ class _Pairs:
             self._open = np.diag(np.where(self.support < k, self.support, 0)).astype(np.int32)
         else:
             self._open = np.triu(np.where(self.pairs < k, self.pairs, 0), 1).astype(np.int32)
-        sizes = np.arange(self.n + 1, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            self._subsets_log2 = sizes + np.log2(1.0 - np.exp2(-sizes))
 
     def run(self) -> None:
         """Satisfy all constraints in turn."""
@@ -124,25 +122,17 @@ class _Pairs:
         return None if holds else image
 
     def _companion(self, block: int) -> int:
-        """The block whose union with ``block`` has the least (2^size - 1) x support; ties go to the first."""
+        """The block whose union with ``block`` has the least UL; ties go to the first."""
         others = np.flatnonzero(self.alive)
         others = others[others != block]
-        sizes = self.size[others] + self.size[block]
-        supports = self.support[others] + self.support[block] - self.pairs[block, others]
-        losses = self._subsets_log2[sizes] + np.log2(supports)
-        near = np.flatnonzero(losses <= losses.min() + _NEAR)
-        if len(near) == 1:
-            return int(others[near[0]])
-        best: dict[tuple[int, int], int] = {}
-        for i in near.tolist():
-            best.setdefault((int(sizes[i]), int(supports[i])), i)
-        (_, chosen) = min((((1 << size) - 1) * support, i) for (size, support), i in best.items())
-        return int(others[chosen])
+        return self._companions.best(
+            block, others, self.support[others] + self.support[block] - self.pairs[block, others]
+        )
 
     def _merge(self, a: int, b: int) -> None:
         kept, gone = min(a, b), max(a, b)
         self.second[kept] = min(int(self.second[kept]), gone)
-        self.size[kept] += self.size[gone]
+        self._companions.unite(kept, gone)
         self.alive[gone] = False
         self.block_of[self.block_of == gone] = kept
         np.maximum(self.rows[kept], self.rows[gone], out=self.rows[kept])
@@ -170,7 +160,7 @@ class _Pairs:
         self._open[:] = 0
 
 
-def _by_coat(marks: Bools, k: int, m: int | float) -> Ints:
+def _by_coat(marks: Bools, k: int, m: int | float, weights: TaxonomyWeights | None) -> Ints:
     """The block of each item for any m, by the main loop of COAT; -1 if suppressed.
 
     If m is at least the longest transaction, the constraints are those of Pgen (docs/algorithms/coat.md#pgen).
@@ -178,7 +168,7 @@ def _by_coat(marks: Bools, k: int, m: int | float) -> Ints:
     record, item = np.nonzero(marks.T)
     n, longest = len(marks), int(marks.sum(axis=0).max(initial=0))
     blocks = Blocks(
-        n, marks.shape[1], record.astype(np.int32), item.astype(np.int32), np.zeros(n, dtype=np.int64), None
+        n, marks.shape[1], record.astype(np.int32), item.astype(np.int32), np.zeros(n, dtype=np.int64), weights
     )
     constraints: Implicit | Explicit
     if m > n or (m > 2 and m >= longest):

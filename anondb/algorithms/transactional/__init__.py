@@ -23,6 +23,11 @@ class PartitionOptions:
     """The options of Partition."""
 
     empty_transactions: str = _EMPTY
+    leftover: str = option(
+        "fill",
+        "A leftover of fewer than k transactions: fill it with single ones, or add the whole smallest new group.",
+        choices=("fill", "whole"),
+    )
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,10 @@ class ClumpOptions:
 def _partition(engine: Engine, task: Task) -> Recoding:
     from anondb.algorithms.transactional.partition import partition
 
-    return partition(engine, task.dataset, task.tree, task.model, empty=task.options.empty_transactions)
+    chosen = task.options
+    return partition(
+        engine, task.dataset, task.tree, task.model, empty=chosen.empty_transactions, leftover=chosen.leftover
+    )
 
 
 def _clump(engine: Engine, task: Task) -> Recoding:

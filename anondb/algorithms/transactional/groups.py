@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.transactional.shared import Contents
+from anondb.algorithms.transactional.shared import Contents, items_of
 from anondb.data.taxonomy import Taxonomy
 
 Ints = npt.NDArray[np.int64]
@@ -27,9 +27,10 @@ class Attempt:
         touched, members: the rows below these columns, and the transaction of each; a transaction has one such row.
         inside, child, start, size: the rows that would replace these: the place of the replaced row, the child, its items.
         rank: the number of inner children of the same transaction before this one.
-        kind: the class of each member; members of a group with the same children have the same class.
-        example, group, weight, different, children: for each class: the place of one member, the group, the numbers of
-            transactions, of different transactions, and of inner children that would replace the node.
+        kind: the class of each member. Members of a group with the same children have the same class; single transactions
+            that were moved to the leftover of a group are a class, too.
+        example, group, weight, children: for each class: the place of a member that has its children, the group, and the
+            numbers of transactions and of inner children that would replace the node.
     """
 
     chosen: Ints
@@ -44,7 +45,6 @@ class Attempt:
     example: Ints
     group: Ints
     weight: Ints
-    different: Ints
     children: Ints
 
 
@@ -58,6 +58,7 @@ class Groups:
 
     def __init__(self, taxonomy: Taxonomy, contents: Contents) -> None:
         self.taxonomy, self.contents = taxonomy, contents
+        self._begin: Ints = np.cumsum(contents.weight) - contents.weight  # see ``members``
         self.of = np.arange(contents.number)
         self.size = np.bincount(contents.of, minlength=contents.number)
         self.start = np.cumsum(self.size) - self.size
@@ -82,13 +83,76 @@ class Groups:
         shown = np.flatnonzero(self.node != SAME)
         return self.contents.of[shown], self.node[shown]
 
-    def regroup(self, attempt: Attempt, new: Flags, split: Flags, again: Flags, smaller: Flags) -> None:
+    def members(self) -> tuple[Ints, Ints]:
+        """The transactions of the data, and the distinct transaction that each is published as."""
+        in_order = np.lexsort((self.contents.tids, self.contents.content))
+        parts = np.argsort(self._begin)  # the parts of what was one distinct transaction are adjacent
+        return self.contents.tids[in_order], np.repeat(parts, self.contents.weight[parts])
+
+    def move(self, attempt: Attempt, place: Ints, amount: Ints) -> Attempt:
+        """Move so many of the equal transactions at each of these places to the leftover of their group, the first ones.
+
+        If others stay, those that move become a distinct transaction of their own.
+        """
+        group, of_group = np.unique(attempt.group[attempt.kind[place]], return_inverse=True)
+        leftover = len(attempt.group) + of_group  # the class of what moves
+        whole = amount == self.contents.weight[attempt.members[place]]
+        kind = attempt.kind.copy()
+        kind[place[whole]] = leftover[whole]
+        kind = np.concatenate((kind, leftover[~whole]))
+        parted = place[~whole]
+        parts, touched = self._part(attempt.members[parted], amount[~whole], attempt.touched[parted])
+        members = np.concatenate((attempt.members, parts))
+        none = np.zeros(len(group), dtype=np.int64)
+        return replace(
+            attempt,
+            touched=np.concatenate((attempt.touched, touched)),
+            members=members,
+            kind=kind,
+            example=np.concatenate((attempt.example, none)),
+            group=np.concatenate((attempt.group, group)),
+            weight=sums(kind, self.contents.weight[members], len(attempt.group) + len(group)),
+            children=np.concatenate((attempt.children, none)),
+        )
+
+    def _part(self, contents: Ints, amount: Ints, touched: Ints) -> tuple[Ints, Ints]:
+        """Make so many of these equal transactions distinct ones; return their numbers, and their rows for ``touched``."""
+        old = self.contents
+        parts = old.number + np.arange(len(contents))
+        items, part_of = old.items(contents)
+        length = np.bincount(part_of)
+        weight = np.concatenate((old.weight, amount))
+        weight[contents] -= amount
+        self._begin = np.concatenate((self._begin, self._begin[contents]))
+        self._begin[contents] += amount
+        shift = len(old.of) + np.cumsum(length) - length - np.searchsorted(old.of, contents)  # to the items of its part
+        self.contents = replace(
+            old,
+            of=np.concatenate((old.of, parts[part_of])),
+            leaf=np.concatenate((old.leaf, old.leaf[items])),
+            weight=weight,
+        )
+        self.node = np.concatenate((self.node, self.node[items]))
+        place = np.full(old.number, -1)
+        place[contents] = np.arange(len(contents))
+        rows = np.flatnonzero(place[self.of] >= 0)
+        of = place[self.of[rows]]
+        renamed = np.empty(len(self.of), dtype=np.int64)
+        renamed[rows] = len(self.of) + np.arange(len(rows))
+        self.of = np.concatenate((self.of, parts[of]))
+        self.start = np.concatenate((self.start, self.start[rows] + shift[of]))
+        self.size = np.concatenate((self.size, self.size[rows]))
+        self.column = np.concatenate((self.column, self.column[rows]))
+        return parts, renamed[touched]
+
+    def regroup(self, attempt: Attempt, new: Flags, split: Flags, rest: Flags, again: Flags, smaller: Flags) -> None:
         """Replace the groups by those of the next round.
 
         Args:
             attempt: the attempt of this round.
             new: the classes that become groups.
             split: the groups whose node was split.
+            rest: those among them whose leftover becomes a group.
             again: the groups whose node has no valid split now, but may have one once they are smaller.
             smaller: the groups that lost members.
         """
@@ -99,9 +163,9 @@ class Groups:
         n_kept = sums(self.column_group, kept, len(self.first))
         untried = sums(self.column_group, kept & ~tried, len(self.first))
 
-        # the new groups: first those that were not split, then the classes that are large enough
-        pure = new & (attempt.different == 1)
-        goes_on = ~split & (untried > 0)
+        # the new groups: first those that were not split and leftovers, then the classes that are large enough
+        pure = new & (np.bincount(attempt.kind, minlength=len(new)) == 1)
+        goes_on = (~split | rest) & (untried > 0)
         grows = new & ~pure & (untried[attempt.group] + attempt.children > 0)
         parent = np.concatenate((np.flatnonzero(goes_on), attempt.group[grows]))
         width = n_kept[parent] + np.concatenate((np.zeros(int(goes_on.sum()), dtype=np.int64), attempt.children[grows]))
@@ -109,7 +173,7 @@ class Groups:
         of_group = np.where(goes_on, np.cumsum(goes_on) - 1, FINAL)
         of_class = np.where(grows, int(goes_on.sum()) + np.cumsum(grows) - 1, FINAL)
         group, members, inside = attempt.group[attempt.kind], attempt.members, attempt.inside
-        goes = np.where(split[group], of_class[attempt.kind], of_group[group])  # the next group of each member
+        goes = np.where(new[attempt.kind], of_class[attempt.kind], of_group[group])  # the next group of each member
         self._publish(attempt, new, pure)
         column_node, column_tried, offset = self._kept_columns(kept, tried, n_kept, parent, first, int(width.sum()))
 
@@ -122,7 +186,7 @@ class Groups:
         alive[attempt.touched] &= again[group]
         stays = np.flatnonzero(alive)
         stay_in = first_column[of_row[stays]] + offset[self.column[stays]]
-        down = np.flatnonzero((split[group] & (goes >= 0))[inside] & ~self.taxonomy.is_leaf[attempt.child])
+        down = np.flatnonzero((new[attempt.kind] & (goes >= 0))[inside] & ~self.taxonomy.is_leaf[attempt.child])
         go_to = (first_column[goes] + n_kept[group])[inside[down]] + attempt.rank[down]
         column_node[go_to] = attempt.child[down]
 
@@ -157,16 +221,6 @@ class Groups:
         final = np.flatnonzero(is_pure[self.of])
         items = items_of(self.start[final], self.size[final])
         self.node[items] = contents.leaf[items]
-
-
-def items_of(start: Ints, size: Ints) -> Ints:
-    """The positions of the items of rows, by their starts and sizes; no row may be empty."""
-    ends = np.cumsum(size)
-    steps = np.ones(int(ends[-1]) if len(ends) else 0, dtype=np.int64)  # from each item to the next
-    if len(ends):
-        steps[0] = start[0]
-        steps[ends[:-1]] = start[1:] - (start[:-1] + size[:-1] - 1)
-    return np.cumsum(steps, out=steps)
 
 
 def sums(index: Ints, values: npt.NDArray[Any], length: int) -> Ints:

@@ -2,8 +2,9 @@
 
 All transactions begin in one group, represented by the root. A group splits the inner node of its representation with the
 largest LM gain: each transaction replaces it by the children that it holds. Transactions with the same children form a new
-group if there are k of them; the others, the leftover, keep their representation. If these are fewer than k, the smallest
-new group joins them. If no new group remains, the node with the next largest gain is tried.
+group if there are k of them; the others, the leftover, keep the node, and are a group that splits its other nodes. If these
+are fewer than k, single transactions of new groups with more than k join them, those that lose least, and only if there are
+not enough of them the smallest new group. If no new group remains, the node with the next largest gain is tried.
 
 Groups are independent of each other, so a round makes one attempt in every open group at once, and equal transactions are
 one transaction with a weight. All nodes are numbered in preorder, in which the leaves below a node are adjacent.
@@ -11,13 +12,20 @@ one transaction with a weight. All nodes are numbered in preorder, in which the 
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import numpy.typing as npt
 
-from anondb.algorithms.transactional.groups import SAME, Attempt, Groups, items_of, sums
-from anondb.algorithms.transactional.shared import Contents, Steps, check, node_recoding, numbered, to_absorb
+from anondb.algorithms.transactional.groups import SAME, Attempt, Groups, sums
+from anondb.algorithms.transactional.shared import (
+    Contents,
+    Steps,
+    check,
+    items_of,
+    node_recoding,
+    numbered,
+    ranked,
+    to_absorb,
+)
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -32,12 +40,18 @@ TABLE_SHARE = 16  # the most table cells per transaction for which classes are n
 
 
 def partition(
-    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: TransactionalK, *, empty: str = "keep"
+    engine: Engine,
+    dataset: Dataset,
+    taxonomy: Taxonomy,
+    model: TransactionalK,
+    *,
+    empty: str = "keep",
+    leftover: str = "fill",
 ) -> LocalRecoding:
     """Find a transactionally k-anonymous recoding of sets by top-down local generalization; the default of the model.
 
-    Of equal gains the node with the smallest label is split first, and of equally small groups the one with the smallest
-    sorted representation joins the leftover: the totals of docs/data.md#exact-results depend on that.
+    Of equal gains the node with the smallest label is split first; docs/algorithms/partition.md#r1 has the other ties. The
+    totals of docs/data.md#exact-results depend on them.
 
     Args:
         engine: an engine inside a transaction.
@@ -46,6 +60,8 @@ def partition(
         model: k.
         empty: if some, but fewer than k, transactions have no items, ``absorb`` empties the shortest others until there
             are k, and ``keep`` empties all, so that they are one class.
+        leftover: ``fill`` brings a leftover of fewer than k to k with single transactions; with ``whole`` the smallest new
+            group always joins it, and a leftover is not split again.
 
     Raises:
         InfeasibleError: fewer than k transactions.
@@ -57,7 +73,7 @@ def partition(
     if empty == "keep" and len(emptied):
         emptied = contents.tids
     kept = contents.without(emptied)
-    groups = _Search(taxonomy, kept, model.k)
+    groups = _Search(taxonomy, kept, model.k, fill=leftover == "fill")
     while groups.open:
         groups.round()
     of, node = groups.published()
@@ -66,7 +82,7 @@ def partition(
         engine,
         taxonomy,
         (of, node, np.ones(len(of), dtype=np.int64)),
-        (kept.tids, kept.content),
+        groups.members(),
         incomplete=unpublished,
         semantics="set",
     )
@@ -75,24 +91,30 @@ def partition(
 class _Search(Groups):
     """Splits the open groups, round by round."""
 
-    def __init__(self, taxonomy: Taxonomy, contents: Contents, k: int) -> None:
+    def __init__(self, taxonomy: Taxonomy, contents: Contents, k: int, *, fill: bool) -> None:
         super().__init__(taxonomy, contents)
-        self.k = k
+        self.k, self.fill = k, fill
         self._steps = Steps.of(taxonomy)
 
     def round(self) -> None:
         """Try each open group once: split it at its best column, or note that this column has no valid split."""
         attempt = self._attempt(self._choose())
-        groups = len(self.first)
-        weight = attempt.weight
+        groups, weight = len(self.first), attempt.weight
         big = weight >= self.k
         n_big = np.bincount(attempt.group[big], minlength=groups)
         left = sums(attempt.group, np.where(big, 0, weight), groups)
         short = (left > 0) & (left < self.k) & (n_big > 0)
-        self._join_leftover(attempt, big, short & (n_big > 1))
-        again = short & (n_big == 1)  # its only new group would have to join the leftover
+        spare = sums(attempt.group, np.where(big & self.fill, weight - self.k, 0), groups)
+        unfilled = short & (left + spare < self.k)
+        again = unfilled & (n_big == 1)  # its only new group would have to join the leftover
+        gives = short & ~again & (spare > 0)
+        if gives.any():
+            attempt = self.move(attempt, *self._singles(attempt, big & gives[attempt.group], self.k - left))
+            big = np.append(big, np.zeros(len(attempt.group) - len(big), dtype=np.bool_))
+        self._join_leftover(attempt, big, unfilled & ~again)
         split = (n_big > 0) & ~again
-        self.regroup(attempt, big & split[attempt.group], split, again, split & ((left > 0) | (n_big > 1)))
+        rest = split & (left > 0) & self.fill
+        self.regroup(attempt, big & split[attempt.group], split, rest, again, split & ((left > 0) | (n_big > 1)))
 
     def _choose(self) -> Ints:
         """The untried column of each group with the largest gain (tie: the smallest label)."""
@@ -136,7 +158,6 @@ class _Search(Groups):
             example=first_of,
             group=group[first_of],
             weight=sums(kind, self.contents.weight[members], len(first_of)),
-            different=np.bincount(kind, minlength=len(first_of)),
             children=np.diff(seen[bounds])[first_of],
         )
 
@@ -160,23 +181,55 @@ class _Search(Groups):
         rename[present] = np.arange(len(present))
         return rename[number], first_of[present]
 
+    def _singles(self, attempt: Attempt, giving: Flags, needed: Ints) -> tuple[Ints, Ints]:
+        """Choose the single transactions that join the leftovers: those of least gain, while their class has more than k.
+
+        Args:
+            attempt: the attempt of this round.
+            giving: the classes that may give.
+            needed: for each group, how many transactions its leftover needs.
+
+        Returns:
+            The places of the transactions, and how many of the equal ones of each.
+        """
+        giving = giving & (attempt.weight > self.k)
+        place = np.flatnonzero(giving[attempt.kind])
+        kind = attempt.kind[place]
+        group, gain = attempt.group[kind], self.size[attempt.touched[place]]
+        items, of = self.contents.items(attempt.members[place])
+        by_items = ranked(self._steps.label_rank[self.contents.leaf[items]], of)
+        order = np.lexsort((by_items, self._by_labels(attempt, np.flatnonzero(giving))[kind], gain, group))
+        place, kind, group = place[order], kind[order], group[order]
+        weight = self.contents.weight[attempt.members[place]]
+        in_class = np.argsort(kind, kind="stable")
+        offered = np.empty(len(place), dtype=np.int64)
+        offered[in_class] = _limited(weight[in_class], kind[in_class], attempt.weight - self.k)
+        amount = _limited(offered, group, needed)
+        return place[amount > 0], amount[amount > 0]
+
     def _join_leftover(self, attempt: Attempt, big: Flags, groups: Flags) -> None:
         """Remove the smallest new group of each of these groups from ``big`` (tie: the smallest sorted labels)."""
-        candidates = np.flatnonzero(big & groups[attempt.group])
-        order = candidates[np.lexsort((attempt.weight[candidates], attempt.group[candidates]))]
-        group, weight = attempt.group[order], attempt.weight[order]
-        starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1]))) if len(order) else order
-        for a, b in pairwise([*starts.tolist(), len(order)]):
-            tied = order[a:b][weight[a:b] == weight[a]].tolist()
-            smallest = tied[0] if len(tied) == 1 else min(tied, key=lambda c: self._labels(attempt, c))
-            big[smallest] = False
+        classes = np.flatnonzero(big & groups[attempt.group])
+        by_labels = self._by_labels(attempt, classes)
+        order = classes[np.lexsort((by_labels[classes], attempt.weight[classes], attempt.group[classes]))]
+        big[order[np.unique(attempt.group[order], return_index=True)[1]]] = False
 
-    def _labels(self, attempt: Attempt, kind: int) -> list[str]:
-        """The sorted labels of the representation of a new group."""
-        place = int(attempt.example[kind])
-        member = int(attempt.members[place])
-        items = slice(*np.searchsorted(self.contents.of, (member, member + 1)).tolist())
-        nodes = set(self.node[items].tolist()) - {SAME, int(self.column_node[attempt.chosen[attempt.group[kind]]])}
-        rows = slice(*np.searchsorted(attempt.inside, (place, place + 1)).tolist())
-        nodes |= set(attempt.child[rows].tolist())
-        return sorted(self.taxonomy.labels[n] for n in nodes)
+    def _by_labels(self, attempt: Attempt, classes: Ints) -> Ints:
+        """The position of these classes in the order of the sorted labels of their representations, within a group."""
+        place = attempt.example[classes]
+        items, of = self.contents.items(attempt.members[place])
+        node = self.node[items]
+        kept = (node != SAME) & (node != self.column_node[attempt.chosen[attempt.group[classes]]][of])
+        first, last = np.searchsorted(attempt.inside, place), np.searchsorted(attempt.inside, place, side="right")
+        child = attempt.child[items_of(first, last - first)]
+        label = self._steps.label_rank[np.concatenate((node[kept], child))]
+        position = np.zeros(len(attempt.group), dtype=np.int64)
+        position[classes] = ranked(label, np.concatenate((of[kept], np.repeat(np.arange(len(classes)), last - first))))
+        return position
+
+
+def _limited(values: Ints, of: Ints, limit: Ints) -> Ints:
+    """The most of each value, in this order, with a limit for the sum of each group; the groups ascend."""
+    before: Ints = np.cumsum(values) - values
+    room: Ints = limit[of] - before + before[np.searchsorted(of, of)]
+    return np.clip(room, 0, values)

@@ -103,6 +103,42 @@ def _digests(values: Ints, place: Ints, starts: Ints, lengths: Ints, attempt: in
     return np.asarray(running[starts + lengths] - running[starts])
 
 
+def items_of(start: Ints, size: Ints) -> Ints:
+    """The positions of the items of rows, by their starts and sizes; no row may be empty."""
+    ends = np.cumsum(size)
+    steps = np.ones(int(ends[-1]) if len(ends) else 0, dtype=np.int64)  # from each item to the next
+    if len(ends):
+        steps[0] = start[0]
+        steps[ends[:-1]] = start[1:] - (start[:-1] + size[:-1] - 1)
+    return np.cumsum(steps, out=steps)
+
+
+def ranked(values: Ints, of: Ints) -> Ints:
+    """The position of each set of values in the order of their sorted values; equal sets have equal positions.
+
+    Args:
+        values: non-negative.
+        of: the set of each value; sets are numbered from 0, and none is empty.
+    """
+    values = values[np.lexsort((values, of))]
+    length = np.bincount(of)
+    start: Ints = np.cumsum(length) - length
+    position = np.zeros(len(length), dtype=np.int64)
+    tied, depth = np.arange(len(length)), 0
+    while len(tied):
+        value = np.where(depth < length[tied], values[np.minimum(start[tied] + depth, len(values) - 1)], -1)
+        order = np.lexsort((value, position[tied]))
+        tied, value = tied[order], value[order]
+        before = position[tied]
+        moves = np.append(True, before[1:] != before[:-1])
+        new = moves | np.append(True, value[1:] != value[:-1])
+        at = np.arange(len(tied))
+        position[tied] += np.maximum.accumulate(np.where(new, at, 0)) - np.maximum.accumulate(np.where(moves, at, 0))
+        tied = tied[~(new & np.append(new[1:], True)) & (value >= 0)]
+        depth += 1
+    return position
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Steps:
     """Finds the child of a node on the path to a leaf, for many nodes at once.
@@ -193,6 +229,12 @@ class Contents:
     def number(self) -> int:
         """The number of distinct transactions."""
         return len(self.weight)
+
+    def items(self, contents: Ints) -> tuple[Ints, Ints]:
+        """The positions of the items of these transactions, one after the other, and the place of each in ``contents``."""
+        first = np.searchsorted(self.of, contents)
+        length = np.searchsorted(self.of, contents, side="right") - first
+        return items_of(first, length), np.repeat(np.arange(len(contents)), length)
 
     @cached_property
     def lengths(self) -> Ints:
