@@ -416,7 +416,7 @@ def test_a_release_just_made(shop: Path, tmp_path: Path) -> None:
         for name in ("nothing", "x" * 99, 'a"b'):
             with pytest.raises(AnondbError):
                 release.table(name)
-        for items in (None, "ab", [None], [1], ["\ud800"], {"a": 1}):
+        for items in (None, "ab", [None], [1.5], ["\ud800"], {"a": 1}):
             with pytest.raises(InputError):
                 release.count_bounds(items)  # type: ignore[arg-type]
 
