@@ -1,0 +1,140 @@
+"""Opening rows: an item is shown as itself, not as its group, in as many transactions as the promise allows.
+
+The released items of the transactions ("cells") lie in one array, transaction by transaction. Groups are numbered from 0,
+and the items after them: with g groups, a cell that shows the item x itself is g + x.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Slots = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+
+
+class Cells:
+    """The published transactions while rows are opened.
+
+    Attributes:
+        tid: the transaction of each cell, numbered from 0, ascending.
+        shown: the group or item that each cell shows.
+        opened: the number of cells that show an item instead of its group.
+    """
+
+    def __init__(
+        self, group: Ints, pairs: Slots, n_transactions: int, tid: Slots, item: Slots, k: int, pair_k: int
+    ) -> None:
+        """Show each item as its group.
+
+        Args:
+            group: the group of each item.
+            pairs: how many transactions hold each two groups; on the diagonal, how many hold each group.
+            n_transactions: N.
+            tid, item: the occurrences, sorted; both are numbered from 0.
+            k: a released item must be in no transaction or at least k.
+            pair_k: two released items must be together in no transaction or at least so many.
+        """
+        n_groups, n_items = len(pairs), len(group)
+        self._group, self._k, self._pair_k = group, k, pair_k
+        self._beside = np.zeros((n_groups, n_groups + n_items), dtype=np.int32)  # cells in the rows of each group
+        self._beside[:, :n_groups] = pairs
+        key = tid.astype(np.int64) * max(n_groups, 1) + group[item]
+        order = np.argsort(key, kind="stable")
+        first = np.flatnonzero(np.diff(key[order], prepend=-1))
+        self.tid = tid[order[first]]
+        self.shown = group[item[order[first]]].astype(np.int32)
+        self._length = np.bincount(self.tid, minlength=n_transactions)
+        self._start = np.cumsum(self._length) - self._length
+        several = np.bincount(group, minlength=n_groups)[self.shown] > 1
+        alone = np.flatnonzero((np.diff(first, append=len(key)) == 1) & several)
+        self._rank = _ranks(n_transactions, tid, item, self.tid[alone])
+        of_item = item[order[first[alone]]]
+        self._supports = np.bincount(of_item, minlength=n_items)
+        by_item = alone[np.argsort(of_item, kind="stable")]
+        self._alone = np.split(by_item, np.cumsum(self._supports)[:-1]) if n_items else []
+        self.opened = 0
+
+    def open(self) -> None:
+        """Open the rows of each item, by descending number of transactions that hold it and no other of its group."""
+        for item in np.argsort(-self._supports, kind="stable").tolist():
+            if self._supports[item] < self._k:
+                break
+            self._open(item)
+
+    def _open(self, item: int) -> None:
+        """Show an item as itself in transactions that hold no other of its group.
+
+        All that keep the promise for what then is shown: transactions in which the item would be in a rare pair are left
+        closed, and so are some that the group needs, until nothing is rare.
+        """
+        cells, group = self._alone[item], int(self._group[item])
+        length = self._length[self.tid[cells]]
+        beside = self.shown[self._places(self.tid[cells], length)]
+        while len(cells) >= self._k:
+            counts = np.bincount(beside, minlength=self._beside.shape[1])
+            starts = np.cumsum(length) - length
+            rare = (counts > 0) & (counts < self._pair_k)
+            if rare.any():
+                keep = ~np.logical_or.reduceat(rare[beside], starts)
+            else:
+                missing = self._missing(group, counts)
+                if not missing.any():
+                    return self._show(item, cells, counts)
+                keep = ~self._needed(missing[beside], beside, length, self._rank[self.tid[cells]])
+            cells, beside, length = cells[keep], beside[np.repeat(keep, length)], length[keep]
+
+    def _places(self, tids: Slots, length: Ints) -> Ints:
+        """The cells of transactions."""
+        ends = np.cumsum(length)
+        return np.asarray(np.repeat(self._start[tids] - (ends - length), length) + np.arange(ends[-1]))
+
+    def _missing(self, group: int, counts: Ints) -> Ints:
+        """For each released item, how many more rows of the group with it must stay closed if ``counts`` are opened."""
+        rest = self._beside[group] - counts
+        missing = np.where((rest > 0) & (rest < self._pair_k) & (counts > 0), self._pair_k - rest, 0)
+        missing[group] = self._k - rest[group] if 0 < rest[group] < self._k else 0
+        return missing
+
+    @staticmethod
+    def _needed(missing: Ints, beside: Slots, length: Ints, rank: Ints) -> Flags:
+        """Choose the rows that stay closed: of those with each released item the shortest, as many as are missing.
+
+        Args:
+            missing: how many rows with the released item of each cell are missing.
+            beside: that released item.
+            length: the number of cells of each row.
+            rank: the order of equally long rows.
+        """
+        place = np.empty(len(length), dtype=np.int64)
+        place[np.lexsort((rank, length))] = np.arange(len(length))
+        row = np.repeat(np.arange(len(length)), length)
+        wanted = np.flatnonzero(missing)
+        wanted = wanted[np.lexsort((place[row[wanted]], beside[wanted]))]
+        of = beside[wanted]
+        begins = np.flatnonzero(np.diff(of, prepend=-1))
+        number = np.arange(len(of)) - np.repeat(begins, np.diff(begins, append=len(of)))
+        needed = np.zeros(len(length), dtype=np.bool_)
+        needed[row[wanted[number < missing[wanted]]]] = True
+        return needed
+
+    def _show(self, item: int, cells: Ints, counts: Ints) -> None:
+        """Open these cells, whose transactions show each released item so many times."""
+        n_groups, group = len(self._beside), int(self._group[item])
+        self.shown[cells] = n_groups + item
+        self.opened += len(cells)
+        self._beside[group] -= counts.astype(np.int32)
+        others = np.flatnonzero(counts[:n_groups])
+        others = others[others != group]
+        self._beside[others, group] -= counts[others].astype(np.int32)
+        self._beside[others, n_groups + item] += counts[others].astype(np.int32)
+
+
+def _ranks(n_transactions: int, tid: Slots, item: Slots, wanted: Slots) -> Ints:
+    """The ranks of wanted transactions in the order of their items (tie: their numbers); 0 for others."""
+    data, ends = item.astype(">i4").tobytes(), np.cumsum(np.bincount(tid, minlength=n_transactions)).tolist()
+    order = sorted(np.unique(wanted).tolist(), key=lambda t: data[4 * ends[t - 1] if t else 0 : 4 * ends[t]])
+    rank = np.zeros(n_transactions, dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank

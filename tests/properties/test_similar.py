@@ -1,0 +1,120 @@
+"""Similar against the naive reference: the same groups and the same opened rows, which keep the promise."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import reference as ref
+import reference_similar as naive
+from portions import portions
+from properties.trees import coded, random_tree, released, taxonomy_of
+from sqlglot import exp
+from verify.published import verified_together
+
+import anondb.algorithms.similar.labels as labels
+from anondb.algorithms.similar.similar import similar
+from anondb.engine import Engine
+from anondb.models.km import KmAnonymity
+from anondb.recoding import GlobalRecoding, LocalRecoding
+
+Rows = list[frozenset[frozenset[str]]]
+
+
+class Case:
+    """A random problem: its transactions, k, m, perhaps a taxonomy, and how many neighbours and candidates are looked at."""
+
+    def __init__(self, seed: int) -> None:
+        rnd = random.Random(seed)
+        self.children, self.root = random_tree(rnd, rnd.choice([3, 6, 9]))
+        leaves = ref.leaves(self.children, self.root)
+        self.with_taxonomy = rnd.random() < 0.3
+        chance = {x: rnd.choice([0.1, 0.3, 0.6, 0.9]) for x in leaves}
+        kinds = [[x for x in leaves if rnd.random() < chance[x]] for _ in range(rnd.randint(1, 9))]
+        weights = [rnd.choice([1, 1, 3, 9]) for _ in kinds]
+        self.transactions = rnd.choices(kinds, weights, k=rnd.randint(0, 24))
+        self.k, self.m = rnd.choice([1, 2, 2, 3, 3, 4]), rnd.choice([1, 2, 2, 2, 2, 2, 3, math.inf])
+        self.neighbours, self.candidates = rnd.choice([(8, 32), (1, 1), (1, 2), (2, 3), (3, 2)])
+
+    def distance(self, items: frozenset[str]) -> float:
+        """The share of leaves below the lowest common ancestor."""
+        paths = [ref.ancestors(self.children, x) for x in items]
+        node = next(v for v in paths[0] if all(v in path for path in paths))
+        all_leaves = ref.leaves(self.children, self.root)
+        return len(ref.leaves(self.children, node)) / len(all_leaves)
+
+
+def run(
+    engine: Engine, case: Case, **options: Any
+) -> tuple[GlobalRecoding | LocalRecoding, Rows, list[frozenset[str]]]:
+    """The recoding, and each transaction as the sets of items and as the labels that it publishes."""
+    with engine.transaction():
+        data = coded(engine, case.transactions)
+        tree = taxonomy_of(case.children, case.root) if case.with_taxonomy else None
+        found = similar(engine, data, KmAnonymity(case.k, case.m), taxonomy=tree, **options)
+        members: list[set[str]] = [set() for _ in found.labels]
+        for label, item in zip(found.member_of.tolist(), found.member_labels, strict=True):
+            members[label].add(item)
+        if isinstance(found, GlobalRecoding):
+            rows = released(data, found, case.transactions)
+        else:
+            shown: list[set[str]] = [set() for _ in case.transactions]
+            table = engine.select(exp.select("tid", "released").from_(found.transactions.expression()))
+            for tid, label in zip(table["tid"].tolist(), table["released"].tolist(), strict=True):
+                shown[tid - 1].add(found.labels[label])
+            rows = [frozenset(row) for row in shown]
+    sets = {label: frozenset(items) for label, items in zip(found.labels, members, strict=True)}
+    return found, [frozenset(sets[label] for label in row) for row in rows], rows
+
+
+def check(engine: Engine, case: Case, monkeypatch: pytest.MonkeyPatch) -> list[frozenset[str]]:
+    """Compare one case with the reference; returns what is published, by labels."""
+    monkeypatch.setattr(labels, "NEIGHBOURS", case.neighbours)
+    monkeypatch.setattr(labels, "CANDIDATES", case.candidates)
+    transactions, k = case.transactions, case.k
+    m = min(case.m, max(map(len, transactions), default=0))
+    if sum(map(bool, transactions)) < k:
+        assert run(engine, case)[1] == [frozenset()] * len(transactions)
+        return []
+    distance = case.distance if case.with_taxonomy else None
+    groups = naive.groups(transactions, k, m, case.neighbours, case.candidates, distance)
+    of = {x: group for group in groups for x in group}
+    grouped = [frozenset(of[x] for x in t) for t in transactions]
+    closed, rows, _ = run(engine, case, open_rows=False)
+    assert isinstance(closed, GlobalRecoding)
+    _, opened, published = run(engine, case)
+    if m > 2:
+        assert rows == opened and all(any(g <= x for x in row) for row, t in zip(rows, grouped, strict=True) for g in t)
+    else:
+        assert rows == grouped
+        assert opened == naive.opened(transactions, groups, k, m)
+    for row, t in zip(opened, transactions, strict=True):
+        assert sorted(x for shown in row for x in shown & set(t)) == sorted(t) and all(shown & set(t) for shown in row)
+    check_levels(opened, k, case.m)
+    return published
+
+
+def check_levels(rows: Rows, k: int, m: ref.Bound) -> None:
+    """No set of up to m original items has at least one and fewer than k candidates."""
+    could_hold = [sorted({x for shown in row for x in shown}) for row in rows]
+    assert ref.is_km_anonymous(could_hold, k, m)
+
+
+def check_all(engine: Engine, seeds: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = {seed: Case(seed) for seed in seeds}
+    published = {}
+    for seed, case in cases.items():
+        try:
+            published[seed] = check(engine, case, monkeypatch)
+        except AssertionError as error:
+            raise AssertionError(seed) from error
+    threats = verified_together(engine, [(rows, cases[seed].k, cases[seed].m) for seed, rows in published.items()])
+    assert not any(threats)
+
+
+@pytest.mark.parametrize("seeds", portions(150, 600, 20_000))
+def test_random(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_all(engine, seeds, monkeypatch)

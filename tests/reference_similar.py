@@ -1,0 +1,123 @@
+"""A naive reference of Similar, from docs/algorithms/similar.md alone, with sets and itertools; nothing is fast.
+
+Costs are floats: both sides round the same terms to the same parts, so that their sums are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from reference import Bound, Transactions
+
+Label = frozenset[str]
+Distance = Callable[[Label], float]
+PARTS = 16
+
+
+def groups(
+    transactions: Transactions, k: int, m: Bound, neighbours: int, candidates: int, distance: Distance | None = None
+) -> list[Label]:
+    """The groups of items, in the order of their smallest items."""
+    pair_k = k if m > 1 else 1
+    labels = [frozenset([item]) for item in sorted({item for t in transactions for item in t})]
+
+    def sup(*some: Label) -> int:
+        return sum(all(label & set(t) for label in some) for t in transactions)
+
+    def rare(label: Label) -> bool:
+        return sup(label) < k or any(0 < sup(label, other) < pair_k for other in labels if other != label)
+
+    while len(labels) > 1 and any(map(rare, labels)):
+        a = min(filter(rare, labels), key=sup)  # min keeps the first of equals
+        b = _partner(a, labels, sup, k, pair_k, neighbours, candidates, distance)
+        labels = sorted([*(x for x in labels if x not in (a, b)), a | b], key=min)
+    return labels
+
+
+def _partner(
+    a: Label,
+    labels: Sequence[Label],
+    sup: Callable[..., int],
+    k: int,
+    pair_k: int,
+    neighbours: int,
+    candidates: int,
+    distance: Distance | None,
+) -> Label:
+    """The label that is merged with a."""
+    others = [b for b in labels if b != a]
+
+    def occurrences(label: Label) -> int:
+        return sum(sup(frozenset([item])) for item in label)
+
+    def error(b: Label, c: Label) -> int:
+        """Of the pairs with c, times the occurrences of a and b, rounded."""
+        ours, theirs = float(sup(a, c)), float(sup(b, c))
+        relative = len(b) / max(theirs, 1.0) + len(a) / max(ours, 1.0)
+        return round(abs(theirs * occurrences(a) - occurrences(b) * ours) * relative * (PARTS * float(len(c))))
+
+    def error_beside(b: Label, some: Collection[Label]) -> float:
+        return sum(error(b, c) for c in some if c != b) / (occurrences(a) + occurrences(b))
+
+    def resolved(b: Label) -> int:
+        third = [c for c in others if c != b]
+        before = sum(0 < sup(x, c) < pair_k for x in (a, b) for c in third)
+        after = sum(0 < sup(a, c) + sup(b, c) < pair_k for c in third)
+        alone = (sup(a) < k) + (sup(b) < k) - (sup(a | b) < k)
+        return before - after + (0 < sup(a, b) < pair_k) + alone
+
+    def price(b: Label) -> float:
+        cost = error_beside(b, others) + (PARTS * len(a) * len(b) if sup(a, b) else 0)
+        return cost / resolved(b) * (1 if distance is None else 1 + distance(a | b))
+
+    some = others
+    if len(others) > candidates:
+        beside = sorted((c for c in others if sup(a, c)), key=lambda c: -len(c) * sup(a, c))[:neighbours]
+        best = sorted(others, key=lambda b: error_beside(b, beside))[:candidates]
+        some = [b for b in others if b in best]
+    some = [b for b in some if resolved(b) > 0]
+    return min(some, key=price) if some else max(others, key=sup)
+
+
+def opened(transactions: Transactions, labels: Collection[Label], k: int, m: Bound) -> list[frozenset[Label]]:
+    """The rows after opening: the sets of items that each transaction shows."""
+    of = {item: label for label in labels for item in label}
+    rows = [{of[item] for item in t} for t in transactions]
+    pair_k = k if m > 1 else 1
+    alone = {x: [n for n, t in enumerate(transactions) if set(t) & of[x] == {x} != of[x]] for x in sorted(of)}
+    for x in sorted(alone, key=lambda x: -len(alone[x])):
+        chosen = _opened(x, of[x], alone[x], rows, transactions, k, pair_k)
+        for n in chosen:
+            rows[n] = rows[n] - {of[x]} | {frozenset([x])}
+    return [frozenset(row) for row in rows]
+
+
+def _opened(
+    x: str,
+    group: Label,
+    alone: Collection[int],
+    rows: Sequence[set[Label]],
+    transactions: Transactions,
+    k: int,
+    pair_k: int,
+) -> set[int]:
+    """The rows in which x is shown instead of its group."""
+    chosen = set(alone)
+    while len(chosen) >= k:
+        beside = {label for n in chosen for label in rows[n]}
+        count = {label: sum(label in rows[n] for n in chosen) for label in beside}
+        rare = {label for label in beside if label != group and count[label] < pair_k}
+        if rare:
+            chosen = {n for n in chosen if not rows[n] & rare}
+            continue
+        closed: set[int] = set()
+        for label in beside:
+            least = k if label == group else pair_k
+            rest = sum({group, label} <= row for row in rows) - count[label]
+            if 0 < rest < least:
+                able = [n for n in chosen if label in rows[n]]
+                closed |= set(sorted(able, key=lambda n: (len(rows[n]), sorted(transactions[n]), n))[: least - rest])
+        if not closed:
+            return chosen
+        chosen -= closed
+    return set()
