@@ -6,6 +6,7 @@ Costs are floats: both sides round the same terms to the same parts, so that the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 
 from reference import Bound, Transactions
 
@@ -21,6 +22,7 @@ def groups(
     pair_k = k if m > 1 else 1
     labels = [frozenset([item]) for item in sorted({item for t in transactions for item in t})]
 
+    @cache
     def sup(*some: Label) -> int:
         return sum(all(label & set(t) for label in some) for t in transactions)
 

@@ -16,8 +16,9 @@ from sqlglot import exp
 from verify.published import verified_together
 
 import anondb.algorithms.similar.labels as labels
-from anondb.algorithms.similar.similar import similar
+from anondb.algorithms.similar.similar import CELL_BYTES, OCCURRENCE_BYTES, similar
 from anondb.engine import Engine
+from anondb.errors import BudgetExceeded
 from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding, LocalRecoding
 
@@ -115,6 +116,92 @@ def check_all(engine: Engine, seeds: Sequence[int], monkeypatch: pytest.MonkeyPa
     assert not any(threats)
 
 
-@pytest.mark.parametrize("seeds", portions(150, 600, 20_000))
+@pytest.mark.parametrize("seeds", portions(50, 400, 20_000))
 def test_random(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     check_all(engine, seeds, monkeypatch)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, math.inf])
+def test_extremes(engine: Engine, m: float) -> None:
+    case = Case(0)
+    case.with_taxonomy, case.k, case.m = False, 3, m
+    for case.transactions, wanted in (
+        ([], []),
+        ([[], []], [frozenset()] * 2),
+        ([["a"]] * 2 + [[]], [frozenset()] * 3),  # fewer than k: all is suppressed
+        ([["a"]] * 3, [frozenset("a")] * 3),
+        ([["a"], ["b"], ["a", "b"], []], [frozenset(["(a,b)"])] * 3 + [frozenset()]),
+    ):
+        assert run(engine, case)[2] == wanted
+
+
+def test_a_larger_m_joins_more(engine: Engine) -> None:
+    """Each pair is in three transactions, all three items in one."""
+    case = Case(0)
+    case.with_taxonomy, case.k = False, 2
+    case.transactions = [["a", "b"]] * 2 + [["a", "c"]] * 2 + [["b", "c"]] * 2 + [["a", "b", "c"]]
+    for case.m, left in ((2, 3), (3, 2), (4, 2), (math.inf, 2)):
+        assert len({label for row in run(engine, case)[2] for label in row}) == left
+
+
+def test_the_order_of_transactions_does_not_matter(engine: Engine) -> None:
+    for seed in range(10):
+        case = Case(seed)
+        rows = run(engine, case)[2]
+        random.Random(seed).shuffle(case.transactions)
+        assert sorted(map(sorted, run(engine, case)[2])) == sorted(map(sorted, rows))
+
+
+def test_groups_have_the_names_of_nodes(engine: Engine) -> None:
+    """The lowest node above just the items of the data, whether or not it has other leaves; never the name of an item."""
+    case = Case(0)
+    case.with_taxonomy, case.k, case.m = True, 3, 1
+    case.root, case.children = "all", {"all": ["top", "tea"], "top": ["soft"], "soft": ["cola", "pepsi", "never"]}
+    case.transactions = [["cola"], ["pepsi"], ["pepsi"], *[["tea"]] * 3]
+    found, _, rows = run(engine, case)
+    assert rows == [frozenset(["soft"])] * 3 + [frozenset(["tea"])] * 3
+    assert sorted(zip(found.member_of.tolist(), found.member_labels, strict=True)) == [
+        (0, "cola"),
+        (0, "pepsi"),
+        (1, "tea"),
+    ]
+    case.children["soft"] = ["cola", "never"]
+    case.children["all"] = ["top", "tea", "pepsi"]
+    assert run(engine, case)[2] == [frozenset(["(cola,pepsi)"])] * 3 + [frozenset(["tea"])] * 3
+
+
+def test_near_items_are_preferred(engine: Engine) -> None:
+    """Cola resembles coffee as much as pepsi."""
+    case = Case(0)
+    case.k, case.m, case.root = 2, 2, "all"
+    case.children = {"all": ["bread", "coffee", "soft"], "soft": ["pepsi", "cola"]}
+    others = [[x, *bread] for x in ("coffee", "pepsi") for bread in ([], ["bread"])]
+    case.transactions = [["bread", "cola"], *others * 2]
+    for case.with_taxonomy, label in ((False, "(coffee,cola)"), (True, "soft")):
+        assert label in set().union(*run(engine, case, open_rows=False)[2])
+
+
+def test_the_memory_limit(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case(0)
+    case.with_taxonomy, case.k, case.m, case.transactions = False, 2, 2, [list("abcdefghij")] * 2
+    monkeypatch.setattr(type(engine), "memory_limit", 2 * 20 * OCCURRENCE_BYTES)
+    run(engine, case)
+    monkeypatch.setattr(type(engine), "memory_limit", 2 * 20 * OCCURRENCE_BYTES - 1)
+    with pytest.raises(BudgetExceeded, match="all 20 occurrences in memory"):
+        run(engine, case)
+    case.transactions = [[f"{n}", f"{n + 1}"] for n in range(100)]
+    monkeypatch.setattr(type(engine), "memory_limit", 2 * 101**2 * CELL_BYTES - 1)
+    with pytest.raises(BudgetExceeded, match="pairs of 101 items") as caught:
+        run(engine, case)
+    assert "Raise --memory-limit" in str(caught.value.hint)
+
+
+def test_numbers_are_left_out_as_labels_merge(engine: Engine) -> None:
+    """Many items: labels are numbered anew several times, and few of them are candidates."""
+    rnd = random.Random(1)
+    transactions = [rnd.sample([f"{n:02}" for n in range(48)], rnd.randint(1, 3)) for _ in range(50)]
+    case = Case(0)
+    case.with_taxonomy, case.k, case.m, case.transactions = False, 3, 2, transactions
+    groups = naive.groups(transactions, 3, 2, labels.NEIGHBOURS, labels.CANDIDATES)
+    assert 1 < len(groups) < 24
+    assert run(engine, case)[1] == naive.opened(transactions, groups, 3, 2)
