@@ -56,7 +56,7 @@ def _partner(
         """Of the pairs with c, times the occurrences of a and b, rounded."""
         ours, theirs = float(sup(a, c)), float(sup(b, c))
         relative = len(b) / max(theirs, 1.0) + len(a) / max(ours, 1.0)
-        return round(abs(theirs * occurrences(a) - occurrences(b) * ours) * relative * (PARTS * float(len(c))))
+        return round(abs(theirs * occurrences(a) - occurrences(b) * ours) * (PARTS * len(c)) * relative)
 
     def error_beside(b: Label, some: Collection[Label]) -> float:
         return sum(error(b, c) for c in some if c != b) / (occurrences(a) + occurrences(b))

@@ -16,7 +16,7 @@ Slots = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-NEIGHBOURS, CANDIDATES = 8, 32  # labels that a rough cost looks at, and partners whose cost is computed
+NEIGHBOURS, CANDIDATES = 4, 16  # labels that a rough cost looks at, and partners whose cost is computed
 PARTS = 16  # errors are rounded to such a part of an item pair, divided by the occurrences of two labels
 FAR = 2**62  # above any support
 _CELLS = 2**22  # occurrences whose pairs are counted together
@@ -156,16 +156,15 @@ class Labels:
             counts: how many transactions hold B and C.
         """
         sizes, occurrences = others
-        ours, theirs = self._pairs[label, beside].astype(np.float64), counts.astype(np.float64)
-        relative = np.maximum(theirs, 1)
-        np.divide(sizes, relative, out=relative)
+        ours = self._pairs[label, beside].astype(np.float64)
+        relative = sizes / np.maximum(counts, 1)
         relative += self._size[label] / ours
-        theirs *= self._occurrences[label]
-        theirs -= occurrences * ours
-        np.abs(theirs, out=theirs)
-        theirs *= relative
-        theirs *= PARTS * self._size[beside]
-        return np.rint(theirs, out=theirs)
+        weight = PARTS * self._size[beside]
+        errors = counts * (self._occurrences[label] * weight)
+        errors -= occurrences * (ours * weight)
+        np.abs(errors, out=errors)
+        errors *= relative
+        return np.asarray(np.rint(errors, out=errors))
 
     def _cost(self, label: int, others: Ints, beside: Ints, counts: Slots) -> Floats:
         """The error of pairs if ``label`` were merged with each of the others."""

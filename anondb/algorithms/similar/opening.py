@@ -6,6 +6,8 @@ and the items after them: with g groups, a cell that shows the item x itself is 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
@@ -49,7 +51,7 @@ class Cells:
         self._start = np.cumsum(self._length) - self._length
         several = np.bincount(group, minlength=n_groups)[self.shown] > 1
         alone = np.flatnonzero((np.diff(first, append=len(key)) == 1) & several)
-        self._rank = _ranks(n_transactions, tid, item, self.tid[alone])
+        self._rank = _ranks(tid, item, self._length)
         of_item = item[order[first[alone]]]
         self._supports = np.bincount(of_item, minlength=n_items)
         by_item = alone[np.argsort(of_item, kind="stable")]
@@ -82,7 +84,7 @@ class Cells:
                 missing = self._missing(group, counts)
                 if not missing.any():
                     return self._show(item, cells, counts)
-                keep = ~self._needed(missing[beside], beside, length, self._rank[self.tid[cells]])
+                keep = ~self._needed(missing[beside], beside, self.tid[cells], length)
             cells, beside, length = cells[keep], beside[np.repeat(keep, length)], length[keep]
 
     def _places(self, tids: Slots, length: Ints) -> Ints:
@@ -97,21 +99,19 @@ class Cells:
         missing[group] = self._k - rest[group] if 0 < rest[group] < self._k else 0
         return missing
 
-    @staticmethod
-    def _needed(missing: Ints, beside: Slots, length: Ints, rank: Ints) -> Flags:
+    def _needed(self, missing: Ints, beside: Slots, tids: Slots, length: Ints) -> Flags:
         """Choose the rows that stay closed: of those with each released item the shortest, as many as are missing.
+
+        Equally long rows are in the order of their items, and then of their transactions.
 
         Args:
             missing: how many rows with the released item of each cell are missing.
             beside: that released item.
-            length: the number of cells of each row.
-            rank: the order of equally long rows.
+            tids, length: the transactions of the rows, and the number of cells of each.
         """
-        place = np.empty(len(length), dtype=np.int64)
-        place[np.lexsort((rank, length))] = np.arange(len(length))
         row = np.repeat(np.arange(len(length)), length)
         wanted = np.flatnonzero(missing)
-        wanted = wanted[np.lexsort((place[row[wanted]], beside[wanted]))]
+        wanted = wanted[np.lexsort((self._rank[tids[row[wanted]]], beside[wanted]))]
         of = beside[wanted]
         begins = np.flatnonzero(np.diff(of, prepend=-1))
         number = np.arange(len(of)) - np.repeat(begins, np.diff(begins, append=len(of)))
@@ -131,10 +131,11 @@ class Cells:
         self._beside[others, n_groups + item] += counts[others].astype(np.int32)
 
 
-def _ranks(n_transactions: int, tid: Slots, item: Slots, wanted: Slots) -> Ints:
-    """The ranks of wanted transactions in the order of their items (tie: their numbers); 0 for others."""
-    data, ends = item.astype(">i4").tobytes(), np.cumsum(np.bincount(tid, minlength=n_transactions)).tolist()
-    order = sorted(np.unique(wanted).tolist(), key=lambda t: data[4 * ends[t - 1] if t else 0 : 4 * ends[t]])
-    rank = np.zeros(n_transactions, dtype=np.int64)
+def _ranks(tid: Slots, item: Slots, length: Ints) -> Ints:
+    """The ranks of transactions by the number of their cells, then by their items, and then by their number."""
+    data, begin = item.astype(">i4").tobytes(), 4 * np.searchsorted(tid, np.arange(len(length) + 1))
+    contents = [data[a:b] for a, b in pairwise(begin.tolist())]
+    order = sorted(range(len(length)), key=list(zip(length.tolist(), contents, strict=True)).__getitem__)
+    rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return rank
