@@ -11,6 +11,7 @@ from functools import cache
 from reference import Bound, Transactions
 
 Label = frozenset[str]
+Shown = tuple[Label, bool]
 Distance = Callable[[Label], float]
 PARTS = 16
 
@@ -81,30 +82,39 @@ def _partner(
     return min(some, key=price) if some else max(others, key=sup)
 
 
-def opened(transactions: Transactions, labels: Collection[Label], k: int, m: Bound) -> list[frozenset[Label]]:
-    """The rows after opening: the sets of items that each transaction shows."""
-    of = {item: label for label in labels for item in label}
+def opened(transactions: Transactions, labels: Collection[Label], k: int, m: Bound) -> list[frozenset[Shown]]:
+    """The rows after opening and dividing: the sets of items that each transaction shows, and which are second labels."""
+    of = {item: (label, False) for label in labels for item in label}
     rows = [{of[item] for item in t} for t in transactions]
     pair_k = k if m > 1 else 1
-    alone = {x: [n for n, t in enumerate(transactions) if set(t) & of[x] == {x} != of[x]] for x in sorted(of)}
+
+    def replace(some: Collection[int], group: Shown, other: Shown) -> None:
+        for n in _replaced(some, group, rows, transactions, k, pair_k):
+            rows[n] = rows[n] - {group} | {other}
+
+    alone = {x: [n for n, t in enumerate(transactions) if set(t) & of[x][0] == {x} != of[x][0]] for x in sorted(of)}
     for x in sorted(alone, key=lambda x: -len(alone[x])):
-        chosen = _opened(x, of[x], alone[x], rows, transactions, k, pair_k)
-        for n in chosen:
-            rows[n] = rows[n] - {of[x]} | {frozenset([x])}
+        replace(alone[x], of[x], (frozenset([x]), False))
+    inside = {label: [n for n, row in enumerate(rows) if (label, False) in row] for label in labels if len(label) > 1}
+    for label in sorted(inside, key=lambda label: -len(inside[label])):
+        lengths = sorted((len(rows[n]) for n in inside[label]), reverse=True)
+        if len(lengths) >= 2 * k:
+            least = next(x for n, x in enumerate(lengths) if 2 * sum(lengths[: n + 1]) >= sum(lengths))
+            least += least == lengths[-1]
+            replace([n for n in inside[label] if len(rows[n]) >= least], (label, False), (label, True))
     return [frozenset(row) for row in rows]
 
 
-def _opened(
-    x: str,
-    group: Label,
-    alone: Collection[int],
-    rows: Sequence[set[Label]],
+def _replaced(
+    some: Collection[int],
+    group: Shown,
+    rows: Sequence[set[Shown]],
     transactions: Transactions,
     k: int,
     pair_k: int,
 ) -> set[int]:
-    """The rows in which x is shown instead of its group."""
-    chosen = set(alone)
+    """The rows among some in which another label replaces that of the group."""
+    chosen = set(some)
     while len(chosen) >= k:
         beside = {label for n in chosen for label in rows[n]}
         count = {label: sum(label in rows[n] for n in chosen) for label in beside}

@@ -30,7 +30,7 @@ def random_release(seed: int) -> Release:
 
 
 def random_similar(seed: int) -> Release:
-    """A release of Similar with rows that were opened."""
+    """A release of Similar with rows that were opened, every third one with divided ones."""
     rnd = random.Random(seed)
     while True:
         (k, m), domain = (rnd.choice([2, 2, 2, 3]), rnd.choice([1, 2, 2])), rnd.choice(["ab", "abc", "abc", "abcd"])
@@ -38,10 +38,13 @@ def random_similar(seed: int) -> Release:
         kinds = [frozenset(x for x in domain if rnd.random() < chances[x]) or frozenset("a") for _ in range(4)]
         originals = rnd.choices(kinds, k=rnd.randint(k, 9 if len(domain) < 4 else 7))
         groups = groups_of(originals, k, m, 8, 32)
-        rows = [frozenset("".join(sorted(u)) for u in row) for row in opened(originals, groups, k, m)]
-        members = {u: list(u) for u in sorted({u for row in rows for u in row})}
+        shown = opened(originals, groups, k, m)
+        rows = [frozenset("".join(sorted(u)) + "2" * second for u, second in row) for row in shown]
+        members = {u: list(u.rstrip("2")) for u in sorted({u for row in rows for u in row})}
         found = Release(tuple(rows), tuple(originals), members, (), rnd.random() < 0.5, True, k, m)
-        if len({x for items in members.values() for x in items}) < sum(map(len, members.values())) and small(found):
+        overlap = len({x for items in members.values() for x in items}) < sum(map(len, members.values()))
+        divided = any(second for row in shown for _, second in row)
+        if overlap and small(found) and (divided or seed % 3):
             return found
 
 

@@ -1,7 +1,8 @@
-"""Opening rows: an item is shown as itself, not as its group, in as many transactions as the promise allows.
+"""Opening and dividing rows: in as many transactions as the promise allows, an item is shown as itself, not as its group,
+and in the longest that show a group, a second released item of the same items.
 
-The released items of the transactions ("cells") lie in one array, transaction by transaction. Groups are numbered from 0,
-and the items after them: with g groups, a cell that shows the item x itself is g + x.
+The released items of the transactions ("cells") lie in one array, transaction by transaction. They are numbered: first the
+groups, then the items that are shown as themselves, then the second released items of the groups.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Cells:
-    """The published transactions while rows are opened.
+    """The published transactions while rows are opened and divided.
 
     Attributes:
         tid: the transaction of each cell, numbered from 0, ascending.
-        shown: the group or item that each cell shows.
+        shown: the released item that each cell shows.
         opened: the number of cells that show an item instead of its group.
     """
 
@@ -40,7 +41,8 @@ class Cells:
         """
         n_groups, n_items = len(pairs), len(group)
         self._group, self._k, self._pair_k = group, k, pair_k
-        self._beside = np.zeros((n_groups, n_groups + n_items), dtype=np.int32)  # cells in the rows of each group
+        self._sizes = np.bincount(group, minlength=n_groups)
+        self._beside = np.zeros((n_groups, 2 * n_groups + n_items), dtype=np.int32)  # cells in the rows of each group
         self._beside[:, :n_groups] = pairs
         key = tid.astype(np.int64) * max(n_groups, 1) + group[item]
         order = np.argsort(key, kind="stable")
@@ -49,8 +51,7 @@ class Cells:
         self.shown = group[item[order[first]]].astype(np.int32)
         self._length = np.bincount(self.tid, minlength=n_transactions)
         self._start = np.cumsum(self._length) - self._length
-        several = np.bincount(group, minlength=n_groups)[self.shown] > 1
-        alone = np.flatnonzero((np.diff(first, append=len(key)) == 1) & several)
+        alone = np.flatnonzero((np.diff(first, append=len(key)) == 1) & (self._sizes[self.shown] > 1))
         self._rank = _ranks(tid, item, self._length)
         of_item = item[order[first[alone]]]
         self._supports = np.bincount(of_item, minlength=n_items)
@@ -63,15 +64,32 @@ class Cells:
         for item in np.argsort(-self._supports, kind="stable").tolist():
             if self._supports[item] < self._k:
                 break
-            self._open(item)
+            self.opened += self._replace(self._alone[item], int(self._group[item]), len(self._beside) + item)
 
-    def _open(self, item: int) -> None:
-        """Show an item as itself in transactions that hold no other of its group.
+    def divide(self) -> None:
+        """Show the second released item of each group in its longest rows: the fewest that have half of its rows' cells."""
+        n_groups, n_items = len(self._sizes), len(self._group)
+        by_group = np.argsort(self.shown, kind="stable")
+        ends = np.searchsorted(self.shown[by_group], np.arange(n_groups), side="right")
+        rows = self._beside[np.arange(n_groups), np.arange(n_groups)]
+        for group in np.argsort(-rows, kind="stable").tolist():
+            if self._sizes[group] == 1 or rows[group] < 2 * self._k:
+                continue
+            cells = by_group[ends[group] - rows[group] : ends[group]]
+            length = self._length[self.tid[cells]]
+            longest = np.sort(length)[::-1]
+            least = longest[np.searchsorted(2 * np.cumsum(longest), length.sum())]
+            long = length >= least
+            self._replace(cells[length > least if long.all() else long], group, n_groups + n_items + group)
 
-        All that keep the promise for what then is shown: transactions in which the item would be in a rare pair are left
-        closed, and so are some that the group needs, until nothing is rare.
+    def _replace(self, cells: Ints, group: int, other: int) -> int:
+        """Show another released item instead of a group; returns in how many of these cells.
+
+        All that keep the promise for what then is shown: transactions in which the other one would be in a rare pair are
+        left as they are, and so are some that the group needs, until nothing is rare.
         """
-        cells, group = self._alone[item], int(self._group[item])
+        if not len(cells):
+            return 0
         length = self._length[self.tid[cells]]
         beside = self.shown[self._places(self.tid[cells], length)]
         while len(cells) >= self._k:
@@ -83,9 +101,11 @@ class Cells:
             else:
                 missing = self._missing(group, counts)
                 if not missing.any():
-                    return self._show(item, cells, counts)
+                    self._show(other, group, cells, counts)
+                    return len(cells)
                 keep = ~self._needed(missing[beside], beside, self.tid[cells], length)
             cells, beside, length = cells[keep], beside[np.repeat(keep, length)], length[keep]
+        return 0
 
     def _places(self, tids: Slots, length: Ints) -> Ints:
         """The cells of transactions."""
@@ -93,14 +113,14 @@ class Cells:
         return np.asarray(np.repeat(self._start[tids] - (ends - length), length) + np.arange(ends[-1]))
 
     def _missing(self, group: int, counts: Ints) -> Ints:
-        """For each released item, how many more rows of the group with it must stay closed if ``counts`` are opened."""
+        """For each released item, how many more rows of the group with it must stay if ``counts`` of them change."""
         rest = self._beside[group] - counts
         missing = np.where((rest > 0) & (rest < self._pair_k) & (counts > 0), self._pair_k - rest, 0)
         missing[group] = self._k - rest[group] if 0 < rest[group] < self._k else 0
         return missing
 
     def _needed(self, missing: Ints, beside: Slots, tids: Slots, length: Ints) -> Flags:
-        """Choose the rows that stay closed: of those with each released item the shortest, as many as are missing.
+        """Choose the rows that stay as they are: of those with each released item the shortest, as many as are missing.
 
         Equally long rows are in the order of their items, and then of their transactions.
 
@@ -119,16 +139,15 @@ class Cells:
         needed[row[wanted[number < missing[wanted]]]] = True
         return needed
 
-    def _show(self, item: int, cells: Ints, counts: Ints) -> None:
-        """Open these cells, whose transactions show each released item so many times."""
-        n_groups, group = len(self._beside), int(self._group[item])
-        self.shown[cells] = n_groups + item
-        self.opened += len(cells)
+    def _show(self, other: int, group: int, cells: Ints, counts: Ints) -> None:
+        """Replace these cells of a group, whose transactions show each released item so many times."""
+        n_groups = len(self._beside)
+        self.shown[cells] = other
         self._beside[group] -= counts.astype(np.int32)
         others = np.flatnonzero(counts[:n_groups])
         others = others[others != group]
         self._beside[others, group] -= counts[others].astype(np.int32)
-        self._beside[others, n_groups + item] += counts[others].astype(np.int32)
+        self._beside[others, other] += counts[others].astype(np.int32)
 
 
 def _ranks(tid: Slots, item: Slots, length: Ints) -> Ints:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -66,7 +67,9 @@ def similar(
         return _recoding(dataset, groups, taxonomy)
     cells = Cells(of_item, labels.supports(), dataset.n_transactions, tid, item, model.k, pair_k)
     cells.open()
-    return _opened(engine, dataset, groups, cells, taxonomy) if cells.opened else _recoding(dataset, groups, taxonomy)
+    cells.divide()
+    local = cells.shown.max() >= len(groups)
+    return _opened(engine, dataset, groups, cells, taxonomy) if local else _recoding(dataset, groups, taxonomy)
 
 
 def _check_size(engine: Engine, dataset: Dataset) -> None:
@@ -118,8 +121,9 @@ def _opened(
     engine: Engine, dataset: Dataset, groups: list[list[int]], cells: Cells, taxonomy: Taxonomy | None
 ) -> LocalRecoding:
     """The local recoding of the cells."""
-    sets = [*groups, *([item] for item in range(dataset.n_items))]
-    names = (*_names(dataset, groups, taxonomy), *dataset.labels)
+    sets = [*groups, *([item] for item in range(dataset.n_items)), *groups]
+    names = _names(dataset, groups, taxonomy)
+    names = (*names, *dataset.labels, *_second(names, dataset))
     used, released = np.unique(cells.shown, return_inverse=True)
     members = [sets[label] for label in used.tolist()]
     columns: dict[str, Ints] = {
@@ -137,6 +141,15 @@ def _opened(
             f"{cells.opened:,} of {len(released):,} published items are shown as themselves, not as their group.",
         ),
     )
+
+
+def _second(names: tuple[str, ...], dataset: Dataset) -> list[str]:
+    """Labels of the second released items of groups: that of the group with a number from 2 on, the least that is free."""
+    taken, second = {*names, *dataset.labels}, []
+    for name in names:
+        second.append(next(label for number in count(2) if (label := f"{name} #{number}") not in taken))
+        taken.add(second[-1])
+    return second
 
 
 def _names(dataset: Dataset, groups: list[list[int]], taxonomy: Taxonomy | None) -> tuple[str, ...]:
