@@ -82,14 +82,19 @@ def _partner(
     return min(some, key=price) if some else max(others, key=sup)
 
 
-def opened(transactions: Transactions, labels: Collection[Label], k: int, m: Bound) -> list[frozenset[Shown]]:
-    """The rows after opening and dividing: the sets of items that each transaction shows, and which are second labels."""
+def opened(
+    transactions: Transactions, labels: Collection[Label], k: int, m: Bound, rows_per_item: int | None = None
+) -> list[frozenset[Shown]]:
+    """The rows after opening and dividing: the sets of items that each transaction shows, and which are second labels.
+
+    ``rows_per_item`` is 2k in the definition; with fewer, the promise is kept as well.
+    """
     of = {item: (label, False) for label in labels for item in label}
     rows = [{of[item] for item in t} for t in transactions]
     pair_k = k if m > 1 else 1
 
-    def replace(some: Collection[int], group: Shown, other: Shown) -> None:
-        for n in _replaced(some, group, rows, transactions, k, pair_k):
+    def replace(some: Collection[int], group: Shown, other: Shown, enough: int = k) -> None:
+        for n in _replaced(some, group, rows, transactions, k, pair_k, enough):
             rows[n] = rows[n] - {group} | {other}
 
     alone = {x: [n for n, t in enumerate(transactions) if set(t) & of[x][0] == {x} != of[x][0]] for x in sorted(of)}
@@ -98,10 +103,13 @@ def opened(transactions: Transactions, labels: Collection[Label], k: int, m: Bou
     inside = {label: [n for n, row in enumerate(rows) if (label, False) in row] for label in labels if len(label) > 1}
     for label in sorted(inside, key=lambda label: -len(inside[label])):
         lengths = sorted((len(rows[n]) for n in inside[label]), reverse=True)
-        if len(lengths) >= 2 * k:
+        enough = max(k, (rows_per_item or 2 * k) * len(label))
+        if len(lengths) >= 2 * enough:
             least = next(x for n, x in enumerate(lengths) if 2 * sum(lengths[: n + 1]) >= sum(lengths))
             least += least == lengths[-1]
-            replace([n for n in inside[label] if len(rows[n]) >= least], (label, False), (label, True))
+            long = [n for n in inside[label] if len(rows[n]) >= least]
+            if len(lengths) - len(long) >= enough:
+                replace(long, (label, False), (label, True), enough)
     return [frozenset(row) for row in rows]
 
 
@@ -112,10 +120,11 @@ def _replaced(
     transactions: Transactions,
     k: int,
     pair_k: int,
+    enough: int,
 ) -> set[int]:
     """The rows among some in which another label replaces that of the group."""
     chosen = set(some)
-    while len(chosen) >= k:
+    while len(chosen) >= enough:
         beside = {label for n in chosen for label in rows[n]}
         count = {label: sum(label in rows[n] for n in chosen) for label in beside}
         rare = {label for label in beside if label != group and count[label] < pair_k}

@@ -38,7 +38,7 @@ def random_similar(seed: int) -> Release:
         kinds = [frozenset(x for x in domain if rnd.random() < chances[x]) or frozenset("a") for _ in range(4)]
         originals = rnd.choices(kinds, k=rnd.randint(k, 9 if len(domain) < 4 else 7))
         groups = groups_of(originals, k, m, 8, 32)
-        shown = opened(originals, groups, k, m)
+        shown = opened(originals, groups, k, m, rows_per_item=1)
         rows = [frozenset("".join(sorted(u)) + "2" * second for u, second in row) for row in shown]
         members = {u: list(u.rstrip("2")) for u in sorted({u for row in rows for u in row})}
         found = Release(tuple(rows), tuple(originals), members, (), rnd.random() < 0.5, True, k, m)

@@ -36,7 +36,7 @@ class Case:
         chance = {x: rnd.choice([0.1, 0.3, 0.6, 0.9]) for x in leaves}
         kinds = [[x for x in leaves if rnd.random() < chance[x]] for _ in range(rnd.randint(1, 9))]
         weights = [rnd.choice([1, 1, 3, 9]) for _ in kinds]
-        self.transactions = rnd.choices(kinds, weights, k=rnd.randint(0, 24))
+        self.transactions = rnd.choices(kinds, weights, k=rnd.randint(0, rnd.choice([12, 24, 24, 60])))
         self.k, self.m = rnd.choice([1, 2, 2, 3, 3, 4]), rnd.choice([1, 2, 2, 2, 2, 2, 3, math.inf])
         self.neighbours, self.candidates = rnd.choice([(8, 32), (1, 1), (1, 2), (2, 3), (3, 2)])
 
@@ -209,3 +209,22 @@ def test_numbers_are_left_out_as_labels_merge(engine: Engine) -> None:
     groups = naive.groups(transactions, 3, 2, labels.NEIGHBOURS, labels.CANDIDATES)
     assert 1 < len(groups) < 24
     assert run(engine, case)[1] == naive.opened(transactions, groups, 3, 2)
+
+
+@pytest.mark.parametrize("seeds", portions(12, 100, 2_000))
+def test_divided_groups(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """a and b are often together, in short and in long transactions, and rarely with z."""
+    divided, published = 0, []
+    for seed in seeds:
+        rnd = random.Random(seed)
+        case = Case(0)
+        case.with_taxonomy, case.k, case.m = False, 2, 2
+        kinds = ["ab", "abc", "abcd", "abde", "cd", "e", "a", "b", "z", "az", "bz"]
+        numbers = [rnd.randint(4, 20) for _ in range(4)] + [rnd.randint(0, 4) for _ in range(4)] + [90, 1, 1]
+        case.transactions = [list(kind) for kind, n in zip(kinds, numbers, strict=True) for _ in range(n)]
+        rnd.shuffle(case.transactions)
+        check(engine, case, monkeypatch)
+        divided += any(second for row in run(engine, case)[1] for _, second in row)
+        published.append((run(engine, case)[2], case.k, case.m))
+    assert divided > len(seeds) / 4
+    assert not any(verified_together(engine, published))

@@ -64,35 +64,42 @@ class Cells:
         for item in np.argsort(-self._supports, kind="stable").tolist():
             if self._supports[item] < self._k:
                 break
-            self.opened += self._replace(self._alone[item], int(self._group[item]), len(self._beside) + item)
+            self.opened += self._replace(self._alone[item], int(self._group[item]), len(self._beside) + item, self._k)
 
     def divide(self) -> None:
-        """Show the second released item of each group in its longest rows: the fewest that have half of its rows' cells."""
+        """Show the second released item of each group in its longest rows: the fewest that have half of its rows' cells.
+
+        A group is divided only into parts with 2k rows or more for each of its items: in others, item supports, which are
+        in buckets of k, would say less of each item than of the group before.
+        """
         n_groups, n_items = len(self._sizes), len(self._group)
         by_group = np.argsort(self.shown, kind="stable")
         ends = np.searchsorted(self.shown[by_group], np.arange(n_groups), side="right")
         rows = self._beside[np.arange(n_groups), np.arange(n_groups)]
         for group in np.argsort(-rows, kind="stable").tolist():
-            if self._sizes[group] == 1 or rows[group] < 2 * self._k:
+            enough = 2 * self._k * int(self._sizes[group])
+            if self._sizes[group] == 1 or rows[group] < 2 * enough:
                 continue
             cells = by_group[ends[group] - rows[group] : ends[group]]
             length = self._length[self.tid[cells]]
             longest = np.sort(length)[::-1]
             least = longest[np.searchsorted(2 * np.cumsum(longest), length.sum())]
             long = length >= least
-            self._replace(cells[length > least if long.all() else long], group, n_groups + n_items + group)
+            long = length > least if long.all() else long
+            if np.count_nonzero(~long) >= enough:
+                self._replace(cells[long], group, n_groups + n_items + group, enough)
 
-    def _replace(self, cells: Ints, group: int, other: int) -> int:
+    def _replace(self, cells: Ints, group: int, other: int, enough: int) -> int:
         """Show another released item instead of a group; returns in how many of these cells.
 
         All that keep the promise for what then is shown: transactions in which the other one would be in a rare pair are
-        left as they are, and so are some that the group needs, until nothing is rare.
+        left as they are, and so are some that the group needs, until nothing is rare. If fewer than enough are left, none.
         """
-        if not len(cells):
+        if len(cells) < enough:
             return 0
         length = self._length[self.tid[cells]]
         beside = self.shown[self._places(self.tid[cells], length)]
-        while len(cells) >= self._k:
+        while len(cells) >= enough:
             counts = np.bincount(beside, minlength=self._beside.shape[1])
             starts = np.cumsum(length) - length
             rare = (counts > 0) & (counts < self._pair_k)
