@@ -93,8 +93,8 @@ def opened(
     rows = [{of[item] for item in t} for t in transactions]
     pair_k = k if m > 1 else 1
 
-    def replace(some: Collection[int], group: Shown, other: Shown, enough: int = k) -> None:
-        for n in _replaced(some, group, rows, transactions, k, pair_k, enough):
+    def replace(some: Collection[int], group: Shown, other: Shown) -> None:
+        for n in _replaced(some, group, rows, transactions, k, pair_k):
             rows[n] = rows[n] - {group} | {other}
 
     alone = {x: [n for n, t in enumerate(transactions) if set(t) & of[x][0] == {x} != of[x][0]] for x in sorted(of)}
@@ -108,8 +108,8 @@ def opened(
             least = next(x for n, x in enumerate(lengths) if 2 * sum(lengths[: n + 1]) >= sum(lengths))
             least += least == lengths[-1]
             long = [n for n in inside[label] if len(rows[n]) >= least]
-            if len(lengths) - len(long) >= enough:
-                replace(long, (label, False), (label, True), enough)
+            if min(len(long), len(lengths) - len(long)) >= enough:
+                replace(long, (label, False), (label, True))
     return [frozenset(row) for row in rows]
 
 
@@ -120,11 +120,10 @@ def _replaced(
     transactions: Transactions,
     k: int,
     pair_k: int,
-    enough: int,
 ) -> set[int]:
     """The rows among some in which another label replaces that of the group."""
     chosen = set(some)
-    while len(chosen) >= enough:
+    while len(chosen) >= k:
         beside = {label for n in chosen for label in rows[n]}
         count = {label: sum(label in rows[n] for n in chosen) for label in beside}
         rare = {label for label in beside if label != group and count[label] < pair_k}

@@ -64,13 +64,13 @@ class Cells:
         for item in np.argsort(-self._supports, kind="stable").tolist():
             if self._supports[item] < self._k:
                 break
-            self.opened += self._replace(self._alone[item], int(self._group[item]), len(self._beside) + item, self._k)
+            self.opened += self._replace(self._alone[item], int(self._group[item]), len(self._beside) + item)
 
     def divide(self) -> None:
         """Show the second released item of each group in its longest rows: the fewest that have half of its rows' cells.
 
-        A group is divided only into parts with 2k rows or more for each of its items: in others, item supports, which are
-        in buckets of k, would say less of each item than of the group before.
+        Both parts must have 2k rows or more for each of its items, before rows are left as they are: of smaller parts, item
+        supports, which are in buckets of k, would say less of each item than of the whole.
         """
         n_groups, n_items = len(self._sizes), len(self._group)
         by_group = np.argsort(self.shown, kind="stable")
@@ -86,20 +86,20 @@ class Cells:
             least = longest[np.searchsorted(2 * np.cumsum(longest), length.sum())]
             long = length >= least
             long = length > least if long.all() else long
-            if np.count_nonzero(~long) >= enough:
-                self._replace(cells[long], group, n_groups + n_items + group, enough)
+            if min(np.count_nonzero(long), np.count_nonzero(~long)) >= enough:
+                self._replace(cells[long], group, n_groups + n_items + group)
 
-    def _replace(self, cells: Ints, group: int, other: int, enough: int) -> int:
+    def _replace(self, cells: Ints, group: int, other: int) -> int:
         """Show another released item instead of a group; returns in how many of these cells.
 
         All that keep the promise for what then is shown: transactions in which the other one would be in a rare pair are
-        left as they are, and so are some that the group needs, until nothing is rare. If fewer than enough are left, none.
+        left as they are, and so are some that the group needs, until nothing is rare.
         """
-        if len(cells) < enough:
+        if len(cells) < self._k:
             return 0
         length = self._length[self.tid[cells]]
         beside = self.shown[self._places(self.tid[cells], length)]
-        while len(cells) >= enough:
+        while len(cells) >= self._k:
             counts = np.bincount(beside, minlength=self._beside.shape[1])
             starts = np.cumsum(length) - length
             rare = (counts > 0) & (counts < self._pair_k)
