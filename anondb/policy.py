@@ -154,8 +154,8 @@ class Policy:
     empty_values: str | None = parameter(
         None, "Whether the empty value of a column counts.", "|".join(EMPTY_VALUES), choices=EMPTY_VALUES
     )
-    item_supports: bool = parameter(
-        False, "Also publish how often each item occurs, in buckets of k.", kinds=(BOOLEAN,), panel=OUTPUT
+    item_supports: bool | None = parameter(
+        None, "Also publish how often each item occurs, in buckets of k.", kinds=(BOOLEAN,), panel=OUTPUT
     )
     values: int | None = parameter(
         None, "Relational values of a random query, beside --size items (default 1).", kinds=(INTEGER,), panel=OUTPUT
@@ -178,6 +178,8 @@ class Policy:
         if shared:
             completed: Any = getattr(self.model, "completed")  # noqa: B009
             object.__setattr__(self, "model", completed(**shared))
+        if self.item_supports is None and self.method.item_supports:
+            object.__setattr__(self, "item_supports", True)
         if self.item_supports:
             PROMISES[self.model.name].check_item_supports()
         if self.values is not None:

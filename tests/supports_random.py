@@ -8,6 +8,8 @@ from collections import Counter
 from itertools import chain, combinations
 
 from reference import is_km_anonymous
+from reference_similar import groups as groups_of
+from reference_similar import opened
 from reference_supports import Row
 from supports_cases import Bound, released, shown
 from supports_worlds import LABEL_WORLDS, WORLDS, Release
@@ -24,6 +26,25 @@ def random_release(seed: int) -> Release:
         if found is None or not any(found.rows) or not small(found) or not keeps(found):
             continue
         if narrow(found) or rnd.random() < 0.2:
+            return found
+
+
+def random_similar(seed: int) -> Release:
+    """A release of Similar with rows that were opened, every third one with divided ones."""
+    rnd = random.Random(seed)
+    while True:
+        (k, m), domain = (rnd.choice([2, 2, 2, 3]), rnd.choice([1, 2, 2])), rnd.choice(["ab", "abc", "abc", "abcd"])
+        chances = {x: rnd.choice([0.2, 0.4, 0.6]) for x in domain}
+        kinds = [frozenset(x for x in domain if rnd.random() < chances[x]) or frozenset("a") for _ in range(4)]
+        originals = rnd.choices(kinds, k=rnd.randint(k, 9 if len(domain) < 4 else 7))
+        groups = groups_of(originals, k, m, 8, 32)
+        shown = opened(originals, groups, k, m, rows_per_item=1)
+        rows = [frozenset("".join(sorted(u)) + "2" * second for u, second in row) for row in shown]
+        members = {u: list(u.rstrip("2")) for u in sorted({u for row in rows for u in row})}
+        found = Release(tuple(rows), tuple(originals), members, (), rnd.random() < 0.5, True, k, m)
+        overlap = len({x for items in members.values() for x in items}) < sum(map(len, members.values()))
+        divided = any(second for row in shown for _, second in row)
+        if overlap and small(found) and (divided or seed % 3):
             return found
 
 

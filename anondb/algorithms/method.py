@@ -80,13 +80,14 @@ class Method:
 
     Attributes:
         name: its name for users.
-        paper: the paper that published it.
+        paper: the paper that published it, or anondb.
         models: the names of the models that it achieves.
         run: computes the recoding of a task.
         options: a dataclass of the options of this algorithm only; every field is made with ``option``.
         needs: sources and parameters of a policy that it requires.
         takes: sources and parameters that it accepts in addition; all others are refused.
         releases: the kind of a released item: a ``node`` of the taxonomy, a ``set`` of items, or an ``item`` itself.
+        item_supports: whether its releases have item supports unless the owner leaves them out.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Method:
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     releases: Literal["node", "set", "item"] = "node"
+    item_supports: bool = False
 
     @property
     def option_parameters(self) -> dict[str, Parameter]:

@@ -52,8 +52,9 @@ def _flag(name: str, parameter: Parameter) -> inspect.Parameter:
 
 
 def flag_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The parsed values of the flags that the user set (neither None nor False)."""
-    present = {name: value for name, value in values.items() if value is not None and value is not False}
+    """The parsed values of the flags that the user set: not None, and False only for flags that can be turned off."""
+    off = {name for name, value in values.items() if value is False and name not in WITH_NEGATION}
+    present = {name: value for name, value in values.items() if value is not None and name not in off}
     read = {name: s.read for name, s in SOURCES.items() if s.read is not None}
     return {n: read[n](v) if n in read and isinstance(v, str) else v for n, v in present.items()}
 

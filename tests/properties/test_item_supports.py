@@ -7,7 +7,7 @@ of them for equally likely. Support: a set of up to m items may be held by nobod
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -17,7 +17,7 @@ from portions import portions
 from release.benches import ReleaseBench
 from release.cases import catalog, dataset
 from supports_cases import Bound, asked, freeze_with_supports, frozen_lines, number, rule_of, tables_of, weights_of
-from supports_random import random_release
+from supports_random import random_release, random_similar
 from supports_worlds import Release, TooManyWorldsError, anything, check_promise, reader, worlds
 
 from anondb.engine import Engine
@@ -44,8 +44,8 @@ def published(engine: Engine, releases: Sequence[Release]) -> list[ref.Supports]
     return found
 
 
-def check_seeds(engine: Engine, seeds: range) -> None:
-    releases = [random_release(seed) for seed in seeds]
+def check_seeds(engine: Engine, seeds: range, draw: Callable[[int], Release] = random_release) -> None:
+    releases = [draw(seed) for seed in seeds]
     skipped = 0
     for seed, release, table in zip(seeds, releases, published(engine, releases), strict=True):
         assert not ref.violations(release.rows, release.members, table, release.k, release.m), seed
@@ -61,6 +61,12 @@ def check_seeds(engine: Engine, seeds: range) -> None:
 @pytest.mark.parametrize("seeds", portions(400, 1200, 20_000))
 def test_random_releases_keep_the_promise(engine: Engine, seeds: range) -> None:
     check_seeds(engine, seeds)
+
+
+@pytest.mark.parametrize("seeds", portions(60, 240, 5_000))
+def test_opened_rows_keep_the_promise(engine: Engine, seeds: range) -> None:
+    """Releases of Similar, where an item is shown as itself in some transactions and as its group in others."""
+    check_seeds(engine, seeds, random_similar)
 
 
 @pytest.mark.parametrize("seeds", portions(40, 160, 400, first=50_000))

@@ -118,7 +118,7 @@ def test_items_rows_and_groups(engine: Engine) -> None:
     assert release.answer("SELECT count(*) FROM t WHERE item = 'unknown'").bounds == (0, 0.0, 0)
 
 
-@pytest.mark.parametrize("algorithm", some(["mhghs", "lra", "partition", "coat"], "lra"))
+@pytest.mark.parametrize("algorithm", some(["mhghs", "lra", "partition", "coat", "similar"], "lra", "similar"))
 def test_real_algorithms(algorithm: str) -> None:
     """``query``, ``count_bounds``, ``item_counts`` and the accuracy of a release agree, and hold."""
     rng = random.Random(7)

@@ -17,7 +17,7 @@ NAMES = ["milk", "butter", "bread", "rolls", "figs", "dates", "it's", "Milk", "b
 UNHELD = ["ghost", "Brot"]  # the first may be a leaf of the taxonomy, the second is never one
 TOWNS = ["Cork", "Rome", "Oslo", "x'y"]
 FIRST_DAY = date(2024, 2, 26)
-KM = ["apriori", "mhghs", "hghs", "coat", "vpa", "lra", "pcta", "mm"]
+KM = ["apriori", "mhghs", "hghs", "coat", "vpa", "lra", "pcta", "mm", "similar"]
 RELATIONAL = ["rfirst", "tfirst", "rum_bound_rt", "tum_bound_r", "rum_bound_t"]
 WITHOUT_TAXONOMY = {"coat", "pcta"}
 

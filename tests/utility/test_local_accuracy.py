@@ -29,6 +29,7 @@ CASES = [
     ("clump", anondb.TransactionalK, {}),
     ("clump", anondb.TransactionalK, {"bag_input": True, "objective": "increase"}),
     ("lra", anondb.KmAnonymity, {}),
+    ("similar", anondb.KmAnonymity, {}),
 ]
 
 

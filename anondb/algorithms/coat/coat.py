@@ -308,7 +308,7 @@ def recode(run: Run, dataset: Dataset) -> GlobalRecoding:
     ]
     return GlobalRecoding(
         image=np.array([of_item[place[label]] for label in dataset.labels], dtype=np.int64),
-        labels=_labels(run.labels, members),
+        labels=set_labels(run.labels, members),
         member_of=np.repeat(np.arange(len(alive), dtype=np.int64), [len(m) for m in members] or 0),
         member_labels=tuple(run.labels[i] for m in members for i in m),
         decisions=tuple(decisions),
@@ -328,8 +328,8 @@ def group_label(labels: list[str]) -> str:
     return f"({','.join(first)},… {len(labels)} items)"
 
 
-def _labels(labels: tuple[str, ...], members: list[list[int]]) -> tuple[str, ...]:
-    """Labels of the blocks: that of a single item, or a group label, numbered if it would equal another label."""
+def set_labels(labels: tuple[str, ...], members: list[list[int]]) -> tuple[str, ...]:
+    """Labels of sets of items: that of a single item, or a group label, numbered if it would equal another label."""
     taken = set(labels)
     names = []
     for items in members:
