@@ -53,7 +53,7 @@ def similar(
     _check_size(engine, dataset)
     tid, item = occurrences(engine, dataset, np.arange(n, dtype=np.int32))
     pair_k = model.k if m > 1 else 1
-    nearness = None if taxonomy is None else TaxonomyWeights(dataset.labels, taxonomy)
+    nearness = None if taxonomy is None else TaxonomyWeights.of(dataset.labels, taxonomy)
     labels = Labels(n, dataset.n_transactions, tid, item, model.k, pair_k, nearness)
     while labels.left > 1 and (label := labels.rarest()) is not None:
         labels.merge(label, labels.partner(label))
