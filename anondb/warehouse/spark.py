@@ -42,7 +42,7 @@ class SparkWarehouse:
 
     Args:
         spark: the user's session. Statements run in a session beside it, which shares the catalog only.
-        folder: where the private folder is made, readable for all executors; by default in the folder of the catalog's tables.
+        folder: where the private folder is made, which all executors read; by default beside the catalog's tables.
         on_statement: called with the text of every statement before it runs.
         on_progress: called with a short text on the current step of long work.
     """
