@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlglot import exp
@@ -14,7 +14,7 @@ from anondb.data.transactions import pairs_of
 from anondb.engine import Columns, DuckDBEngine, NamedRows, Table, Tables
 from anondb.engine.queries import Value
 from anondb.errors import InputError
-from anondb.warehouse.statements import KEY_BYTES, Shown, drawn, sorted_rows
+from anondb.warehouse.statements import KEY_BYTES, drawn, view_of
 
 
 class DuckDBWarehouse:
@@ -79,7 +79,7 @@ class DuckDBWarehouse:
         self._engine.drop(key)
         return numbered
 
-    def release(self, name: str, tables: Mapping[str, Shown]) -> None:
+    def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
         """Create the schema with its tables, whose rows are sorted (``Warehouse.release``)."""
         catalog = str(self._engine.scalar("release/current_catalog"))
         if name.casefold() in (
@@ -90,5 +90,6 @@ class DuckDBWarehouse:
             )
         schema = exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier(catalog, quoted=True))
         self._engine.run(exp.Create(this=schema, kind="SCHEMA"), "creating the schema of the release")
-        for table, (rows, columns, order) in tables.items():
-            self._engine.create(Table(catalog, name, table), sorted_rows(rows, columns, order))
+        written = {table: self._engine.create(Table(catalog, name, table), rows) for table, rows in tables.items()}
+        check(written)
+        self._engine.run(view_of("transactions", written), "creating the view of the release")

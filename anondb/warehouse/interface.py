@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from sqlglot import exp
+
 from anondb.engine import Runner, Table
-from anondb.warehouse.statements import Shown
 
 
 class Warehouse(Runner, Protocol):
@@ -40,12 +41,14 @@ class Warehouse(Runner, Protocol):
         drawn once even if a task runs again."""
         ...
 
-    def release(self, name: str, tables: Mapping[str, Shown]) -> None:
-        """Create the schema ``name`` with these tables, which readers see together or not at all.
+    def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
+        """Create the schema ``name`` with these tables, then the view ``transactions``, and the function
+        ``count_bounds`` where there is one. An error leaves no schema.
 
         Args:
             name: of a schema that does not exist.
-            tables: for each table its rows, its columns, and those by which it is sorted.
+            tables: the rows of each table, sorted.
+            check: called with the written tables before the view is made.
 
         Raises:
             InputError: ``release_exists``.

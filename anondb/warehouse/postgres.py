@@ -13,7 +13,7 @@ from anondb.engine import Columns, NamedRows, Table, Tables
 from anondb.engine.failures import at_most, encodable
 from anondb.engine.queries import Value
 from anondb.errors import AnondbError, EngineError, InputError
-from anondb.warehouse.statements import PREFIX, Shown, creation, limited, sorted_rows, text_in, tree_of
+from anondb.warehouse.statements import PREFIX, creation, limited, text_in, tree_of, view_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -157,14 +157,16 @@ class PostgresWarehouse:
         ids = exp.select("id").distinct().from_(source.expression())
         return self.create("ids", exp.select(exp.cast(number, "INTEGER").as_("tid"), "id").from_(ids.subquery("ids")))
 
-    def release(self, name: str, tables: Mapping[str, Shown]) -> None:
+    def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
         """Create the schema with its tables, whose rows are sorted (``Warehouse.release``)."""
         schema = exp.Table(db=exp.to_identifier(name, quoted=True))
         self._run(exp.Create(this=schema, kind="SCHEMA"), "creating the schema of the release")
-        for table, (rows, columns, order) in tables.items():
-            target = Table("", name, table)
-            self._run(creation(target.expression(), sorted_rows(rows, columns, order)), "writing the release")
-            self._run(exp.Analyze(tables=[target.expression()]), "analyzing the release")
+        written = {table: Table("", name, table) for table in tables}
+        for table, rows in tables.items():
+            self._run(creation(written[table].expression(), rows), "writing the release")
+            self._run(exp.Analyze(tables=[written[table].expression()]), "analyzing the release")
+        check(written)
+        self._run(view_of("transactions", written), "creating the view of the release")
 
     # ------------------------------------------------------------------ one statement
 

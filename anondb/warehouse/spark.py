@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Columns, NamedRows, Table, Tables
+from anondb.engine import Columns, NamedRows, Table, Tables, load
 from anondb.engine.failures import at_most, encodable
 from anondb.engine.queries import Value
-from anondb.errors import AnondbError, EngineError, InputError
-from anondb.warehouse.statements import KEY_BYTES, PREFIX, Shown, drawn, limited, text_in, tree_of
+from anondb.errors import AnondbError, BudgetExceeded, EngineError, InputError
+from anondb.warehouse.statements import KEY_BYTES, PREFIX, drawn, limited, text_in, tree_of, view_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 WHOLE = {"byte", "short", "integer", "long"}
@@ -43,6 +44,7 @@ class SparkWarehouse:
     Args:
         spark: the user's session. Statements run in a session beside it, which shares the catalog only.
         folder: where the private folder is made, which all executors read; by default beside the catalog's tables.
+        format: of the tables of a release: ``parquet``, or ``delta``, ``iceberg`` and others where the session has them.
         on_statement: called with the text of every statement before it runs.
         on_progress: called with a short text on the current step of long work.
     """
@@ -54,6 +56,7 @@ class SparkWarehouse:
         spark: SparkSession,
         *,
         folder: str | None = None,
+        format: str = "parquet",
         on_statement: Callable[[str], None] | None = None,
         on_progress: Callable[[str], None] | None = None,
     ) -> None:
@@ -65,7 +68,7 @@ class SparkWarehouse:
             partitions = str(max(64, 2 * spark.sparkContext.defaultParallelism))
         self._session.conf.set("spark.sql.shuffle.partitions", partitions)
         self._place = folder or str(spark.conf.get("spark.sql.warehouse.dir"))
-        self._folder = ""
+        self._folder, self._format = "", format
         self._on_statement, self._on_progress = on_statement, on_progress
         self._work: dict[Table, str | None] = {}
         self._made = 0
@@ -138,9 +141,7 @@ class SparkWarehouse:
 
     def source(self, reference: str | DataFrame, id_column: str, item_column: str) -> Table:
         """Copy two columns of a table or a data frame (``Warehouse.source``)."""
-        frame = self._guarded(
-            lambda: self._user.table(reference) if isinstance(reference, str) else reference, "reading the source"
-        )
+        frame = self._guarded(lambda: self._frame(reference), "reading the source")
         kinds = {field.name: field.dataType for field in frame.schema.fields}
         missing = [c for c in (id_column, item_column) if c not in kinds]
         if missing:
@@ -190,11 +191,53 @@ class SparkWarehouse:
         self.drop(draws, buckets)
         return ids
 
-    def release(self, name: str, tables: Mapping[str, Shown]) -> None:
-        """Create the schema with its tables, whose rows are sorted (``Warehouse.release``)."""
-        raise NotImplementedError
+    def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
+        """Create the schema (``Warehouse.release``); ``name`` may begin with that of a catalog.
+
+        There is no transaction over several tables: until the check has passed, the schema has neither the view nor the
+        function, and an error drops it. Grants on it follow afterwards.
+        """
+        catalog, _, schema = name.rpartition(".")
+        place = exp.Table(this=None, db=_quoted(schema), catalog=_quoted(catalog))
+        self._run(exp.Create(this=place, kind="SCHEMA"), "creating the schema of the release")
+        try:
+            written = {table: Table(catalog, schema, table) for table in tables}
+            for table, rows in tables.items():
+                self._guarded(partial(self._saved, self._said(rows), written[table]), "writing the release")
+            check(written)
+            self._run(view_of("transactions", written), "creating the view of the release")
+            self._run(
+                _function(Table(catalog, schema, "count_bounds"), written), "creating the function of the release"
+            )
+        except BaseException:
+            self._run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
+            raise
+
+    def rows(self, reference: str | DataFrame, most: int) -> pa.Table:
+        """The rows of a small table, such as a taxonomy, as an Arrow table.
+
+        Raises:
+            BudgetExceeded: more than ``most``.
+        """
+        frame = self._guarded(lambda: self._frame(reference), "reading a table")
+        found = self._guarded(lambda: frame.limit(most + 1).toArrow(), "reading a table")
+        self.fetched += found.num_rows
+        if found.num_rows > most:
+            raise BudgetExceeded(f"A table has more than {most:,} rows.")
+        return found
 
     # ------------------------------------------------------------------ one statement
+
+    def _frame(self, reference: str | DataFrame) -> DataFrame:
+        return self._user.table(reference) if isinstance(reference, str) else reference
+
+    def _saved(self, text: str, table: Table) -> None:
+        rows = self._session.sql(text)
+        rows.write.format(self._format).saveAsTable(text_in("spark", table.expression()))
+
+    def _run(self, statement: exp.Expr, what: str) -> None:
+        text = self._said(statement)
+        self._guarded(lambda: self._session.sql(text), what)
 
     def _written(self, target: str, frame: DataFrame) -> Table:
         self._made += 1
@@ -239,6 +282,27 @@ class SparkWarehouse:
 
 def _what(name: str | exp.Query | NamedRows) -> str:
     return f"query {name}" if isinstance(name, str) else "generated query"
+
+
+def _quoted(name: str) -> exp.Identifier | None:
+    return exp.to_identifier(name, quoted=True) if name else None
+
+
+def _function(name: Table, tables: Mapping[str, Table]) -> exp.Create:
+    """The statement that creates ``count_bounds(items)`` of a release."""
+    query = load("warehouse/spark/count_bounds")
+    body = query.bind({table: tables[table] for table in query.reads}, {"items": exp.column("items")})
+    kinds = {"lower_bound": "BIGINT", "estimate": "DOUBLE", "upper_bound": "BIGINT"}
+    returned = [exp.ColumnDef(this=exp.to_identifier(n), kind=exp.DataType.build(k)) for n, k in kinds.items()]
+    items = exp.ColumnDef(this=exp.to_identifier("items"), kind=exp.DataType.build("ARRAY<STRING>", dialect="spark"))
+    return exp.Create(
+        this=exp.UserDefinedFunction(this=name.expression(), expressions=[items], wrapped=True),
+        kind="FUNCTION",
+        properties=exp.Properties(
+            expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.Var(this="TABLE"), expressions=returned))]
+        ),
+        expression=exp.Return(this=body),
+    )
 
 
 def _of_draws(first: exp.Expr) -> exp.Expr:

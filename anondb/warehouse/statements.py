@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from sqlglot import exp
@@ -13,8 +13,7 @@ from anondb.engine.queries import Value
 
 PREFIX = "_anondb_"
 KEY_BYTES = 32
-Shown = tuple[Table, Sequence[str], Sequence[str]]
-"""A table of a release: its rows, its columns, and those by which it is sorted."""
+ROWS_OF_VIEW = ("transaction_items", "labels")
 
 
 def tree_of(name: str | exp.Query | NamedRows, tables: Tables | None, values: dict[str, Value]) -> exp.Query:
@@ -49,6 +48,13 @@ def sorted_rows(rows: Table, columns: Sequence[str], order: Sequence[str]) -> ex
     """A query for columns of a table, sorted by some of them."""
     named = {c: exp.column(exp.to_identifier(c, quoted=True)) for c in (*columns, *order)}
     return exp.select(*(named[c] for c in columns)).from_(rows.expression()).order_by(*(named[c].copy() for c in order))
+
+
+def view_of(name: str, tables: Mapping[str, Table]) -> exp.Create:
+    """The statement that creates the view ``transactions`` of a release beside its tables."""
+    place = tables[ROWS_OF_VIEW[0]]
+    body = load("warehouse/release/transactions").bind({t: tables[t] for t in ROWS_OF_VIEW}, {})
+    return exp.Create(this=Table(place.catalog, place.schema, name).expression(), kind="VIEW", expression=body)
 
 
 def drawn(source: Table, key: Table) -> exp.Select:

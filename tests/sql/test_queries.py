@@ -125,6 +125,32 @@ EXAMPLES = [
         [(1, 7), (2, 7), (3, 7)],
         {"transactions": TRANSACTIONS, "image": ("item INTEGER, released INTEGER", [(0, 7), (1, 7)])},
     ),
+    Example(
+        "warehouse/release/rows",
+        [(1, 0, 1), (2, 0, 1), (1, 1, 1), (2, 1, 1), (3, 1, 1), (4, 2, 1)],
+        {"recoded": TRANSACTIONS},
+        ordered=True,
+    ),
+    Example(
+        "warehouse/release/transaction_ids",
+        [(1, False), (2, False)],
+        {"ids": ("tid INTEGER", [(2,), (1,)])},
+        {"complete": False},
+        ordered=True,
+    ),
+    Example(
+        "warehouse/release/coded",
+        [(1, 2)],
+        {"transaction_items": ("transaction_id INTEGER, item_id INTEGER", [(1, 2)])},
+    ),
+    Example(
+        "warehouse/release/transactions",
+        [(4, "x", 1)],
+        {
+            "transaction_items": ("transaction_id INTEGER, item_id INTEGER, copies INTEGER", [(4, 2, 1)]),
+            "labels": ("item_id INTEGER, item VARCHAR", [(2, "x"), (3, "y")]),
+        },
+    ),
     Example("warehouse/load/lengths", [(1, 2), (2, 2)], {"transactions": TRANSACTIONS}, ordered=True),
     Example("warehouse/load/lengths", [], {"transactions": (TRANSACTIONS[0], [])}),
     Example(

