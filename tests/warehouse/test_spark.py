@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -188,3 +192,22 @@ def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBE
             lower, estimate, upper = (v[0] for v in expected.values())
             assert (found[0], found[2]) == (lower, upper)
             assert found[1] == pytest.approx(float(estimate), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_killed_run_leaves_no_private_folder(tmp_path: Path, sent: signal.Signals) -> None:
+    """Java ends in order when the process that started it is gone, and deletes the folder."""
+    pytest.importorskip("pyspark")
+    command = [sys.executable, str(Path(__file__).parent / "run_spark.py"), f"file://{tmp_path}"]
+    root = str(Path(__file__).parents[2])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": root}, text=True) as run:
+        assert run.stdout is not None and run.stdout.readline() == "ready\n"
+        (folder,) = tmp_path.iterdir()
+        assert folder.name.startswith("_anondb_") and folder.stat().st_mode & 0o777 == 0o700
+        run.send_signal(sent)
+        run.wait(60)
+    until = time.monotonic() + 60
+    while list(tmp_path.iterdir()) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert not list(tmp_path.iterdir())
