@@ -42,7 +42,7 @@ class SparkWarehouse:
     number that was drawn stays. No item, id or key stands in the text of a statement, which plans and event logs keep.
 
     Args:
-        spark: the user's session. Statements run in a session beside it, which shares the catalog only.
+        spark: the user's session, not of Spark Connect. Statements run in one beside it, which shares the catalog only.
         folder: where the private folder is made, which all executors read; by default beside the catalog's tables.
         format: of the tables of a release: ``parquet``, or ``delta``, ``iceberg`` and others where the session has them.
         on_statement: called with the text of every statement before it runs.
@@ -60,6 +60,7 @@ class SparkWarehouse:
         on_statement: Callable[[str], None] | None = None,
         on_progress: Callable[[str], None] | None = None,
     ) -> None:
+        _check_session(spark)
         self._user, self._session = spark, spark.newSession()
         for name, value in SETTINGS.items():
             self._session.conf.set(name, value)
@@ -278,6 +279,18 @@ class SparkWarehouse:
         except (PySparkException, Py4JError) as error:
             failure = _wrapped(error, what)
         raise failure
+
+
+def _check_session(spark: Any) -> None:
+    """Refuse sessions that cannot make a private folder, or a function that returns a table."""
+    if ".connect." in type(spark).__module__:
+        raise InputError(
+            "The session is one of Spark Connect, which has no access to folders.",
+            code="bad_session",
+            hint="Use a session in the driver's process.",
+        )
+    if int(str(spark.version).partition(".")[0]) < 4:
+        raise InputError(f"Spark {spark.version} is older than 4.0.", code="bad_session", hint="Update it.")
 
 
 def _what(name: str | exp.Query | NamedRows) -> str:

@@ -6,6 +6,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+import anondb
 from anondb.engine import all_names, load
 
 STATEMENTS = [n for n in all_names() if n.startswith("warehouse/") and not n.startswith("warehouse/spark/")]
@@ -50,6 +51,14 @@ def faults(tree: exp.Expr) -> list[str]:
 
 
 UNUSUAL = ("qualify", "sample", "pivots", "laterals", "connect", "windows")
+
+
+def test_sessions_that_spark_releases_cannot_use_are_refused() -> None:
+    for module, version in (("pyspark.sql.connect.session", "4.1.0"), ("pyspark.sql.session", "3.5.3")):
+        session = type("SparkSession", (), {"__module__": module, "version": version})()
+        with pytest.raises(anondb.InputError) as caught:
+            anondb.connect(session)
+        assert caught.value.code == "bad_session"
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
