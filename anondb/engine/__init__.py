@@ -1,4 +1,4 @@
-"""The only package that executes SQL: named queries bound and transpiled by sqlglot, run by DuckDB."""
+"""Executes SQL on DuckDB: named queries and trees, bound and written by sqlglot."""
 
 from anondb.engine.binding import Binder, Shape
 from anondb.engine.duckdb_engine import DuckDBEngine
