@@ -17,6 +17,12 @@ demo: $(STAMP)
 	rm -rf anondb-demo
 	$(BIN)/anondb demo anondb-demo
 
+SPARK := $(VENV)/.spark
+
+$(SPARK): $(STAMP)
+	$(BIN)/python -m pip install --quiet --group spark
+	touch $(SPARK)
+
 # Both workers take whole files in their order: what a file makes once is not made twice, and small files come last.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -28,13 +34,13 @@ quick: $(STAMP)
 	$(BIN)/ruff check .
 	$(PYTEST) -m "not slow and not nightly" tests/unit tests/papers tests/sql
 
-check: $(STAMP)
+check: $(SPARK)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(PYTEST) -m "not nightly"
 
-nightly: $(STAMP)
+nightly: $(SPARK)
 	$(PYTEST)
 
 bench: $(STAMP)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from html import escape
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import duckdb
 from sqlglot import exp
@@ -35,6 +35,8 @@ from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from anondb.owner.attack import Attack
     from anondb.owner.explain import Explanation
     from anondb.owner.publications import Publication
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from anondb.owner.view_results import Check, Result
     from anondb.query import Answer, OpenRelease
     from anondb.release.publish import PublishedFile
+    from anondb.spark import SparkDatabase
     from anondb.utility.rules import RuleAccuracy
 
 
@@ -543,6 +546,7 @@ def _check_not_a_source(target: str | os.PathLike[str], *sources: Any) -> None:
                     raise InputError("The sealed file would replace its own source.", code="target_in_use")
 
 
+@overload
 def connect(
     database: str | os.PathLike[str] | duckdb.DuckDBPyConnection = ":memory:",
     *,
@@ -552,21 +556,49 @@ def connect(
     on_statement: Callable[[str], None] | None = None,
     on_progress: Callable[[str], None] | None = None,
     one_shot: bool = False,
-) -> Database:
+) -> Database: ...
+
+
+@overload
+def connect(database: SparkSession, **options: Any) -> SparkDatabase: ...
+
+
+def connect(
+    database: str | os.PathLike[str] | duckdb.DuckDBPyConnection | SparkSession = ":memory:",
+    *,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    read_only: bool = False,
+    on_statement: Callable[[str], None] | None = None,
+    on_progress: Callable[[str], None] | None = None,
+    one_shot: bool = False,
+    **of_spark: Any,
+) -> Database | SparkDatabase:
     """Open a database for anonymization.
 
     Args:
-        database: a path, ``:memory:``, or a DuckDB connection, which is used without changing its settings.
+        database: a path, ``:memory:``, or a DuckDB connection, which is used without changing its settings; or a session of
+            Spark, whose tables are anonymized inside Spark.
         threads, memory_limit: settings of a connection that anondb opens; refused for a connection passed in.
         read_only: open the file read-only (for verification).
         on_statement: called with the text of every SQL statement before it runs.
         on_progress: called with a short description of each step of long work.
         one_shot: for a single run over files: keep no ledger.
+        of_spark: ``folder`` and ``format`` for a session of Spark (``SparkDatabase``).
 
     Raises:
         InputError: the file is not a DuckDB database, or an option does not apply.
         EngineError: the file is locked.
     """
+    if type(database).__module__.startswith("pyspark.sql"):
+        if threads is not None or memory_limit is not None or read_only or one_shot:
+            raise InputError("Spark has its own settings of threads and memory.", code="bad_parameter")
+        from anondb.spark import SparkDatabase
+
+        spark = cast("SparkSession", database)
+        return SparkDatabase(spark, on_statement=on_statement, on_progress=on_progress, **of_spark)
+    if of_spark:
+        raise TypeError(f"connect() got an unexpected keyword argument {next(iter(of_spark))!r}")
     if isinstance(database, duckdb.DuckDBPyConnection):
         if threads is not None or memory_limit is not None or read_only:
             raise InputError(

@@ -29,7 +29,7 @@ def recode(engine: Engine, policy: Policy, task: Task) -> Recoding:
     recoding = policy.method.run(engine, task)
     items = task.requirements.items(task.dataset)
     suppressed = suppressed_items(recoding.items, engine, task.dataset)
-    _check_suppression(suppressed, task.dataset.n_items, items, policy.max_suppression)
+    check_suppression(suppressed, task.dataset.n_items, items, policy.max_suppression)
     return recoding
 
 
@@ -94,7 +94,7 @@ def _ul_log2(
     return ul_a_log2(sizes, supports, dataset.n_transactions, items) if sizes else None
 
 
-def _check_suppression(suppressed: int, occurring: int, items: int, limit: Fraction | None) -> None:
+def check_suppression(suppressed: int, occurring: int, items: int, limit: Fraction | None) -> None:
     """Raise an ``InfeasibleError`` if more than ``limit`` percent of the items are suppressed, or all items that occur
     unless the limit is 100."""
     if not suppressed:

@@ -204,6 +204,18 @@ def load_transactions(
     )
 
 
+def pairs_of(engine: Engine, source: Source, id_column: str, item_column: str) -> Table:
+    """The work table ``(id, item)`` of a source: one row for each item of each row.
+
+    Raises:
+        InputError: missing columns, or types that cannot be compared exactly.
+    """
+    check_collation(engine.scalar("transactions/collation"))
+    id_column, item_column = source.column(id_column, "--id"), source.column(item_column, "--item")
+    element = _check_types(source, id_column, item_column)
+    return _snapshot(engine, source, id_column, item_column, element).pairs
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class _Snapshot:
     """The rows ``(id, item)`` of a source; the same with a row for each transaction without items; lines of a .dat file."""
@@ -268,18 +280,19 @@ def _coded(
     else:
         ids = engine.create("ids", "transactions/ids", {"source": snapshot.ids})
         numbered = load("transactions/numbered").bind({"source": snapshot.pairs, "ids": ids}, {})
-    items = engine.create("items", "transactions/items", {"source": snapshot.pairs})
+    items = engine.create("items", "warehouse/load/items", {"source": snapshot.pairs})
     tables: dict[str, Table | exp.Query] = {"source": numbered, "items": items}
     coded = engine.create("transactions", "transactions/coded", tables)
     counted = engine.create("bags", "transactions/bags", tables) if bags else None
     engine.drop(snapshot.pairs)
+    counts = engine.query("warehouse/load/item_counts", {"transactions": coded, "items": items})
     return Dataset(
         transactions=coded,
         ids=ids,
         items=items,
-        labels=tuple(engine.query("transactions/labels", {"items": items})["label"].tolist()),
+        labels=tuple(counts["label"].tolist()),
         n_transactions=int(engine.scalar("transactions/row_count", {"source": ids})),
-        supports=engine.query("transactions/supports", {"transactions": coded})["support"].astype(np.int64),
+        supports=counts["support"].astype(np.int64),
         lengths=lengths_of(engine, coded),
         table=source.table,
         reference=source.reference,
@@ -308,7 +321,7 @@ def _remarks(dataset: Dataset, duplicates: int, merged: int) -> tuple[str, ...]:
 
 def lengths_of(engine: Engine, transactions: Table) -> dict[int, int]:
     """The number of transactions of each length in a table ``(tid, item)``; empty transactions have no row there."""
-    counts = engine.query("transactions/lengths", {"transactions": transactions})
+    counts = engine.query("warehouse/load/lengths", {"transactions": transactions})
     return dict(zip(counts["length"].tolist(), counts["transactions"].tolist(), strict=True))
 
 

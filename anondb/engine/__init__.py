@@ -1,9 +1,9 @@
-"""The only package that executes SQL: named queries bound and transpiled by sqlglot, run by DuckDB."""
+"""Executes SQL on DuckDB: named queries and trees, bound and written by sqlglot."""
 
 from anondb.engine.binding import Binder, Shape
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import check_collation, is_binary
-from anondb.engine.interface import Columns, Engine
+from anondb.engine.interface import Columns, Engine, Runner
 from anondb.engine.queries import NamedQuery, NamedRows, Tables, all_names, load
 from anondb.engine.tables import Table
 
@@ -14,6 +14,7 @@ __all__ = [
     "Engine",
     "NamedQuery",
     "NamedRows",
+    "Runner",
     "Shape",
     "Table",
     "Tables",

@@ -14,7 +14,7 @@ import duckdb
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine.failures import bad_unicode, open_error, transaction_open, wrap
+from anondb.engine.failures import at_most, bad_unicode, encodable, open_error, transaction_open, wrap
 from anondb.engine.interface import Columns
 from anondb.engine.memory import array_bytes, bytes_of
 from anondb.engine.queries import NamedRows, Tables, Value
@@ -49,6 +49,8 @@ class DuckDBEngine:
         one_shot: whether this is the database of a single run over files, which keeps no ledger.
         names: refuses user macros that hide built-in functions of DuckDB, before anything else runs.
     """
+
+    portable_only = False
 
     def __init__(
         self,
@@ -190,11 +192,7 @@ class DuckDBEngine:
         raise BudgetExceeded(f"A statement took longer than the limit of {self._max_seconds:g} seconds.")
 
     def _execute(self, statement: exp.Expr | str, what: str, fetch: bool = False) -> Columns:
-        text = statement if isinstance(statement, str) else statement.sql(dialect=DUCKDB)
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError:
-            raise bad_unicode() from None
+        text = encodable(statement if isinstance(statement, str) else statement.sql(dialect=DUCKDB))
         self.names.check()
         self.say(text)
 
@@ -237,6 +235,15 @@ class DuckDBEngine:
         """Run the named query and return its columns as NumPy arrays (masked where there are NULLs)."""
         return self._execute(named_text(name, tables or {}, values), f"query {name}", fetch=True)
 
+    def fetch(
+        self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
+    ) -> Columns:
+        """Run a named query or a tree; refuse more than ``most`` rows (``Runner.fetch``)."""
+        if isinstance(name, exp.Query):
+            return at_most(most, self.select(name))
+        rows = NamedRows(name, tables or {}, values) if isinstance(name, str) else name
+        return at_most(most, self.query(rows.name, rows.tables, **rows.values))
+
     def scalar(self, name: str, tables: Tables | None = None, **values: Value) -> Any:
         """The single value that the named query returns; None for NULL."""
         (column,) = self.query(name, tables, **values).values()
@@ -259,7 +266,6 @@ class DuckDBEngine:
         return table
 
     def _target(self, target: str | Table) -> Table:
-        """The identity of a table to be made; a plain name is that of a work table."""
         if isinstance(target, Table):
             return target
         table = self.work_table(target)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import duckdb
 
-from anondb.errors import AnondbError, EngineError, InputError, InternalError
+from anondb.engine.interface import Columns
+from anondb.errors import AnondbError, BudgetExceeded, EngineError, InputError, InternalError
 
 
 def open_error(error: Exception) -> AnondbError:
@@ -51,11 +52,35 @@ def check_collation(collation: str) -> None:
         )
 
 
+def at_most(most: int, columns: Columns) -> Columns:
+    """The columns of a result, which must not have more than ``most`` rows.
+
+    Raises:
+        BudgetExceeded: with the limit.
+    """
+    if any(len(column) > most for column in columns.values()):
+        raise BudgetExceeded(f"A statement returned more than {most:,} rows.", hint="Lower m, or raise k.")
+    return columns
+
+
 def bad_unicode() -> InputError:
     """The error for a text that is not valid Unicode."""
     return InputError(
         "A text is not valid Unicode (bytes that are not UTF-8, or a lone surrogate).", code="bad_unicode"
     )
+
+
+def encodable(text: str) -> str:
+    """The text of a statement, unless it is not valid Unicode.
+
+    Raises:
+        InputError: ``bad_unicode``.
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise bad_unicode() from None
+    return text
 
 
 def wrap(error: duckdb.Error, what: str) -> AnondbError:

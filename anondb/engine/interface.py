@@ -1,8 +1,8 @@
 """The interface of an engine, for any database that runs the SQL.
 
-Loaders, algorithms, verifiers and measures are written against ``Engine``. ``DuckDBEngine`` is the only one so far; another
-database needs a class with these methods, which transpiles named queries to its dialect. Code that opens, seals or locks
-files needs ``DuckDBEngine`` itself.
+HgHs, mHgHs and the verifier of k^m-anonymity are written against ``Runner``, which runs the portable statements of
+``sql/warehouse``; PostgreSQL and Spark have one, too (``anondb/warehouse``). Everything else is written against ``Engine``,
+of which ``DuckDBEngine`` is the only one. Code that opens, seals or locks files needs ``DuckDBEngine`` itself.
 """
 
 from __future__ import annotations
@@ -20,21 +20,62 @@ from anondb.engine.tables import Table
 Columns = dict[str, npt.NDArray[Any]]
 
 
-class Engine(Protocol):
-    """Runs statements and fetches aggregates, as columns. All work happens inside ``transaction()``.
+class Runner(Protocol):
+    """Makes work tables from portable statements where the data lie, and fetches a bounded number of rows.
 
     Statements are named queries (``sql/<room>/<name>.sql``) or trees of sqlglot, in DuckDB's dialect; SQL text is never
     concatenated. Work tables are temporary, and dropped at the end of the transaction at the latest.
     """
 
     @property
-    def memory_limit(self) -> int | None:
-        """The bytes of memory that this process should not exceed by more than a quarter; None if there is no limit."""
+    def portable_only(self) -> bool:
+        """Whether it runs no other statements than portable ones: none with lists, which only DuckDB has."""
         ...
 
     @property
     def array_bytes(self) -> int:
         """How many bytes of arrays an algorithm may hold in this process; 0 where occurrences must stay in the database."""
+        ...
+
+    def create(
+        self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
+    ) -> Table:
+        """Create the work table ``target`` from a named query or a tree. Return its identity."""
+        ...
+
+    def put(self, target: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
+        """Create a work table from arrays: ``{name: (SQL type, values)}``. Return its identity."""
+        ...
+
+    def fetch(
+        self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
+    ) -> Columns:
+        """Run a named query or a tree; return its columns.
+
+        Args:
+            name, tables, values: the query.
+            most: the largest number of rows, so that nobody fetches a row for each person without a word.
+
+        Raises:
+            BudgetExceeded: there are more.
+        """
+        ...
+
+    def drop(self, *tables: Table) -> None:
+        """Drop work tables."""
+        ...
+
+    def progress(self, words: str) -> None:
+        """Report the current step of long work to the user."""
+        ...
+
+
+class Engine(Runner, Protocol):
+    """Runs any statement and fetches columns. All work happens inside ``transaction()``."""
+
+    @property
+    def memory_limit(self) -> int | None:
+        """The bytes of memory that this process should not exceed by more than a quarter; None if there is no limit."""
         ...
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -75,10 +116,6 @@ class Engine(Protocol):
         """Run several statements (trees or texts) in one call and ignore their results."""
         ...
 
-    def drop(self, *tables: Table) -> None:
-        """Drop work tables."""
-        ...
-
     def work_table(self, name: str) -> Table:
         """The identity of a work table."""
         ...
@@ -89,8 +126,4 @@ class Engine(Protocol):
 
     def registered(self, source: Any) -> AbstractContextManager[Table]:
         """Make a data frame, an Arrow table or a dict of arrays readable as a table during a block."""
-        ...
-
-    def progress(self, words: str) -> None:
-        """Report the current step of long work to the user."""
         ...

@@ -10,7 +10,10 @@ from sqlglot import exp
 
 @dataclass(frozen=True)
 class Table:
-    """The fully qualified name of a table or view; qualified, since a user's file may have the name of our schema."""
+    """The fully qualified name of a table or view; qualified, since a user's file may have the name of our schema.
+
+    A part may be empty in databases where names have fewer.
+    """
 
     catalog: str
     schema: str
@@ -20,8 +23,8 @@ class Table:
         """The quoted sqlglot node of this name."""
         return exp.Table(
             this=exp.to_identifier(self.name, quoted=True),
-            db=exp.to_identifier(self.schema, quoted=True),
-            catalog=exp.to_identifier(self.catalog, quoted=True),
+            db=exp.to_identifier(self.schema or None, quoted=True),
+            catalog=exp.to_identifier(self.catalog or None, quoted=True),
         )
 
     def sql(self) -> str:

@@ -72,7 +72,7 @@ class FrozenRelease:
     cover: Cover | None = None
 
 
-def _check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
+def check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
     """Raise an ``InternalError`` if a recoding would make the release untruthful (a bug in the algorithm)."""
     image = recoding.image
     if len(image) != dataset.n_items or (len(image) and not -1 <= image.min() <= image.max() < len(recoding.labels)):
@@ -91,9 +91,10 @@ def _check_recoding(dataset: Dataset, recoding: GlobalRecoding) -> None:
             raise InternalError("A released item does not stand for an item that it replaces.")
 
 
-def _manifest(
+def manifest_of(
     dataset: Dataset, model: Model, release_id: str, suppression: str, semantics: str = "set"
 ) -> dict[str, str]:
+    """The manifest of a release."""
     from anondb import __version__
 
     return {
@@ -195,7 +196,7 @@ def freeze(
         write_item_supports(engine, dataset, numbered, release_schema, supports, local=local)
     engine.drop(numbered)
     suppression = "some" if rows.suppression else "none"
-    manifest = _manifest(dataset, model, release_id, suppression, items.semantics)
+    manifest = manifest_of(dataset, model, release_id, suppression, items.semantics)
     if values is not None:
         manifest |= {"sensitive": sensitive_text(values.sensitive), "records_table": records_table or RECORDS}
     if supports is not None:
@@ -299,7 +300,7 @@ def _write_global(
     recoding: GlobalRecoding, engine: Engine, dataset: Dataset, schema: SchemaName, numbered: Table
 ) -> _Rows:
     """Write the transactions of a global recoding: every item replaced by its image."""
-    _check_recoding(dataset, recoding)
+    check_recoding(dataset, recoding)
     image = engine.put(
         "release_image",
         {"item": ("INTEGER", np.arange(dataset.n_items)), "released": ("INTEGER", recoding.image)},
@@ -366,7 +367,7 @@ def _freeze_buckets(
     write_buckets(engine, dataset, recoding, schema, key)
     labels = list(dataset.labels)
     _put_texts(engine, schema.table("released_items"), labels, labels)
-    manifest = _manifest(dataset, model, release_id, "none", "set")
+    manifest = manifest_of(dataset, model, release_id, "none", "set")
     _put_texts(engine, schema.table("manifest"), list(manifest), list(manifest.values()))
     create_views_and_macros(engine, schema, release_id, ANATOMY)
     return FrozenRelease(

@@ -130,7 +130,7 @@ def verify_anatomy(
     )
 
 
-def _values(place: Work, buckets: Table | exp.Query) -> Table:
+def _values(place: Work[Engine], buckets: Table | exp.Query) -> Table:
     """Read the buckets as a work table of the distinct values of each bucket and column."""
     rows = place.table("anatomy_rows", "anatomy_read", {"source": buckets})
     faults = place.row("anatomy_faults", {"buckets": rows})["rows_"]
@@ -144,7 +144,9 @@ def _values(place: Work, buckets: Table | exp.Query) -> Table:
     return vals
 
 
-def _witnesses(place: Work, broken: Table, vals: Table, how_many: int, count_empty: bool) -> tuple[BucketWitness, ...]:
+def _witnesses(
+    place: Work[Engine], broken: Table, vals: Table, how_many: int, count_empty: bool
+) -> tuple[BucketWitness, ...]:
     rows = place.engine.query(
         "verify/anatomy_witnesses", {"violations": broken, "vals": vals}, how_many=how_many, count_empty=count_empty
     )

@@ -118,13 +118,13 @@ def verify_constraints(
     return ConstraintVerification(model, violations == 0, violations, tuple(seen), constraints=checked)
 
 
-def _count_constraints(place: Work, constraints: Table) -> int:
+def _count_constraints(place: Work[Engine], constraints: Table) -> int:
     """The number of constraints."""
     names = exp.select(exp.column("constraint_id").as_("value")).distinct().from_(constraints.expression())
     return int(place.engine.scalar("verify/constraint_size", {"found": names}))
 
 
-def _violations(place: Work, transactions: Table, shapes: Table, k: int) -> Table:
+def _violations(place: Work[Engine], transactions: Table, shapes: Table, k: int) -> Table:
     """The violating parts ``(id, items, support)`` of the constraints' images."""
     baskets = place.table("baskets", "constraint_baskets", {"transactions": transactions})
     basket_items = place.table("basket_items", "constraint_basket_items", {"baskets": baskets})

@@ -67,7 +67,7 @@ def verify_hkp(
 
 
 def _all_sizes(
-    place: Work, public: Table, secret: Table, items: Table, model: HkpCoherence, wanted: int
+    place: Work[Engine], public: Table, secret: Table, items: Table, model: HkpCoherence, wanted: int
 ) -> tuple[int, list[Witness]]:
     engine = place.engine
     lengths = engine.query("verify/lengths", {"transactions": public})

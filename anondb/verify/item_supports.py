@@ -31,4 +31,4 @@ def verify_item_supports(
         "item_supports": item_supports,
     }
     violations = NamedRows("verify/item_supports", tables, {"k": k, "m": m})
-    return int(engine.scalar("verify/count", {"itemsets": violations}))
+    return int(engine.scalar("warehouse/verify/count", {"itemsets": violations}))

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Table
-from anondb.errors import BudgetExceeded
+from anondb.engine import NamedRows, Runner, Table
+from anondb.errors import BudgetExceeded, InputError
 from anondb.models.km import KmAnonymity
 from anondb.verify import supersets
 from anondb.verify import work as limits
@@ -27,7 +27,7 @@ SHORTCUT_ROWS = 20_000_000  # ... if the join of this size has at least this man
 
 
 def verify_km(
-    engine: Engine, transactions: Table, items: Table, model: KmAnonymity, *, witnesses: int = 0
+    engine: Runner, transactions: Table, items: Table, model: KmAnonymity, *, witnesses: int = 0
 ) -> Verification:
     """Check k^m-anonymity of published transactions by the definition.
 
@@ -46,9 +46,16 @@ def verify_km(
 
     Raises:
         BudgetExceeded: the check would need too much memory or time; the message has the estimated number of rows.
+        InputError: ``not_on_engine``: witnesses, or m infinite, where only portable statements run.
     """
     if model.k == 1:
         return Verification(model, True, 0)
+    if engine.portable_only and (witnesses or model.m == math.inf):
+        raise InputError(
+            "Witnesses, and m = inf, need statements that only DuckDB runs.",
+            code="not_on_engine",
+            hint="Read the release into DuckDB, and verify it there.",
+        )
     with work(engine) as place:
         if model.m == math.inf:
             violations, seen = _infinite(place, transactions, items, model.k, witnesses)
@@ -57,9 +64,9 @@ def verify_km(
     return Verification(model, violations == 0, violations, tuple(seen))
 
 
-def _infinite(place: Work, transactions: Table, items: Table, k: int, wanted: int) -> tuple[int, list[Witness]]:
-    codes = place.table("codes", "codes", {"transactions": transactions}, least=1)
-    coded = place.table("coded", "coded", {"transactions": transactions, "codes": codes})
+def _infinite(place: Work[Runner], transactions: Table, items: Table, k: int, wanted: int) -> tuple[int, list[Witness]]:
+    codes = place.table("codes", "warehouse/verify/codes", {"transactions": transactions}, least=1)
+    coded = place.table("coded", "warehouse/verify/coded", {"transactions": transactions, "codes": codes})
     few = supersets.few_supersets(place, codes, supersets.plan(place, coded, k), k)
     if not few.count or not wanted:
         return few.count, []
@@ -67,20 +74,23 @@ def _infinite(place: Work, transactions: Table, items: Table, k: int, wanted: in
     return few.count, supersets.witnesses(place, few, names, wanted)
 
 
-def _finite(place: Work, transactions: Table, items: Table, k: int, m: int, wanted: int) -> tuple[int, list[Witness]]:
+def _finite(
+    place: Work[Runner], transactions: Table, items: Table, k: int, m: int, wanted: int
+) -> tuple[int, list[Witness]]:
     if m == 1 and not wanted:
-        return place.count(bound("rare_items", {"transactions": transactions}, k=k)), []
+        return place.count(bound("warehouse/verify/rare_items", {"transactions": transactions}, k=k)), []
     if m == 2 and not wanted:  # usual for a release: lengths of transactions need not be counted if there are few items
-        few = place.row("item_profile", {"transactions": transactions}, k=k)
+        few = place.row("warehouse/verify/item_profile", {"transactions": transactions}, k=k)
         most_rows = few["occurrences"] * (few["items"] - 1) // 2
         if not few["rare_items"] and most_rows <= limits.MAX_JOINED_ROWS:
             return _rare_pairs(place, transactions, most_rows, few["items"], k), []
-    profile = place.row("profile", {"transactions": transactions}, k=k)
+    profile = place.row("warehouse/verify/profile", {"transactions": transactions}, k=k)
     violations = profile["rare_items"]
     seen: list[Witness] = []
     if violations and wanted:
-        rare = bound("rare_items", {"transactions": transactions}, k=k)
-        rows = place.engine.query("verify/rare_item_labels", {"rare": rare, "items": items}, most=wanted)
+        rare = bound("warehouse/verify/rare_items", {"transactions": transactions}, k=k)
+        tables: Bound = {"rare": rare, "items": items}
+        rows = place.engine.fetch("warehouse/verify/rare_item_labels", tables, most=wanted, how_many=wanted)
         seen = [Witness((str(x),), int(n)) for x, n in zip(rows["label"], rows["support"], strict=True)]
     m = min(m, profile["longest"])
     if m < 2:
@@ -88,31 +98,32 @@ def _finite(place: Work, transactions: Table, items: Table, k: int, m: int, want
     if m == 2 and not violations and not wanted:
         return _rare_pairs(place, transactions, profile["pair_rows"], profile["items"], k), []
 
-    codes = place.table("codes", "codes", {"transactions": transactions}, least=k)
-    coded = place.table("coded", "coded", {"transactions": transactions, "codes": codes})
+    codes = place.table("codes", "warehouse/verify/codes", {"transactions": transactions}, least=k)
+    coded = place.table("coded", "warehouse/verify/coded", {"transactions": transactions, "codes": codes})
     names = place.table("names", "names", {"codes": codes, "items": items}) if wanted else None
     if violations:
-        profile = place.row("profile", {"transactions": coded}, k=k)
+        profile = place.row("warehouse/verify/profile", {"transactions": coded}, k=k)
     search = _Search(place, k, codes, coded, names, wanted, violations, seen)
     search.run(min(m, profile["longest"]), profile["pair_rows"])
     return search.violations, search.witnesses
 
 
-def _rare_pairs(place: Work, transactions: Table, rows: int, items: int, k: int) -> int:
+def _rare_pairs(place: Work[Runner], transactions: Table, rows: int, items: int, k: int) -> int:
     """The number of rare pairs of items that are all frequent, counted without codes."""
     threats = 0
     for low, high in _pair_ranges(place, transactions, rows, items):
         values = {"low": low, "high": high, "most": k - 1}
-        threats += place.count(NamedRows("verify/pairs", {"transactions": transactions}, values))
+        threats += place.count(NamedRows("warehouse/verify/pairs", {"transactions": transactions}, values))
     return threats
 
 
-def _pair_ranges(place: Work, transactions: Table, rows: int, items: int) -> list[tuple[int, int]]:
+def _pair_ranges(place: Work[Runner], transactions: Table, rows: int, items: int) -> list[tuple[int, int]]:
     """Ranges of the first item of a pair: a single range, unless the pairs would take too much memory."""
     check_budget(rows, limits.MAX_JOINED_ROWS, "pairs of items")
     if min(rows, items * (items - 1) // 2) <= limits.CHUNK_ROWS:
         return [(-(2**31), 2**31 - 1)]
-    ranges = place.engine.query("verify/pair_ranges", {"transactions": transactions}, chunk=limits.CHUNK_ROWS)
+    name, tables = "warehouse/verify/pair_ranges", {"transactions": transactions}
+    ranges = place.engine.fetch(name, tables, most=limits.MAX_RANGES, chunk=limits.CHUNK_ROWS)
     return [(int(low), int(high)) for low, high in zip(ranges["low"], ranges["high"], strict=True)]
 
 
@@ -127,7 +138,7 @@ class _Search:
     looked up by id.
     """
 
-    place: Work
+    place: Work[Runner]
     k: int
     codes: Table
     coded: Table
@@ -141,11 +152,11 @@ class _Search:
     def run(self, m: int, pair_rows: int) -> None:
         """Search the sizes from 2 to m while there are candidates."""
         place = self.place
-        frequent = place.table("frequent_1", "single_items", {"codes": self.codes})
+        frequent = place.table("frequent_1", "warehouse/verify/single_items", {"codes": self.codes})
         self.levels = [frequent]
-        subsets = place.table("subsets_1", "no_subsets", {"frequent": frequent})
+        subsets = place.table("subsets_1", "warehouse/verify/no_subsets", {"frequent": frequent})
         occurrences = self.coded
-        size = place.row("size", {"frequent": frequent})
+        size = place.row("warehouse/verify/size", {"frequent": frequent})
         for s in range(2, m + 1):
             ranges = self._ranges(s, occurrences, size, pair_rows)
             rows = sum(n for *_, n in ranges)
@@ -161,18 +172,20 @@ class _Search:
             for i, (low, high, _) in enumerate(ranges):
                 candidates = place.table("candidates", self._candidates(s, occurrences, low, high, NO_LIMIT))
                 self._threats(s, candidates, subsets)
-                parts.append(place.table(f"part_{i}", "at_least", {"candidates": candidates}, k=self.k))
+                parts.append(
+                    place.table(f"part_{i}", "warehouse/verify/at_least", {"candidates": candidates}, k=self.k)
+                )
                 place.drop(candidates)
-            fresh = place.table(f"frequent_{s}", "frequent", {"itemsets": _union(parts)})
+            fresh = place.table(f"frequent_{s}", "warehouse/verify/frequent", {"itemsets": _union(parts)})
             place.drop(*parts)
-            size = place.row("size", {"frequent": fresh})
+            size = place.row("warehouse/verify/size", {"frequent": fresh})
             what = f"occurrences of frequent itemsets of {s} items"
             if not self._affordable(size["occurrences"], limits.MAX_STORED_ROWS, what):
                 return
             tables = {"fresh": fresh, "frequent": frequent, "subsets": subsets}
-            fresh_subsets = place.table(f"subsets_{s}", "subsets", tables, last=s - 1)
+            fresh_subsets = place.table(f"subsets_{s}", "warehouse/verify/subsets", tables, last=s - 1)
             source = {"transactions" if s == 2 else "occurrences": occurrences, "frequent": fresh}
-            name = "pair_occurrences" if s == 2 else "joined_occurrences"
+            name = "warehouse/verify/pair_occurrences" if s == 2 else "warehouse/verify/joined_occurrences"
             next_occurrences = place.table(f"occurrences_{s}", name, source)
             place.drop(subsets, *([occurrences] if s > 2 else []))
             self.levels.append(fresh)
@@ -183,7 +196,8 @@ class _Search:
         if s == 2:
             ranges = _pair_ranges(self.place, occurrences, pair_rows, size["itemsets"])
             return [(low, high, pair_rows // len(ranges)) for low, high in ranges] if pair_rows else []
-        joined = self.place.engine.query("verify/joined_ranges", {"occurrences": occurrences}, chunk=limits.CHUNK_ROWS)
+        name, tables = "warehouse/verify/joined_ranges", {"occurrences": occurrences}
+        joined = self.place.engine.fetch(name, tables, most=limits.MAX_RANGES, chunk=limits.CHUNK_ROWS)
         rows = [int(n) for n in joined["rows_"]]
         return [(int(low), int(high), n) for low, high, n in zip(joined["low"], joined["high"], rows, strict=True)]
 
@@ -196,7 +210,7 @@ class _Search:
 
     def _holds_for_every_m(self, rows: int) -> bool:
         """Whether every transaction has k supersets, so no itemset is a threat; False if this takes ``rows`` or more."""
-        if self.violations or self.shortcut_tried:
+        if self.violations or self.shortcut_tried or self.place.engine.portable_only:
             return False
         self.shortcut_tried = True
         try:
@@ -208,15 +222,15 @@ class _Search:
     def _candidates(self, s: int, occurrences: Table, low: int, high: int, most: int) -> exp.Query:
         """The candidates of one range whose supports are at most ``most``."""
         if s == 2:
-            return bound("pairs", {"transactions": occurrences}, low=low, high=high, most=most)
-        return bound("joined", {"occurrences": occurrences}, low=low, high=high, most=most)
+            return bound("warehouse/verify/pairs", {"transactions": occurrences}, low=low, high=high, most=most)
+        return bound("warehouse/verify/joined", {"occurrences": occurrences}, low=low, high=high, most=most)
 
     def _threats(self, s: int, candidates: Table | exp.Query, subsets: Table) -> None:
         """Count the minimal threats among the candidates: those with a support below k and only frequent subsets."""
-        threats = bound("below", {"candidates": candidates}, k=self.k)
+        threats = bound("warehouse/verify/below", {"candidates": candidates}, k=self.k)
         for position in range(1, s - 1):
             tables: Bound = {"candidates": threats, "subsets": subsets, "frequent": self.levels[-1]}
-            threats = bound("with_subset", tables, position=position)
+            threats = bound("warehouse/verify/with_subset", tables, position=position)
         if sum(len(w.items) < s for w in self.witnesses) < self.wanted:
             kept = self.place.table("threats", threats)
             self.violations += self.place.count(kept)
@@ -249,7 +263,7 @@ class _Search:
         tree = tree.order_by(exp.func("list_sort", exp.Array(expressions=[x.copy() for x in labels]))).limit(
             self.wanted
         )
-        rows = self.place.engine.select(tree, "witnesses")
+        rows = self.place.engine.fetch(tree, most=self.wanted)
         columns = [rows[f"label_{i}"] for i in range(s)]
         for support, *parts in zip(rows["support"], *columns, strict=True):
             self.witnesses.append(Witness(tuple(sorted(str(x) for x in parts)), int(support)))

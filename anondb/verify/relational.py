@@ -74,7 +74,7 @@ def verify_kkm(
 
 
 def _coded(
-    place: Work,
+    place: Work[Engine],
     name: str,
     transactions: Table,
     classes: Table,
@@ -92,7 +92,7 @@ def _coded(
 
 
 def _exposed(
-    place: Work, coded: Table, labels: Table, classes: Table, holding: Table, model: KlmDiversity, wanted: int
+    place: Work[Engine], coded: Table, labels: Table, classes: Table, holding: Table, model: KlmDiversity, wanted: int
 ) -> tuple[int, list[Witness]]:
     """Count the sets of at most m nonsensitive items whose holders hold a sensitive item with a share above 1/l.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anondb.engine import Table
+from anondb.engine import Runner, Table
 from anondb.verify import work as limits
 from anondb.verify.result import Witness
 from anondb.verify.work import Work, bound, check_budget
 
+MOST_LABELS = 100_000_000  # of witnesses, in rows
 NARROWED = 2  # items besides the anchor that are matched one by one before the others are counted
 
 
@@ -36,7 +37,7 @@ class Plan:
     parts: int
 
 
-def plan(place: Work, coded: Table, k: int) -> Plan:
+def plan(place: Work[Runner], coded: Table, k: int) -> Plan:
     """Deduplicate the transactions and give each with fewer than k copies an anchor: a rare pair of its items.
 
     Only transactions that hold the anchor can be supersets, so ``candidates`` bounds the rows of the join.
@@ -58,7 +59,7 @@ def plan(place: Work, coded: Table, k: int) -> Plan:
     return Plan(sets, set_items, anchors, size["candidates"], size["parts"])
 
 
-def few_supersets(place: Work, codes: Table, planned: Plan, k: int) -> Supersets:
+def few_supersets(place: Work[Runner], codes: Table, planned: Plan, k: int) -> Supersets:
     """Find the distinct transactions t with ``|{u : t is a subset of u}| < k``, u over all transactions
     (docs/algorithms/models.md#kinf).
 
@@ -90,12 +91,12 @@ def few_supersets(place: Work, codes: Table, planned: Plan, k: int) -> Supersets
     return Supersets(count, tuple(few), sets, set_items)
 
 
-def witnesses(place: Work, few: Supersets, names: Table, most: int) -> list[Witness]:
+def witnesses(place: Work[Runner], few: Supersets, names: Table, most: int) -> list[Witness]:
     """The first violating transactions by size and labels, with the number of their supersets."""
     first: list[Witness] = []
     for violations in few.violations:
         tables = {"violations": violations, "sets": few.sets, "set_items": few.set_items, "names": names}
-        rows = place.engine.query("verify/set_witnesses", tables, most=most)
+        rows = place.engine.fetch("verify/set_witnesses", tables, most=MOST_LABELS, how_many=most)
         labels: dict[int, list[str]] = {}
         supports: dict[int, int] = {}
         for at, support, label in zip(rows["place"], rows["support"], rows["label"], strict=True):

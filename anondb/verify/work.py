@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from typing import Generic, TypeVar
 
 from sqlglot import exp
 
-from anondb.engine import Engine, NamedRows, Table, load
+from anondb.engine import NamedRows, Runner, Table, load
 from anondb.errors import BudgetExceeded
 
 CHUNK_ROWS = 30_000_000  # groups of one aggregate, or rows of one candidate table: about 1 GB
+MAX_RANGES = 100_000  # of a join that is counted in ranges
 MAX_STORED_ROWS = 60_000_000  # rows of a work table: about 1 GB, and as much again while it is joined
 MAX_JOINED_ROWS = 5_000_000_000  # rows through the joins of one size: some minutes
 
 Bound = Mapping[str, Table | exp.Query]
+R = TypeVar("R", bound=Runner)
 
 
-class Work:
+class Work(Generic[R]):
     """The work tables of one verification, and the engine that holds them."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: R) -> None:
         self.engine = engine
         self._tables: list[Table] = []
 
     def table(
         self, target: str, name: str | exp.Query, tables: Bound | None = None, **values: int | str | None
     ) -> Table:
-        """Create the work table ``verify_<target>`` from a query in ``sql/verify`` or a tree."""
-        source = f"verify/{name}" if isinstance(name, str) else name
+        """Create the work table ``verify_<target>`` from a query (``named``) or a tree."""
+        source = named(name) if isinstance(name, str) else name
         created = self.engine.create(f"verify_{target}", source, tables, **values)
         self._tables.append(created)
         return created
@@ -39,16 +42,16 @@ class Work:
         self._tables = [t for t in self._tables if t not in tables]
 
     def row(self, name: str, tables: Bound, **values: int) -> dict[str, int]:
-        """The single row of numbers that a query in ``sql/verify`` returns."""
-        return {c: int(v[0]) for c, v in self.engine.query(f"verify/{name}", tables, **values).items()}
+        """The single row of numbers that a query (``named``) returns."""
+        return {c: int(v[0]) for c, v in self.engine.fetch(named(name), tables, most=1, **values).items()}
 
     def count(self, itemsets: Table | exp.Query | NamedRows) -> int:
         """The number of rows of a table or query."""
-        return int(self.engine.scalar("verify/count", {"itemsets": itemsets}))
+        return int(self.engine.fetch("warehouse/verify/count", {"itemsets": itemsets}, most=1)["n"][0])
 
 
 @contextlib.contextmanager
-def work(engine: Engine) -> Iterator[Work]:
+def work(engine: R) -> Iterator[Work[R]]:
     """A context for work tables, which drops them at the end; after an error the engine's transaction rolls them back."""
     place = Work(engine)
     yield place
@@ -56,8 +59,13 @@ def work(engine: Engine) -> Iterator[Work]:
 
 
 def bound(name: str, tables: Bound, **values: int) -> exp.Query:
-    """The tree of a query in ``sql/verify``, for use in another query."""
-    return load(f"verify/{name}").bind(tables, values)
+    """The tree of a query (``named``), for use in another query."""
+    return load(named(name)).bind(tables, values)
+
+
+def named(name: str) -> str:
+    """The whole name of a query: one without a folder is in ``sql/verify``, and runs on DuckDB alone."""
+    return name if "/" in name else f"verify/{name}"
 
 
 def check_budget(rows: int, limit: int, what: str) -> None:

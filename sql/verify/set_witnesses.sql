@@ -1,5 +1,5 @@
 -- reads: violations(id, support), sets(id, length), set_items(id, item), names(code, label)
--- params: most
+-- params: how_many
 -- returns: place, support, label
 -- grain: place, label
 -- The first violating transactions by length and labels, in long form.
@@ -12,5 +12,5 @@ WITH labelled AS (
     GROUP BY violations.id, violations.support, sets.length
 ),
 placed AS (SELECT row_number() OVER (ORDER BY length, labels) AS place, support, labels FROM labelled),
-first_ones AS (SELECT place, support, labels FROM placed WHERE place <= getvariable('most'))
+first_ones AS (SELECT place, support, labels FROM placed WHERE place <= getvariable('how_many'))
 SELECT place, support, unnest(labels) AS label FROM first_ones ORDER BY 1, 3

@@ -230,12 +230,12 @@ def test_a_long_join_is_refused_before_it_runs(engine: Engine, monkeypatch: pyte
         monkeypatch.setattr(budget, "MAX_PAIR_ROWS", 12)
         assert not len(counter.among(nodes).supports)
         monkeypatch.setattr(budget, "MAX_PAIR_ROWS", 11)
-        run = engine.query
+        run = engine.fetch
         asked: list[str] = []
-        monkeypatch.setattr(engine, "query", lambda name, *a, **v: (asked.append(name), run(name, *a, **v))[1])
+        monkeypatch.setattr(engine, "fetch", lambda name, *a, **v: (asked.append(name), run(name, *a, **v))[1])
         with pytest.raises(BudgetExceeded, match="a join of about 12 rows"):
             counter.among(nodes)
-        assert asked == ["itemsets/partners"]
+        assert asked == ["warehouse/threats/total_mass"]
 
 
 def test_too_many_occurrences_are_refused_before_a_join(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,10 +101,58 @@ EXAMPLES = [
     ),
     Example("transactions/line_ids", [(1, 1), (2, 2), (3, 3)], {"lines": LINES}),
     Example("transactions/ids", [(1, "x"), (2, "y"), (3, "z")], {"source": SOURCE}),
-    Example("transactions/items", [(0, ""), (1, "a"), (2, "b"), (3, "é")], {"source": SOURCE}),
-    Example("transactions/labels", [("a",), ("b",), ("b ",)], {"items": ITEMS}, ordered=True),
-    Example("transactions/lengths", [(1, 2), (2, 2)], {"transactions": TRANSACTIONS}, ordered=True),
-    Example("transactions/lengths", [], {"transactions": (TRANSACTIONS[0], [])}),
+    Example("warehouse/load/items", [(0, ""), (1, "a"), (2, "b"), (3, "é")], {"source": SOURCE}),
+    Example(
+        "warehouse/load/item_counts",
+        [("a", 2), ("b", 3), ("b ", 1)],
+        {"transactions": TRANSACTIONS, "items": ITEMS},
+        ordered=True,
+    ),
+    Example("warehouse/load/checks", [(5, 0, 0, 1, 3)], {"source": SOURCE}),
+    Example("warehouse/load/checks", [(2, 1, 1, 0, 1)], {"source": (SOURCE[0], [("x", None), (None, "")])}),
+    Example("warehouse/load/checks", [(0, 0, 0, 0, 0)], {"source": (SOURCE[0], [])}),
+    Example(
+        "warehouse/load/coded",
+        [(1, 0), (1, 1), (3, 2)],
+        {
+            "source": ("id VARCHAR, item VARCHAR", [("x", "b"), ("x", "a"), ("x", "b"), ("z", "b ")]),
+            "ids": IDS,
+            "items": ITEMS,
+        },
+    ),
+    Example(
+        "warehouse/release/recoded",
+        [(1, 7), (2, 7), (3, 7)],
+        {"transactions": TRANSACTIONS, "image": ("item INTEGER, released INTEGER", [(0, 7), (1, 7)])},
+    ),
+    Example(
+        "warehouse/release/rows",
+        [(1, 0, 1), (2, 0, 1), (1, 1, 1), (2, 1, 1), (3, 1, 1), (4, 2, 1)],
+        {"recoded": TRANSACTIONS},
+        ordered=True,
+    ),
+    Example(
+        "warehouse/release/transaction_ids",
+        [(1, False), (2, False)],
+        {"ids": ("tid INTEGER", [(2,), (1,)])},
+        {"complete": False},
+        ordered=True,
+    ),
+    Example(
+        "warehouse/release/coded",
+        [(1, 2)],
+        {"transaction_items": ("transaction_id INTEGER, item_id INTEGER", [(1, 2)])},
+    ),
+    Example(
+        "warehouse/release/transactions",
+        [(4, "x", 1)],
+        {
+            "transaction_items": ("transaction_id INTEGER, item_id INTEGER, copies INTEGER", [(4, 2, 1)]),
+            "labels": ("item_id INTEGER, item VARCHAR", [(2, "x"), (3, "y")]),
+        },
+    ),
+    Example("warehouse/load/lengths", [(1, 2), (2, 2)], {"transactions": TRANSACTIONS}, ordered=True),
+    Example("warehouse/load/lengths", [], {"transactions": (TRANSACTIONS[0], [])}),
     Example(
         "transactions/null_counts",
         [(3, 1, 2, 2)],
@@ -121,7 +169,7 @@ EXAMPLES = [
     ),
     # two items x and y under the leaves 2 and 4; inner nodes 0 and 1; the transaction of one item is left out
     Example(
-        "itemsets/extended",
+        "warehouse/threats/extended",
         [(1, 0), (1, 1), (1, 2), (1, 4)],
         {
             "transactions": ("tid INTEGER, item INTEGER", [(1, 0), (1, 1), (2, 0)]),
@@ -129,10 +177,15 @@ EXAMPLES = [
             "inner_nodes": ("item INTEGER, node INTEGER", [(0, 1), (0, 0), (1, 0)]),
         },
     ),
-    Example("itemsets/single_items", [(1, 1), (2, 1)], {"transactions": TRANSACTIONS}, ordered=True),
-    Example("itemsets/node_supports", [(0, 3), (1, 3), (2, 3), (3, 2), (4, 2)], {"extended": EXTENDED}, ordered=True),
     Example(
-        "itemsets/rows_of",
+        "warehouse/threats/supports",
+        [(0, 0, 3), (0, 1, 3), (0, 2, 3), (0, 3, 2), (0, 4, 2), (1, 1, 1), (1, 2, 1)],
+        {"extended": EXTENDED, "transactions": TRANSACTIONS},
+    ),
+    Example("warehouse/threats/total_mass", [(59,)], {"fresh": EXTENDED, "others": EXTENDED}),
+    Example("warehouse/threats/total_mass", [(0,)], {"fresh": (EXTENDED[0], []), "others": EXTENDED}),
+    Example(
+        "warehouse/threats/rows_of",
         [(1, 4, 4, 7), (2, 4, 4, 7), (1, 2, 2, -1), (2, 2, 2, -1), (3, 2, 2, -1)],
         {
             "extended": EXTENDED,
@@ -140,27 +193,33 @@ EXAMPLES = [
         },
     ),
     Example(
-        "itemsets/partners",
+        "warehouse/threats/partners",
         [(0, 13), (1, 13), (2, 13), (3, 10), (4, 10)],
         {"fresh": EXTENDED, "others": EXTENDED},
         ordered=True,
     ),
     Example(
-        "itemsets/pairs_among", [(1, 4, 2), (2, 3, 2), (2, 4, 2), (3, 4, 2)], {"fresh": REACHABLE}, {"k": 3, **ALL}
+        "warehouse/threats/pairs_within",
+        [(1, 4, 2), (2, 3, 2), (2, 4, 2), (3, 4, 2)],
+        {"fresh": REACHABLE},
+        {"k": 3, **ALL},
     ),
-    Example("itemsets/pairs_among", [], {"fresh": REACHABLE}, {"k": 2, **ALL}),
+    Example("warehouse/threats/pairs_within", [], {"fresh": REACHABLE}, {"k": 2, **ALL}),
     Example(
-        "itemsets/pairs_among", [(2, 3, 2), (2, 4, 2)], {"fresh": REACHABLE}, {"k": 3, "first_from": 2, "first_to": 2}
+        "warehouse/threats/pairs_within",
+        [(2, 3, 2), (2, 4, 2)],
+        {"fresh": REACHABLE},
+        {"k": 3, "first_from": 2, "first_to": 2},
     ),
     Example(
-        "itemsets/pairs_within",
+        "warehouse/threats/pairs_within",
         [(2, 3, 2)],
         {"fresh": (COLUMNS, [r for r in FAMILIES[1] if r[3] >= 0])},
         {"k": 3, **ALL},
     ),
-    Example("itemsets/pairs_within", [], {"fresh": FAMILIES}, {"k": 3, "first_from": 3, "first_to": 9}),
+    Example("warehouse/threats/pairs_within", [], {"fresh": FAMILIES}, {"k": 3, "first_from": 3, "first_to": 9}),
     Example(
-        "itemsets/pairs_between",
+        "warehouse/threats/pairs_between",
         [(4, 1, 2), (4, 2, 2), (4, 3, 2)],
         {
             "fresh": (COLUMNS, [r for r in REACHABLE[1] if r[1] == 4]),
@@ -215,14 +274,14 @@ EXAMPLES = [
         },
     ),
     Example(
-        "itemsets/frequent_pairs",
+        "warehouse/threats/frequent_pairs",
         [(1, 4, 1, 2), (2, 3, 2, 2), (2, 4, 2, 2), (3, 4, 3, 2)],
         {"reachable": REACHABLE},
         {"k": 2},
     ),
-    Example("itemsets/frequent_pairs", [(1, 4, 1, 2), (2, 3, 2, 2)], {"reachable": FAMILIES}, {"k": 2}),
+    Example("warehouse/threats/frequent_pairs", [(1, 4, 1, 2), (2, 3, 2, 2)], {"reachable": FAMILIES}, {"k": 2}),
     Example(
-        "itemsets/pair_occurrences",
+        "warehouse/threats/pair_occurrences",
         [(t, 2, 4, 4, -1) for t in (1, 2)],
         {
             "reachable": REACHABLE,
@@ -230,12 +289,12 @@ EXAMPLES = [
         },
     ),
     Example(
-        "itemsets/prefix_mass",
+        "warehouse/threats/prefix_mass",
         [(2, 4)],
         {"occurrences": ("tid INTEGER, prefix INTEGER", [(1, 2)] * 3 + [(2, 2)] * 2 + [(2, 7)])},
     ),
-    Example("itemsets/total_support", [(5,)], {"frequent": ("support BIGINT", [(2,), (3,)])}),
-    Example("itemsets/total_support", [(0,)], {"frequent": ("support BIGINT", [])}),
+    Example("warehouse/threats/total_support", [(5,)], {"frequent": ("support BIGINT", [(2,), (3,)])}),
+    Example("warehouse/threats/total_support", [(0,)], {"frequent": ("support BIGINT", [])}),
     Example(
         "transactions/occurrences",
         [(0, 0), (0, 1), (1, 0), (1, 1), (2, 1), (3, 2)],
@@ -282,7 +341,8 @@ def test_example(engine: Engine, example: Example) -> None:
 
 
 def test_every_query_has_an_example() -> None:
-    wanted = {n for n in all_names() if n.split("/")[0] in ("transactions", "itemsets")}
+    rooms = ("transactions", "itemsets", "warehouse/load", "warehouse/threats", "warehouse/release")
+    wanted = {n for n in all_names() if n.rpartition("/")[0] in rooms}
     assert {e.query for e in EXAMPLES} | ELSEWHERE == wanted
 
 
@@ -430,7 +490,7 @@ def test_the_text_of_a_query_is_that_of_its_tree(name: str) -> None:
 
 
 def test_binding_is_strict() -> None:
-    query = load("itemsets/total_support")
+    query = load("warehouse/threats/total_support")
     for tables, values in (({}, {}), ({"frequent": None, "more": None}, {}), ({"frequent": None}, {"k": 1})):
         with pytest.raises(InternalError):
             query.bind(tables, values)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine, Table
+from anondb.engine import Runner, Table
 
 Ints = npt.NDArray[np.int64]
 
@@ -26,7 +26,7 @@ class Extended:
         leaves: the leaf of each item, by item number.
     """
 
-    def __init__(self, engine: Engine, dataset: Dataset, taxonomy: Taxonomy) -> None:
+    def __init__(self, engine: Runner, dataset: Dataset, taxonomy: Taxonomy) -> None:
         self.engine, self.dataset, self.taxonomy = engine, dataset, taxonomy
         self.leaves = taxonomy.leaf_nodes(dataset)
         self._made: Table | None = None
@@ -46,20 +46,21 @@ class Extended:
                 for name, (items, nodes) in above.items()
             }
             bound = {"transactions": self.dataset.transactions, **tables}
-            self._made = self.engine.create("extended", "itemsets/extended", bound)
+            self._made = self.engine.create("extended", "warehouse/threats/extended", bound)
             self.engine.drop(*tables.values())
         return self._made
 
     def supports(self) -> Ints:
         """The support of each node, by node (0 if it does not occur)."""
         taxonomy = self.taxonomy
-        counted = self.engine.query("itemsets/node_supports", {"extended": self.table})
-        single = self.engine.query("itemsets/single_items", {"transactions": self.dataset.transactions})
+        tables = {"extended": self.table, "transactions": self.dataset.transactions}
+        counted = self.engine.fetch("warehouse/threats/supports", tables, most=2 * taxonomy.size)
+        alone, number, support = (counted[c].astype(np.int64) for c in ("alone", "number", "support"))
         singles = np.zeros(taxonomy.size + 1, dtype=np.int64)
-        singles[self.leaves[single["item"]] + 1] = single["support"]
+        singles[self.leaves[number[alone == 1]] + 1] = support[alone == 1]
         running = np.cumsum(singles)
         supports: Ints = running[taxonomy.last + 1] - running[: taxonomy.size]
-        supports[counted["node"]] += counted["support"]
+        supports[number[alone == 0]] += support[alone == 0]
         return supports
 
     @contextlib.contextmanager
@@ -68,7 +69,7 @@ class Extended:
         family = np.full(len(nodes), NO_FAMILY) if family is None else family
         columns = {"node": nodes, "last": self.taxonomy.last[nodes], "family": family}
         table = self.engine.put("nodes", {column: ("INTEGER", values) for column, values in columns.items()})
-        rows = self.engine.create(name, "itemsets/rows_of", {"extended": self.table, "nodes": table})
+        rows = self.engine.create(name, "warehouse/threats/rows_of", {"extended": self.table, "nodes": table})
         self.engine.drop(table)
         yield rows
         self.engine.drop(rows)

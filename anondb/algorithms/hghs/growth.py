@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.algorithms.hghs import budget
-from anondb.engine import Engine, Table
+from anondb.engine import Runner, Table
 
 Rows = npt.NDArray[np.int32]
 
@@ -24,7 +24,7 @@ class Growth:
             differ only in their last elements (nested ones and nodes of two families included).
     """
 
-    def __init__(self, engine: Engine, k: int) -> None:
+    def __init__(self, engine: Runner, k: int) -> None:
         self._engine, self._k = engine, k
         self.rows: dict[int, Rows] = {}
         self.supports: dict[int, Rows] = {}
@@ -33,13 +33,13 @@ class Growth:
     def grow(self, reachable: Table, m: int) -> None:
         """Mine levels 3 to m from the extended transactions restricted to the nodes."""
         engine = self._engine
-        frequent = engine.create("frequent_2", "itemsets/frequent_pairs", {"reachable": reachable}, k=self._k)
+        frequent = engine.create("frequent_2", "warehouse/threats/frequent_pairs", {"reachable": reachable}, k=self._k)
         self._occurrences_of(frequent, 2)
         occurrences = engine.create(
-            "occurrences_2", "itemsets/pair_occurrences", {"reachable": reachable, "frequent": frequent}
+            "occurrences_2", "warehouse/threats/pair_occurrences", {"reachable": reachable, "frequent": frequent}
         )
         for size in range(3, m + 1):
-            mass = engine.query("itemsets/prefix_mass", {"occurrences": occurrences})
+            mass = engine.fetch("warehouse/threats/prefix_mass", {"occurrences": occurrences}, most=budget.MAX_KEPT)
             total = int(mass["mass"].sum()) if len(mass["mass"]) else 0
             if not total:
                 self.exhausted = True
@@ -59,7 +59,7 @@ class Growth:
         kept = 0
         for chunk in ranges:
             counted = engine.create("counted", _counted(occurrences, chunk))
-            columns = engine.select(_minimal(counted, frequent, size, self._k))
+            columns = engine.fetch(_minimal(counted, frequent, size, self._k), most=budget.MAX_THREATS + 1)
             batches.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))
             if not last:
                 kept += self._occurrences_of(_at_least(counted, self._k), size, kept)
@@ -80,7 +80,7 @@ class Growth:
 
     def _occurrences_of(self, frequent: Table | exp.Query, size: int, others: int = 0) -> int:
         """Count the occurrences of frequent antichains, which the next level keeps besides ``others``."""
-        kept = int(self._engine.scalar("itemsets/total_support", {"frequent": frequent}))
+        kept = int(self._engine.fetch("warehouse/threats/total_support", {"frequent": frequent}, most=1)["total"][0])
         budget.check_kept(others + kept, size)
         return kept
 

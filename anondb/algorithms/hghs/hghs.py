@@ -22,7 +22,7 @@ from anondb.algorithms.hghs.schedule import MiningSchedule
 from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Runner
 from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
@@ -229,11 +229,11 @@ def recode(taxonomy: Taxonomy, dataset: Dataset, result: Anonymization) -> Globa
     )
 
 
-def hghs(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
+def hghs(engine: Runner, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
     """Find a k^m-anonymous recoding by one search over all cuts.
 
     Args:
-        engine: an engine inside a transaction.
+        engine: what runs the statements, inside a transaction.
         dataset: the coded transactions.
         taxonomy: the taxonomy; every item of the data is a leaf.
         model: k and m; a larger m than the longest transaction means its length.

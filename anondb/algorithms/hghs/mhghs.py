@@ -9,13 +9,13 @@ from anondb.algorithms.hghs.hghs import Anonymization, Costs, Search, recode
 from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Runner
 from anondb.models.km import KmAnonymity
 from anondb.recoding import GlobalRecoding
 
 
 def rounds(
-    engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, miner: ThreatMiner
+    engine: Runner, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity, miner: ThreatMiner
 ) -> Iterator[Anonymization]:
     """Yield the result of each round i = 1..m: HgHs for k^i-anonymity on the taxonomy truncated at the cut of round i-1.
 
@@ -36,11 +36,11 @@ def rounds(
             return
 
 
-def mhghs(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
+def mhghs(engine: Runner, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity) -> GlobalRecoding:
     """Find a k^m-anonymous recoding by multi-round search; the default for data with a taxonomy.
 
     Args:
-        engine: an engine inside a transaction.
+        engine: what runs the statements, inside a transaction.
         dataset: the coded transactions.
         taxonomy: the taxonomy; every item of the data is a leaf.
         model: k and m; a larger m than the longest transaction, or infinity, means its length.

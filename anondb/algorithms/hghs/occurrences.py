@@ -59,7 +59,8 @@ class Occurrences:
         tables = {"transactions": dataset.transactions, "leaves": engine.put("item_leaves", columns)}
         step = max(1, FETCHED * dataset.n_transactions // max(dataset.n_occurrences, 1))
         for first in range(1, dataset.n_transactions + 1, step):
-            rows = engine.query("itemsets/occurrences", tables, first_tid=first, last_tid=first + step - 1)
+            values = {"first_tid": first, "last_tid": first + step - 1}
+            rows = engine.fetch("itemsets/occurrences", tables, most=dataset.n_occurrences, **values)
             tid, leaf = rows["tid"], rows["node"].astype(np.int32, copy=False)
             piece = leaf, np.flatnonzero(np.diff(tid, prepend=0))
             yield _of_several(*piece) if self._several else piece

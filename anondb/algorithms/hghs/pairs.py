@@ -66,7 +66,7 @@ class PairCounter(Protocol):
     """Counts the transactions that hold two nodes.
 
     A rare pair consists of two nodes, neither above the other, that at least one and fewer than k transactions hold.
-    ``SqlPairs`` is the reference, for every engine; ``ArrayPairs`` finds the same pairs from arrays of occurrences.
+    ``SqlPairs`` is the reference, for every runner; ``ArrayPairs`` finds the same pairs from arrays of occurrences.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""Threats of two nodes by joins of the extended transactions with themselves: the reference, for every engine."""
+"""Threats of two nodes by joins of the extended transactions with themselves: the reference, for every runner."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from anondb.algorithms.hghs.pairs import Extension, Pairs
 from anondb.engine import Table
 
 Ints = npt.NDArray[np.int64]
+
+WITHIN, BETWEEN = "warehouse/threats/pairs_within", "warehouse/threats/pairs_between"
 
 
 class SqlPairs:
@@ -29,7 +31,7 @@ class SqlPairs:
     def among(self, nodes: Ints) -> Pairs:
         """All rare pairs among frequent nodes."""
         with self._extended.rows_of("fresh", nodes) as fresh:
-            return _joined([self._rare("itemsets/pairs_among", {"fresh": fresh})])
+            return _joined([self._rare(WITHIN, {"fresh": fresh})])
 
     def added(self, extension: Extension) -> Pairs:
         """The rare pairs that an extension asks for."""
@@ -37,15 +39,15 @@ class SqlPairs:
         active, entered, passive, missing = extension.active, extension.entered, extension.passive, extension.missing
         if len(entered):
             with rows_of("fresh", entered) as fresh:
-                found.append(self._rare("itemsets/pairs_among", {"fresh": fresh}))
+                found.append(self._rare(WITHIN, {"fresh": fresh}))
                 if len(passive):
                     with rows_of("others", passive) as others:
-                        found.append(self._rare("itemsets/pairs_between", {"fresh": fresh, "others": others}))
+                        found.append(self._rare(BETWEEN, {"fresh": fresh, "others": others}))
         if len(missing):
             with rows_of("fresh", missing, self._extended.taxonomy.parent[missing]) as fresh:
-                found.append(self._rare("itemsets/pairs_within", {"fresh": fresh}))
+                found.append(self._rare(WITHIN, {"fresh": fresh}, families=True))
                 with rows_of("others", np.concatenate((active, entered))) as others:
-                    found.append(self._rare("itemsets/pairs_between", {"fresh": fresh, "others": others}))
+                    found.append(self._rare(BETWEEN, {"fresh": fresh, "others": others}))
         return _joined(found)
 
     def triples(self, nodes: Ints, family: Ints) -> None:
@@ -54,20 +56,23 @@ class SqlPairs:
     def frequent_occurrences(self, nodes: Ints, family: Ints) -> None:
         """``Growth`` counts them by its first join."""
 
-    def _rare(self, query: str, tables: dict[str, Table]) -> Pairs:
+    def _rare(self, query: str, tables: dict[str, Table], *, families: bool = False) -> Pairs:
         """Run a query for pairs, in ranges of the first node if there may be more than CHUNK_ROWS different pairs.
 
         Raises:
             BudgetExceeded: the join would take too long, or there are too many rare pairs.
         """
         engine, size = self._extended.engine, self._extended.taxonomy.size
-        mass = engine.query("itemsets/partners", {"others": tables["fresh"], **tables})
-        if query != "itemsets/pairs_within":  # which joins by family, too
-            budget.check_pairs(int(mass["mass"].sum()))
-        ranges = budget.chunks(mass["node"], mass["mass"]) if budget.several(size**2) else [(0, size)]
+        joined = {"others": tables["fresh"], **tables}
+        if not families:  # a join by family has fewer rows
+            budget.check_pairs(int(engine.fetch("warehouse/threats/total_mass", joined, most=1)["mass"][0]))
+        ranges = [(0, size)]
+        if budget.several(size**2):
+            mass = engine.fetch("warehouse/threats/partners", joined, most=size)
+            ranges = budget.chunks(mass["node"], mass["mass"])
         batches = []
         for low, high in ranges:
-            f = engine.query(query, tables, k=self._k, first_from=low, first_to=high)
+            f = engine.fetch(query, tables, most=budget.MAX_THREATS + 1, k=self._k, first_from=low, first_to=high)
             batches.append(Pairs(np.sort(np.column_stack((f["n1"], f["n2"])), axis=1), f["support"]))
             budget.check_threats(sum(len(batch.supports) for batch in batches), 2)
         return _joined(batches)

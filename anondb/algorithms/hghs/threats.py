@@ -23,7 +23,7 @@ from anondb.algorithms.hghs.growth import Growth
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, Triples, pair_counter
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
+from anondb.engine import Runner
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -54,7 +54,7 @@ class ThreatMiner:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Runner,
         dataset: Dataset,
         taxonomy: Taxonomy,
         k: int,

@@ -8,6 +8,7 @@ WITH places AS (
 ),
 masses AS (SELECT item, sum(larger) AS mass FROM places GROUP BY item),
 parts AS (
-    SELECT item, mass, sum(mass) OVER (ORDER BY item ROWS UNBOUNDED PRECEDING) // getvariable('chunk') AS part FROM masses
+    SELECT item, mass, floor(sum(mass) OVER (ORDER BY item ROWS UNBOUNDED PRECEDING) / getvariable('chunk')) AS part
+    FROM masses
 )
 SELECT min(item) AS low, max(item) AS high, CAST(sum(mass) AS BIGINT) AS rows_ FROM parts GROUP BY part ORDER BY 1

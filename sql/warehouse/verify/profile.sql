@@ -12,7 +12,7 @@ by_item AS (
 by_transaction AS (
     SELECT
         coalesce(max(length), 0) AS longest,
-        CAST(coalesce(sum(length * (length - 1) // 2), 0) AS BIGINT) AS pair_rows
+        CAST(coalesce(sum(length * (length - 1)), 0) / 2 AS BIGINT) AS pair_rows
     FROM lengths
 )
 SELECT items, rare_items, longest, pair_rows FROM by_item CROSS JOIN by_transaction

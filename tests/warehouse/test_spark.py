@@ -1,0 +1,213 @@
+"""What Spark alone has: private folders, tasks that run again, releases of several tables, and the Python interface."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import reference as ref
+from properties.trees import random_tree, taxonomy_of
+from sqlglot import exp
+from warehouse.warehouses import OnSpark, rows_of, selected
+
+import anondb
+from anondb.algorithms.hghs import budget
+from anondb.engine import DuckDBEngine, load
+from anondb.errors import BudgetExceeded, InputError
+from anondb.models.transactional import TransactionalK
+from anondb.on_engine import anonymize_on
+from anondb.warehouse import spark as spark_room
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+TAXONOMY = taxonomy_of({"root": ["x", "d"], "x": ["a", "b", "c"]}, "root")
+PAIRS = [(1, "a"), (1, "b"), (2, "a"), (2, "c"), (3, "b"), (4, "c"), (5, "d"), (6, "d"), (6, "d")]
+MODEL = anondb.KmAnonymity(2, 2)
+
+
+def tables_of(spark: Any) -> Path:
+    return Path(str(spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:").replace("//", "/"))
+
+
+def private(spark: Any) -> list[str]:
+    """The private folders beside the catalog's tables."""
+    return [n for n in os.listdir(tables_of(spark)) if n.startswith("_anondb_")] if tables_of(spark).exists() else []
+
+
+def schemas(spark: Any) -> set[str]:
+    return {row[0] for row in spark.sql("SHOW SCHEMAS").collect()}
+
+
+@pytest.fixture
+def place(spark: Any) -> Any:
+    return OnSpark(spark)
+
+
+def test_the_interface(spark: Any, place: Any) -> None:
+    """A table and a taxonomy of the catalog become a release, whose function answers as the macro of a sealed file."""
+    spark.sql("DROP SCHEMA IF EXISTS spring CASCADE")
+    place.source(PAIRS).createOrReplaceTempView("sales")
+    edges = [("root", None), ("x", "root"), ("d", "root"), ("a", "x"), ("b", "x"), ("c", "x")]
+    spark.createDataFrame(edges, "node string, parent string").createOrReplaceTempView("food")
+    texts: list[str] = []
+    db = anondb.connect(spark, on_statement=texts.append)
+    report = db.anonymize("sales", taxonomy="food", model=MODEL, to="spring")
+    assert report.verification.verified and report.release == "spring" and report.dataset.n_transactions == 6
+    shown = [tuple(row) for row in spark.sql("SELECT item, copies FROM spring.transactions").collect()]
+    assert sorted(shown) == [("d", 1)] * 2 + [("x", 1)] * 4
+    members = [tuple(row) for row in spark.sql("SELECT released_item, item FROM spring.released_items").collect()]
+    assert members == [("d", "d"), ("x", "a"), ("x", "b"), ("x", "c")]
+    manifest = dict(tuple(row) for row in spark.sql("SELECT key, value FROM spring.manifest").collect())
+    assert (manifest["model"], manifest["k"], manifest["m"], manifest["transactions"]) == ("km", "2", "2", "6")
+    numbers = {row[0] for row in spark.sql("SELECT transaction_id FROM spring.transaction_ids").collect()}
+    assert numbers == set(range(1, 7))
+    assert not private(spark) and "_anondb" not in "".join(t.name for t in spark.catalog.listTables())
+    with pytest.raises(InputError) as caught:
+        db.anonymize("sales", taxonomy="food", model=MODEL, to="spring")
+    assert caught.value.code == "release_exists"
+    assert spark.sql("SELECT count(*) FROM spring.transactions").collect()[0][0] == 6
+    with pytest.raises(InputError, match="Read the table into DuckDB"):
+        db.anonymize("sales", taxonomy="food", model=TransactionalK(2), to="other")
+    with pytest.raises(InputError):
+        anondb.connect(spark, threads=2)
+
+
+def test_an_error_leaves_nothing(spark: Any, place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = schemas(spark)
+    monkeypatch.setattr(budget, "MAX_PAIR_ROWS", 1)
+    with pytest.raises(BudgetExceeded):
+        anonymize_on(place.warehouse, place.source(PAIRS), taxonomy=TAXONOMY, model=MODEL, to="failed")
+    monkeypatch.undo()
+    monkeypatch.setattr(spark_room, "_function", None)  # the last step of a release fails
+    with pytest.raises(TypeError):
+        anonymize_on(place.warehouse, place.source(PAIRS), taxonomy=TAXONOMY, model=MODEL, to="failed")
+    assert schemas(spark) == before and not private(spark)
+
+
+def test_numbers_do_not_change_when_a_task_runs_again(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tasks fail once. The source is read whole, in buckets of few persons, and each person has one number."""
+    monkeypatch.setattr(spark_room, "BUCKET", 5)
+    warehouse = place.warehouse
+
+    def once(rows: Any) -> Any:
+        from pyspark import TaskContext
+
+        for n, batch in enumerate(rows):
+            if n == 0 and TaskContext.get().attemptNumber() == 0:
+                raise RuntimeError("the first attempt fails")
+            yield batch
+
+    pairs = [(n, item) for n in range(300) for item in ("a", "b")]
+    frame = place.source(pairs).repartition(4).mapInArrow(once, "tid bigint, item string")
+    with warehouse.snapshot():
+        source = warehouse.source(frame, "tid", "item")
+        numbered = []
+        for _ in range(2):
+            ids = warehouse.number(source)
+            numbered.append(rows_of(warehouse.fetch(selected(ids, "tid", "id"), most=300)))
+            assert rows_of(warehouse.fetch(selected(ids, "tid", "id"), most=300)) == numbered[-1]
+            warehouse.drop(ids)
+        facts = warehouse.fetch("warehouse/load/checks", {"source": source}, most=1)
+    assert {c: v[0] for c, v in facts.items()} == {
+        "total": 600,
+        "null_ids": 0,
+        "null_items": 0,
+        "longest": 1,
+        "persons": 300,
+    }
+    for rows in numbered:
+        assert [t for t, _ in sorted(rows)] == list(range(1, 301)) and {i for _, i in rows} == set(range(300))
+    assert numbered[0] != numbered[1]
+
+
+def test_the_source_is_read_once(spark: Any, place: Any) -> None:
+    """A data frame that would give other rows each time."""
+    frame = spark.sql("SELECT id AS tid, CASE WHEN rand() < 0.5 THEN 'a' ELSE 'b' END AS item FROM range(200)")
+    report = anonymize_on(place.warehouse, frame, taxonomy=taxonomy_of({"r": ["a", "b"]}, "r"), model=MODEL)
+    assert report.dataset.lengths == {1: 200} and sum(report.dataset.supports.tolist()) == 200
+
+
+@pytest.mark.parametrize("kind", ["double", "decimal(9,2)", "timestamp", "array<string>"])
+def test_types_without_exact_equality_are_refused(spark: Any, place: Any, kind: str) -> None:
+    frame = spark.sql(f"SELECT 1 AS tid, CAST(NULL AS {kind}) AS item")
+    with pytest.raises(InputError) as caught:
+        anonymize_on(place.warehouse, frame, taxonomy=TAXONOMY, model=MODEL)
+    assert caught.value.code == "bad_type"
+
+
+def test_events_have_no_data(spark: Any, place: Any) -> None:
+    """Neither items nor keys stand in statements, plans and event logs."""
+    keys: list[str] = []
+    drawn = os.urandom
+    try:
+        spark_room.os.urandom = lambda n: keys.append(drawn(n)) or keys[-1]  # type: ignore[assignment, func-returns-value]
+        spark.sql("DROP SCHEMA IF EXISTS logged CASCADE")
+        items = ["secret_one", "secret_two"]
+        pairs = [(f"person_{n}", item) for n in range(4) for item in items]
+        folder = tables_of(spark).parent / "source"
+        table = pa.table({"tid": [t for t, _ in pairs], "item": [i for _, i in pairs]})
+        pq.write_table(table, folder)
+        frame = spark.read.parquet(f"file://{folder}")
+        taxonomy = taxonomy_of({"secret_root": items}, "secret_root")
+        anonymize_on(place.warehouse, frame, taxonomy=taxonomy, model=MODEL, to="logged")
+    finally:
+        spark_room.os.urandom = drawn
+    logs = [p for p in Path(spark.conf.get("spark.eventLog.dir").removeprefix("file:")).rglob("*") if p.is_file()]
+    text = "".join(p.read_text("utf-8", errors="replace") for p in logs) + "".join(place.texts)
+    assert "_anondb_transactions" in text and keys
+    assert not [w for w in ("secret_", "person_", *(k.hex() for k in keys)) if w in text]
+
+
+def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBEngine) -> None:
+    """The function of Spark on the tables of a release, and DuckDB's macro on the same tables."""
+    rnd = random.Random(4)
+    tree = random_tree(rnd, 9)
+    leaves = ref.leaves(*tree)
+    transactions = [rnd.sample(leaves, rnd.randint(1, len(leaves))) for _ in range(25)]
+    pairs = [(n, item) for n, t in enumerate(transactions) for item in t]
+    spark.sql("DROP SCHEMA IF EXISTS bounds CASCADE")
+    anonymize_on(place.warehouse, place.source(pairs), taxonomy=taxonomy_of(*tree), model=MODEL, to="bounds")
+    query = load("release/count_bounds")
+    with duck.transaction():
+        tables: dict[str, Any] = {}
+        for name in set(query.reads) - {"checked"}:
+            frame = spark.table(f"bounds.{name}").toArrow()
+            with duck.registered(frame) as view:
+                tables[name] = duck.create(name, selected(view, *frame.column_names))
+        tables["checked"] = duck.put("checked", {"passed": ("BOOLEAN", [True])})
+        for _ in range(6):
+            asked = rnd.sample([*leaves, "nothing"], rnd.randint(0, 3))
+            items = exp.cast(exp.Array(expressions=[exp.Literal.string(i) for i in asked]), "TEXT[]", dialect="duckdb")
+            text = items.sql(dialect="spark")
+            (found,) = spark.sql(f"SELECT * FROM bounds.count_bounds({text})").collect()
+            expected = duck.select(query.bind(tables, {"items": items}))
+            lower, estimate, upper = (v[0] for v in expected.values())
+            assert (found[0], found[2]) == (lower, upper)
+            assert found[1] == pytest.approx(float(estimate), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_killed_run_leaves_no_private_folder(tmp_path: Path, sent: signal.Signals) -> None:
+    """Java ends in order when the process that started it is gone, and deletes the folder."""
+    pytest.importorskip("pyspark")
+    command = [sys.executable, str(Path(__file__).parent / "run_spark.py"), f"file://{tmp_path}"]
+    root = str(Path(__file__).parents[2])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": root}, text=True) as run:
+        assert run.stdout is not None and run.stdout.readline() == "ready\n"
+        (folder,) = tmp_path.iterdir()
+        assert folder.name.startswith("_anondb_") and folder.stat().st_mode & 0o777 == 0o700
+        run.send_signal(sent)
+        run.wait(60)
+    until = time.monotonic() + 60
+    while list(tmp_path.iterdir()) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert not list(tmp_path.iterdir())
