@@ -26,6 +26,7 @@ from anondb.owner import ledger, publications
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
 from anondb.policy import Workload
+from anondb.postgres.place import database_of, is_url
 from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
 from anondb.release.objects import SchemaName, read_manifest
@@ -567,6 +568,19 @@ def connect(
         InputError: the file is not a DuckDB database, or an option does not apply.
         EngineError: the file is locked.
     """
+    if is_url(database):
+        from anondb.postgres.owner import PostgresEngine
+
+        return Database(
+            PostgresEngine.connect(
+                database_of(database),
+                threads=threads,
+                memory_limit=memory_limit,
+                read_only=read_only,
+                on_statement=on_statement,
+                on_progress=on_progress,
+            )
+        )
     if isinstance(database, duckdb.DuckDBPyConnection):
         if threads is not None or memory_limit is not None or read_only:
             raise InputError(

@@ -110,6 +110,7 @@ def describe(
     is_file: bool = False,
 ) -> Source:
     """Look up the columns of a query, which DuckDB binds but does not run."""
+    engine.at_hand(query)
     with reading(name):
         rows = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
         columns = dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
@@ -182,7 +183,9 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
     """
     if not text:
         raise InputError(f"The name of the {what} table is empty.", code="empty_name")
-    for catalog, schema, name in _candidates(engine, text):
+    candidates = _candidates(engine, text)
+    engine.look_up(candidates)
+    for catalog, schema, name in candidates:
         entries = engine.query("transactions/catalog", wanted=name.lower())
         rows = [
             (Table(c, s, n), current)

@@ -1,0 +1,38 @@
+"""What an engine does with tables that lie in another database, and with what is written there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+Name = tuple[str | None, str | None, str]  # catalog and schema, None if not stated, and table
+
+
+class Elsewhere:
+    """An engine whose tables all lie in its own database. ``postgres.owner`` has one that fetches them.
+
+    Attributes:
+        others: what to do at the end of the transaction: after its commit, or after its rollback.
+    """
+
+    others: list[tuple[Callable[[], None], Callable[[], None]]]
+
+    def look_up(self, names: Sequence[Name]) -> None:
+        """Make the columns of the tables with one of these names known here."""
+
+    def at_hand(self, query: exp.Query) -> None:
+        """Fetch the rows of the tables of a query. Call it inside a transaction."""
+
+    def open_schema(self, name: str) -> None:
+        """Fetch the release in a schema."""
+
+    def at_the_end(self, keep: Callable[[], None], undo: Callable[[], None]) -> None:
+        """Have the transaction call ``keep`` after its commit, or ``undo`` after its rollback."""
+        self.others.append((keep, undo))
+
+    def ended(self, *, kept: bool) -> None:
+        """Call what waits for the end of the transaction."""
+        waiting, self.others = self.others, []
+        for keep, undo in waiting:
+            keep() if kept else undo()
