@@ -107,7 +107,7 @@ def publish(
     print_digests(file.sha256, file.content_digest)
     if file.proof is not None:
         typer.echo(f"its proof is in {file.proof}")
-    for note in notes(file.intersections):
+    for note in (*notes(file.intersections), *file.remarks):
         typer.echo(f"note: {plain(note)}", err=True)
 
 

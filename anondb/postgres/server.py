@@ -31,10 +31,14 @@ _SETTINGS = {  # of the session: no object of the database hides a function, and
     "client_min_messages": "error",
     "check_function_bodies": "on",
     "jit": "off",
+    "default_tablespace": "",
+    "temp_tablespaces": "",
+    "default_table_access_method": "heap",
 }
 _BY_CLASS: Mapping[str, tuple[type[AnondbError], str, str]] = {  # by the beginning of a SQLSTATE
     "08": (EngineError, "connection", "The connection to PostgreSQL was lost"),
     "0A": (EngineError, "refused", "PostgreSQL does not support a statement"),
+    "22021": (InputError, "bad_text", "A text holds the character U+0000, which PostgreSQL does not store"),
     "2200": (EngineError, "refused", "PostgreSQL refused a value"),
     "23505": (EngineError, "conflict", "Another process wrote the same at the same time"),
     "25P03": (EngineError, "connection", "PostgreSQL ended an idle transaction"),

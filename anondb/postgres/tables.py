@@ -109,6 +109,11 @@ def reading(server: Server, table: SourceTable, *, stored_order: bool = False) -
     return Reading(query.order_by("ctid") if stored_order else query, types)
 
 
+def declared_types(table: SourceTable) -> dict[str, str]:
+    """The types in DuckDB of the columns of a table, by its catalog alone."""
+    return {column.name: _as_read(column, None)[1] for column in table.columns}
+
+
 def _as_read(column: Column, scale: Any) -> tuple[exp.Expr, str]:
     """The value of a column as it is read, and its type in DuckDB."""
     value, kind = named(column.name), column.type_name
