@@ -25,9 +25,9 @@ from anondb.options import policy_of
 from anondb.owner import ledger, publications
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
-from anondb.policy import Workload
 from anondb.owner.targets import check_target
-from anondb.postgres.place import Place, database_of, is_url, target
+from anondb.policy import Workload
+from anondb.postgres.place import Place, database_of, target
 from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
 from anondb.release.objects import SchemaName, read_manifest
@@ -36,6 +36,8 @@ from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
+    import psycopg
+
     from anondb.owner.attack import Attack
     from anondb.owner.explain import Explanation
     from anondb.owner.publications import Publication
@@ -158,7 +160,7 @@ class Release:
 
     def publish(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | Place,
         *,
         replace: bool = False,
         allow_overlap: bool = False,
@@ -542,7 +544,7 @@ def _target(where: Any, analysts: Any, counters: Any, same_database: bool) -> st
     return named if isinstance(named, Place) else _path(named)
 
 
-def _path(location: str | os.PathLike[str]) -> str:
+def _path(location: Any) -> str:
     """The path as text.
 
     Raises:
@@ -566,7 +568,7 @@ def _check_not_a_source(target: str | os.PathLike[str], *sources: Any) -> None:
 
 
 def connect(
-    database: str | os.PathLike[str] | duckdb.DuckDBPyConnection = ":memory:",
+    database: str | os.PathLike[str] | duckdb.DuckDBPyConnection | psycopg.Connection[Any] = ":memory:",
     *,
     threads: int | None = None,
     memory_limit: str | None = None,
@@ -578,7 +580,8 @@ def connect(
     """Open a database for anonymization.
 
     Args:
-        database: a path, ``:memory:``, or a DuckDB connection, which is used without changing its settings.
+        database: a path, ``:memory:``, ``postgresql://HOST/DATABASE``, a DuckDB connection, which is used without changing
+            its settings, or one of psycopg: anondb connects itself as it did, and sees what is committed.
         threads, memory_limit: settings of a connection that anondb opens; refused for a connection passed in.
         read_only: open the file read-only (for verification).
         on_statement: called with the text of every SQL statement before it runs.
@@ -589,12 +592,13 @@ def connect(
         InputError: the file is not a DuckDB database, or an option does not apply.
         EngineError: the file is locked.
     """
-    if is_url(database):
+    place = database_of(database)
+    if place is not None:
         from anondb.postgres.owner import PostgresEngine
 
         return Database(
             PostgresEngine.connect(
-                database_of(database),
+                place,
                 threads=threads,
                 memory_limit=memory_limit,
                 read_only=read_only,

@@ -13,6 +13,7 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, is_binary, load
+from anondb.engine.elsewhere import is_url
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 
 FILE_SUFFIXES = (".dat", ".csv", ".parquet")
@@ -88,8 +89,8 @@ class QuerySource:
 
 
 def is_file(source: str) -> bool:
-    """Whether a SOURCE names a data file rather than a DuckDB database."""
-    return Path(source).suffix.lower() in FILE_SUFFIXES
+    """Whether a SOURCE names a data file rather than a database."""
+    return not is_url(source) and Path(source).suffix.lower() in FILE_SUFFIXES
 
 
 def is_frame(source: Any) -> bool:

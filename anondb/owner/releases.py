@@ -16,7 +16,7 @@ from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.models.named import model_of
-from anondb.owner import ledger, overlap, publications
+from anondb.owner import ledger, overlap, publications, targets
 from anondb.owner.accuracy import called, generalized_members, measure_on, measure_rules, queries_of
 from anondb.owner.publications import Intersection, Publication
 from anondb.policy import Policy, Workload
@@ -246,10 +246,7 @@ def publish_release(
     from anondb.promises.proof_pack import proof_directory, write_proof
     from anondb.promises.spec import Shown
 
-    if isinstance(path, Place) and proof is not None:
-        raise InputError(
-            "The proof reads a sealed file, not PostgreSQL.", code="bad_usage", hint="Publish to a file too, with the proof."
-        )
+    targets.check_proof(path, proof)
     catalog = current_catalog(engine)
     before = [] if engine.one_shot or not publications.publications(engine, catalog) else _earlier(engine, name)
     if before and not allow_overlap:
@@ -303,8 +300,6 @@ def seal(
     Raises:
         AnondbError: see ``publish_release``; nothing was written.
     """
-    from anondb.release.publish import publish
-
     catalog = current_catalog(engine)
     model = model_of(found.manifest)
     checked_with = ledger.knowledge_of(engine, catalog, found.manifest["release_id"]) if known is None else known
@@ -316,12 +311,7 @@ def seal(
             if not verify_release(sealed, sealed_schema, model, kind=found.kind, knowledge=checked_with).verified:
                 raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
-    if isinstance(path, Place):
-        from anondb.postgres.publish import publish as publish_there
-
-        file = publish_there(engine, found.schema, path, kind=found.kind, replace=replace, check=check, verified=verified)
-    else:
-        file = publish(engine, found.schema, path, kind=found.kind, replace=replace, check=check, verified=verified)
+    file = targets.publish(engine, found.schema, path, found.kind, replace=replace, check=check, verified=verified)
     if not engine.one_shot:
         smallest = [i.smallest for i in intersections if i.smallest is not None]
         publications.record_publication(

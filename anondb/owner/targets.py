@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.postgres.place import Place, target
 from anondb.release import paths
+from anondb.release.objects import Kind, SchemaName
+
+if TYPE_CHECKING:
+    from anondb.release.publish import PublishedFile
 
 OPTIONS = ("analysts", "counters", "same_database")  # of a publication in PostgreSQL
 
@@ -25,6 +29,27 @@ def check_target(engine: DuckDBEngine, where: Any, replace: bool) -> None:
         check_place(engine, where, replace)
     else:
         paths.check_target(engine, where, replace)
+
+
+def publish(engine: DuckDBEngine, schema: SchemaName, where: str | Place, kind: Kind, **options: Any) -> PublishedFile:
+    """Seal a release into a file or a schema of PostgreSQL; the options are those of ``release.publish.publish``."""
+    if isinstance(where, Place):
+        from anondb.postgres.publish import publish as publish_there
+
+        return publish_there(engine, schema, where, kind=kind, **options)
+    from anondb.release.publish import publish as publish_file
+
+    return publish_file(engine, schema, where, kind=kind, **options)
+
+
+def check_proof(where: str | Place, proof: str | None) -> None:
+    """Refuse a proof of a release in PostgreSQL: its SQL reads a file of DuckDB."""
+    if isinstance(where, Place) and proof is not None:
+        raise InputError(
+            "The proof reads a sealed file, not PostgreSQL.",
+            code="bad_usage",
+            hint="Publish to a file too, with the proof.",
+        )
 
 
 def target_of(options: Mapping[str, Any]) -> Any:

@@ -17,6 +17,7 @@ from anondb.data.sources import FILE_SUFFIXES, resolve_table
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
+from anondb.engine.elsewhere import is_url
 from anondb.errors import AnondbError, InputError
 from anondb.models.named import parameters_of
 from anondb.owner import ledger, overlap
@@ -27,7 +28,7 @@ from anondb.owner.view_check import by_transaction, check_release, images_of
 from anondb.owner.view_results import Created, Dropped, Refreshed, Shown
 from anondb.policy import Policy
 from anondb.postgres.local import at_hand
-from anondb.postgres.place import Place, is_url
+from anondb.postgres.place import Place
 from anondb.release.objects import find_schema, read_manifest, release_schema
 from anondb.release.publish import PublishedFile
 from anondb.release.reader import read_sealed_manifest

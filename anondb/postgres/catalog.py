@@ -8,17 +8,16 @@ PostgreSQL prints them.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
 from anondb.errors import InputError
-from anondb.postgres.definitions import comments, definitions
-from anondb.postgres.place import Place
+from anondb.postgres.definitions import comments, definitions, relation_comments
 from anondb.postgres.server import Server
 from anondb.postgres.tables import creation
 from anondb.release.catalog import Finding
-from anondb.release.objects import Kind
+from anondb.release.objects import MANIFEST, Kind
 
 TEMPORARY = "pg_temp"
 _REFERENCE = "reference"
@@ -54,24 +53,25 @@ def check_reference(server: Server) -> None:
         )
 
 
-def table_findings(server: Server, place: Place, namespace: int, tables: Mapping[str, Mapping[str, str]]) -> list[Finding]:
-    """The differences of these tables alone, before any is read: rules, policies and the like would run then."""
-    there = {e: texts for e, texts in _listing(server, namespace).items() if _belongs(e[1], tables)}
+def manifest_findings(server: Server, namespace: int) -> list[Finding]:
+    """The differences of the manifest alone, before it is read: rules, policies and the like would run then."""
+    entries = _listing(server, namespace).items()
+    there = {entry: details for entry, details in entries if _is_of(entry[1], "manifest")}
     with _undone(server):
-        server.run_all(_tables(tables), "making empty tables")
+        server.run(creation(TEMPORARY, "manifest", MANIFEST, temporary=True), "making an empty table")
+        server.run_all(relation_comments(TEMPORARY, "manifest", MANIFEST), "making an empty table")
         wanted = _listing(server, _temporary(server))
     return _differences(there, wanted)
 
 
-def schema_findings(server: Server, place: Place, namespace: int, kind: Kind) -> list[Finding]:
+def schema_findings(server: Server, schema: str, namespace: int, kind: Kind) -> list[Finding]:
     """The differences of a schema from a release of this kind. Call it inside a transaction."""
-    assert place.schema is not None
-    there = {**_listing(server, namespace), **_texts(server, namespace, place.schema)}
+    there = {**_listing(server, namespace), **_texts(server, namespace, schema)}
     with _undone(server):
         server.run_all(release_statements(TEMPORARY, kind), "making an empty release")
         own = _temporary(server)
         wanted = {**_listing(server, own), **_texts(server, own, TEMPORARY)}
-    return _differences(there, wanted) + _schema_comment(server, place.schema)
+    return _differences(there, wanted) + _schema_comment(server, schema)
 
 
 def grant_findings(server: Server, namespace: int) -> list[Finding]:
@@ -84,16 +84,10 @@ def grant_findings(server: Server, namespace: int) -> list[Finding]:
 
 def release_statements(schema: str, kind: Kind) -> Iterator[exp.Expr | str]:
     """The statements that make an empty release: tables, views, functions and comments."""
-    if schema == TEMPORARY:
-        yield from _tables(kind.tables)
-    else:
-        yield from (creation(schema, name, columns) for name, columns in kind.tables.items())
+    temporary = schema == TEMPORARY
+    yield from (creation(schema, name, columns, temporary=temporary) for name, columns in kind.tables.items())
     yield from definitions(schema, kind)
     yield from comments(schema, kind)
-
-
-def _tables(tables: Mapping[str, Mapping[str, str]]) -> Iterable[exp.Create]:
-    return [creation(TEMPORARY, name, columns, temporary=True) for name, columns in tables.items()]
 
 
 @contextlib.contextmanager
@@ -104,6 +98,7 @@ def _undone(server: Server) -> Iterator[None]:
         yield
     finally:
         server.run(f"ROLLBACK TO SAVEPOINT {_REFERENCE}", "savepoint")
+        server.run(f"RELEASE SAVEPOINT {_REFERENCE}", "savepoint")  # blocks may be nested
 
 
 def _temporary(server: Server) -> int:
@@ -111,9 +106,9 @@ def _temporary(server: Server) -> int:
     return int(server.rows(exp.select(number), "the temporary schema").to_pydict()["namespace"][0])
 
 
-def _belongs(name: str, tables: Mapping[str, Mapping[str, str]]) -> bool:
-    """Whether an entry of the listing is of one of the tables, or may be."""
-    return any(name == table or name.startswith(f"{table} ") or name.endswith(f" of {table}") for table in tables)
+def _is_of(name: str, table: str) -> bool:
+    """Whether an entry of the listing is of a table, or may be."""
+    return name == table or name.startswith(f"{table} ") or name.endswith(f" of {table}")
 
 
 def _listing(server: Server, namespace: int) -> dict[Entry, list[str]]:
@@ -139,7 +134,9 @@ def _texts(server: Server, namespace: int, schema: str) -> dict[Entry, list[str]
         for kind, name, oid in zip(*rows.values(), strict=True):
             function = {"view": "pg_get_viewdef", "function": "pg_get_function_sqlbody"}[kind]
             number = exp.cast(exp.convert(oid), exp.DataType.build("pg_catalog.oid", dialect="postgres", udt=True))
-            printed = exp.Dot(this=exp.to_identifier("pg_catalog"), expression=exp.Anonymous(this=function, expressions=[number]))
+            printed = exp.Dot(
+                this=exp.to_identifier("pg_catalog"), expression=exp.Anonymous(this=function, expressions=[number])
+            )
             text = server.rows(exp.select(printed.as_("text")), "the text of an object").to_pydict()["text"][0]
             listing.setdefault((f"text of the {kind}", name), []).append(str(text))
     return {entry: sorted(texts) for entry, texts in listing.items()}
@@ -149,7 +146,9 @@ def _differences(there: Listing, wanted: Listing) -> list[Finding]:
     """Unexpected and missing objects, and details that differ from anondb's."""
     what = [f"not allowed: {_described(one)}" for one in sorted(there.keys() - wanted.keys())]
     what += [f"missing: {_described(one)}" for one in sorted(wanted.keys() - there.keys())]
-    what += [f"not anondb's: {_described(one)}" for one in sorted(there.keys() & wanted.keys()) if there[one] != wanted[one]]
+    what += [
+        f"not anondb's: {_described(one)}" for one in sorted(there.keys() & wanted.keys()) if there[one] != wanted[one]
+    ]
     return [Finding("catalog", words) for words in what]
 
 

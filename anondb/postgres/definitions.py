@@ -6,7 +6,7 @@ as trees (BEGIN ATOMIC): their names are bound when they are made, and no tempor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sqlglot import exp
 
@@ -89,9 +89,7 @@ def _bounds(schema: str, kind: Kind) -> exp.Query:
     return _converted(body)
 
 
-def _function(
-    schema: str, name: str, arguments: Mapping[str, str], returns: Mapping[str, str], body: exp.Query
-) -> str:
+def _function(schema: str, name: str, arguments: Mapping[str, str], returns: Mapping[str, str], body: exp.Query) -> str:
     """The statement that makes a function, which runs with the rights of its owner.
 
     All arguments but the first are NULL unless they are stated.
@@ -105,7 +103,9 @@ def _function(
     properties: list[exp.Expr] = [
         exp.ReturnsProperty(this=columns, is_table=True),
         exp.LanguageProperty(this=exp.var("sql")),
-        exp.StabilityProperty(this=exp.Literal.string("STABLE SECURITY DEFINER")),  # sqlglot writes "SQL SECURITY" for MySQL
+        exp.StabilityProperty(
+            this=exp.Literal.string("STABLE SECURITY DEFINER")
+        ),  # sqlglot writes "SQL SECURITY" for MySQL
         exp.SetConfigProperty(this=exp.Set(expressions=[exp.SetItem(this=path)])),
     ]
     signature = exp.UserDefinedFunction(this=place(schema, name), expressions=listed, wrapped=True)
@@ -120,18 +120,28 @@ def _field(name: str, kind: str, constraints: list[exp.ColumnConstraint] | None 
 
 def comments(schema: str, kind: Kind) -> Iterator[exp.Comment]:
     """The statements that comment the objects of a release and their columns; the texts are fixed."""
-    for of_kind, names in (("TABLE", kind.tables), ("VIEW", kind.views), ("FUNCTION", kind.macros)):
-        for name in names:
-            words = exp.Literal.string(_COMMENTS.get(name, OBJECT_COMMENTS[name]))
-            yield exp.Comment(this=place(schema, name), kind=of_kind, expression=words)
-    for name, columns in (*kind.tables.items(), *kind.views.items()):
-        for column in columns:
-            where = exp.Column(
-                this=exp.to_identifier(column, quoted=True),
-                table=exp.to_identifier(name, quoted=True),
-                db=exp.to_identifier(schema, quoted=True),
-            )
-            yield exp.Comment(this=where, kind="COLUMN", expression=exp.Literal.string(column_comment(name, column)))
+    for name, columns in kind.tables.items():
+        yield from relation_comments(schema, name, columns)
+    for name, columns in kind.views.items():
+        yield from relation_comments(schema, name, columns, "VIEW")
+    yield from (_comment("FUNCTION", schema, name) for name in kind.macros)
+
+
+def relation_comments(schema: str, name: str, columns: Iterable[str], kind: str = "TABLE") -> Iterator[exp.Comment]:
+    """The statements that comment a table or a view, and its columns."""
+    yield _comment(kind, schema, name)
+    for column in columns:
+        where = exp.Column(
+            this=exp.to_identifier(column, quoted=True),
+            table=exp.to_identifier(name, quoted=True),
+            db=exp.to_identifier(schema, quoted=True),
+        )
+        yield exp.Comment(this=where, kind="COLUMN", expression=exp.Literal.string(column_comment(name, column)))
+
+
+def _comment(kind: str, schema: str, name: str) -> exp.Comment:
+    words = exp.Literal.string(_COMMENTS.get(name, OBJECT_COMMENTS[name]))
+    return exp.Comment(this=place(schema, name), kind=kind, expression=words)
 
 
 # ---------------------------------------------------------------------- DuckDB's functions in PostgreSQL
@@ -162,7 +172,9 @@ def _convert(node: exp.Expr) -> exp.Expr:
         return _length(node.this)
     if isinstance(node, exp.ArraySort) and isinstance(node.this, exp.ArrayAgg):
         listed = node.this.this
-        return exp.ArrayAgg(this=exp.Order(this=listed, expressions=[exp.Ordered(this=listed.copy(), nulls_first=False)]))
+        return exp.ArrayAgg(
+            this=exp.Order(this=listed, expressions=[exp.Ordered(this=listed.copy(), nulls_first=False)])
+        )
     if isinstance(node, exp.Anonymous):
         return _called(node)
     return node
@@ -177,7 +189,9 @@ def _called(node: exp.Anonymous) -> exp.Expr:
         return exp.cast(exp.Anonymous(this="concat", expressions=values), "BOOLEAN")
     if name == "epoch_us":
         seconds = exp.Extract(this=exp.var("EPOCH"), expression=values[0])
-        return exp.cast(exp.Mul(this=seconds, expression=exp.convert(1_000_000)), "DOUBLE PRECISION", dialect="postgres")
+        return exp.cast(
+            exp.Mul(this=seconds, expression=exp.convert(1_000_000)), "DOUBLE PRECISION", dialect="postgres"
+        )
     return node
 
 
@@ -187,7 +201,9 @@ def _length(listed: exp.Expr) -> exp.Expr:
         return exp.Anonymous(this="cardinality", expressions=[listed])
     each = exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier("label")])
     elements = exp.Unnest(expressions=[listed.this], alias=each)
-    return exp.select(exp.Count(this=exp.Distinct(expressions=[exp.column("label", "listed")]))).from_(elements).subquery()
+    return (
+        exp.select(exp.Count(this=exp.Distinct(expressions=[exp.column("label", "listed")]))).from_(elements).subquery()
+    )
 
 
 def _is_product(node: exp.Expr) -> bool:
@@ -204,7 +220,9 @@ def _product(call: exp.Expr, condition: exp.Expr | None = None) -> exp.Expr:
         return aggregate if condition is None else exp.Filter(this=aggregate, expression=condition.copy())
 
     logarithm = exp.Ln(this=exp.Nullif(this=factor.copy(), expression=exp.convert(0)))
-    ordered = logarithm if order is None else exp.Order(this=logarithm, expressions=[o.copy() for o in order.expressions])
+    ordered = (
+        logarithm if order is None else exp.Order(this=logarithm, expressions=[o.copy() for o in order.expressions])
+    )
     nothing = exp.EQ(this=only(exp.Min(this=factor.copy())), expression=exp.convert(0))
     total = exp.Exp(this=only(exp.Sum(this=ordered)))
     zero = exp.cast(exp.convert(0), "DOUBLE PRECISION", dialect="postgres")

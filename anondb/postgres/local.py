@@ -13,16 +13,17 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
+from anondb.engine.elsewhere import is_url
 from anondb.engine.spill import private_directory
 from anondb.errors import InputError
-from anondb.postgres.catalog import check_reference, grant_findings, namespace_of, schema_findings, table_findings
-from anondb.postgres.place import Place, is_url, release_of
+from anondb.postgres.catalog import check_reference, grant_findings, manifest_findings, namespace_of, schema_findings
+from anondb.postgres.place import Place, release_of
 from anondb.postgres.server import Server
 from anondb.postgres.tables import SourceTable, declared_types, named, place, reading, source_tables
 from anondb.release.catalog import MOST_KEYS, Finding
 from anondb.release.conditions import released_attributes
 from anondb.release.inspect import Inspection, inspect
-from anondb.release.objects import ANATOMY, MANIFEST, RECORDS, Kind, kind_of_rows, layout_of, relational_kind
+from anondb.release.objects import ANATOMY, RECORDS, Kind, kind_of_rows, layout_of, relational_kind
 from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
 
 Said = Callable[[str], None] | None
@@ -66,10 +67,13 @@ def inspect_release(url: str) -> Inspection:
     with _directory() as directory:
         copied = copy(place, directory)
         if copied.file is None:
-            return Inspection(Path(place.shown), {}, {"release": place.shown}, copied.findings)
+            return Inspection(Path(str(place.schema)), {}, {"release": place.shown}, copied.findings)
         inspection = inspect(copied.file)
-    figures = {"release": place.shown, **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")}}
-    return replace(inspection, figures=figures, findings=(*copied.findings, *inspection.findings))
+    figures = {
+        "release": place.shown,
+        **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")},
+    }
+    return replace(inspection, path=Path(str(place.schema)), figures=figures, findings=(*copied.findings, *inspection.findings))
 
 
 @contextlib.contextmanager
@@ -105,7 +109,7 @@ def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
 
 def checked_kind(server: Server, where: Place, namespace: int) -> tuple[Kind | None, dict[str, str], list[Finding]]:
     """The kind of a release, its manifest, and the findings; no kind if there is no manifest of a release."""
-    wrong = table_findings(server, where, namespace, {"manifest": MANIFEST})
+    wrong = manifest_findings(server, namespace)
     if wrong:
         return None, {}, wrong
     manifest = _manifest(server, where)
@@ -113,7 +117,7 @@ def checked_kind(server: Server, where: Place, namespace: int) -> tuple[Kind | N
     if kind is None or "release_id" not in manifest:
         return None, manifest, [Finding("catalog", "the manifest is of no kind of release that is known")]
     both = [kind] if kind is ANATOMY else [replace(kind, local=local) for local in (False, True)]
-    findings = min((schema_findings(server, where, namespace, one) for one in both), key=len)
+    findings = min((schema_findings(server, str(where.schema), namespace, one) for one in both), key=len)
     return kind, manifest, findings + grant_findings(server, namespace)
 
 

@@ -11,16 +11,15 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.elsewhere import Name
-from anondb.errors import AnondbError, EngineError, InputError
+from anondb.errors import EngineError, InputError
+from anondb.postgres.fetched import LEDGER, Fetched, duckdb_table, folded, is_owners, tables_of
 from anondb.postgres.place import Place, check_name
 from anondb.postgres.server import Server
 from anondb.postgres.tables import (
-    COLLATED,
     SourceTable,
     creation,
     place,
@@ -32,7 +31,6 @@ from anondb.postgres.tables import (
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.objects import ROW_ORDER, SchemaName, read_release
 
-LEDGER = "anondb"
 _BEFORE = "anondb_before"  # the ledger as it was fetched
 _STATE = "state"
 CATALOG = "memory"
@@ -42,9 +40,10 @@ _MAIN = "main"
 class PostgresEngine(DuckDBEngine):
     """DuckDB in memory on a database of PostgreSQL. ``connect`` opens one."""
 
+    runs_sql = False
     server: Server
     read_only: bool
-    _fetched: _Fetched
+    _fetched: Fetched
 
     @classmethod
     def connect(
@@ -75,7 +74,7 @@ class PostgresEngine(DuckDBEngine):
             server.close()
             raise
         assert isinstance(engine, cls)
-        engine.one_shot, engine.server, engine.read_only, engine._fetched = False, server, read_only, _Fetched()
+        engine.one_shot, engine.server, engine.read_only, engine._fetched = False, server, read_only, Fetched()
         try:
             engine._set_path(server.path)
             with engine.transaction():
@@ -144,11 +143,11 @@ class PostgresEngine(DuckDBEngine):
                 tables = source_tables(self.server, wanted=name.lower())
             for table in tables:
                 known = (table.schema, table.name) in self._fetched.sources
-                if not known and _is_owners(table) and (schema or table.schema).lower() == table.schema.lower():
+                if not known and is_owners(table) and (schema or table.schema).lower() == table.schema.lower():
                     self._make_stub(table)
 
     def _make_stub(self, table: SourceTable) -> None:
-        clash = [s for s in self._fetched.sources if _folded(*s) == _folded(table.schema, table.name)]
+        clash = [s for s in self._fetched.sources if folded(*s) == folded(table.schema, table.name)]
         if clash:
             raise InputError(
                 f"Names of schemas or tables like {table.schema}.{table.name} differ by case only.",
@@ -158,13 +157,18 @@ class PostgresEngine(DuckDBEngine):
         self._make_schema(table.schema)
         with self._reading():
             types = reading(self.server, table).types
-        self.run(_duckdb_table(Table(CATALOG, table.schema, table.name), types), "making an empty table")
+        self.run(duckdb_table(Table(CATALOG, table.schema, table.name), types), "making an empty table")
         self._fetched.sources[table.schema, table.name] = table
+
+    def know(self, query: exp.Query) -> None:
+        """Make empty tables here for the owner's tables that a query names."""
+        for node in tables_of(query):
+            self.look_up([(node.catalog or None, node.db or None, node.name)])
 
     def at_hand(self, query: exp.Query) -> None:
         """Fetch the rows of the owner's tables that a query names."""
-        for node in _tables_of(query):
-            self.look_up([(node.catalog or None, node.db or None, node.name)])
+        self.know(query)
+        for node in tables_of(query):
             for table in self._meant(node.db.lower(), node.name.lower()):
                 if (table.schema, table.name) not in self._fetched.filled:
                     self._fetch_rows(table)
@@ -226,7 +230,9 @@ class PostgresEngine(DuckDBEngine):
             if brought is not None and self._stored_id(name) != brought:
                 self._drop_schema(name)
                 brought = None
-            if brought is None and not any(n.casefold() == name.casefold() for n in self._fetched.releases if n != name):
+            if brought is None and not any(
+                n.casefold() == name.casefold() for n in self._fetched.releases if n != name
+            ):
                 self._make_schema(name)
                 self._fetched.releases[name] = None
 
@@ -262,7 +268,7 @@ class PostgresEngine(DuckDBEngine):
         """Make a table that anondb wrote here, with its rows in their order."""
         how = reading(self.server, table, stored_order=True)
         target = Table(CATALOG, schema, table.name)
-        self.run(_duckdb_table(target, dict(how.types)), "making a table")
+        self.run(duckdb_table(target, dict(how.types)), "making a table")
         self._take(how.query, target, dict(how.types), "fetching what anondb wrote")
 
     def open_schema(self, name: str) -> None:
@@ -381,67 +387,3 @@ class PostgresEngine(DuckDBEngine):
     def _columns(self, schema: str) -> list[tuple[str, str, str]]:
         rows = self.query("release/columns", catalog_name=CATALOG, schema=schema)
         return list(zip(*(column.tolist() for column in rows.values()), strict=True))
-
-
-class _Fetched:
-    """What is here of the database of PostgreSQL.
-
-    Attributes:
-        version: the version of the ledger; None without a ledger.
-        releases: the schemas of releases, each with the number of the release that is here, if it is.
-        sources, filled: the tables of the owner that are here, and those with their rows.
-        inside: whether a transaction is open.
-    """
-
-    def __init__(self) -> None:
-        self.version: str | None = ""  # not asked yet
-        self.releases: dict[str, str | None] = {}
-        self.sources: dict[tuple[str, str], SourceTable] = {}
-        self.filled: set[tuple[str, str]] = set()
-        self.inside = False
-
-    def copy(self) -> _Fetched:
-        """A copy, for a transaction that may fail."""
-        twin = _Fetched()
-        twin.version, twin.releases = self.version, dict(self.releases)
-        twin.sources, twin.filled = dict(self.sources), set(self.filled)
-        return twin
-
-
-def _is_owners(table: SourceTable) -> bool:
-    """Whether a table is one of the owner's, not of the ledger or a release."""
-    return table.schema != LEDGER and not table.schema.lower().startswith("release_")
-
-
-def _folded(schema: str, name: str) -> tuple[str, str]:
-    return schema.lower(), name.lower()
-
-
-def _tables_of(query: exp.Query) -> list[exp.Table]:
-    """The tables that a query names, also one that is only a text.
-
-    Raises:
-        InputError: ``bad_sql``: the text cannot be parsed.
-    """
-    trees: list[exp.Expr] = [query]
-    for text in query.find_all(exp.Var):
-        if isinstance(text.parent, exp.Subquery):
-            try:
-                trees.append(sqlglot.parse_one(text.name, dialect="duckdb"))
-            except sqlglot.errors.SqlglotError:
-                raise InputError(
-                    "The tables of the query cannot be found.", code="bad_sql", hint="Make it a view in PostgreSQL, and use that."
-                ) from None
-    return [t for tree in trees for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
-
-
-def _duckdb_table(table: Table, types: dict[str, str]) -> exp.Create:
-    """The statement that makes a table here."""
-    fields = []
-    for name, kind in types.items():
-        collated = kind == COLLATED
-        constraint = exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=exp.var("nocase")))
-        made = exp.DataType.build("VARCHAR" if collated else kind, dialect="duckdb")
-        identifier = exp.to_identifier(name, quoted=True)
-        fields.append(exp.ColumnDef(this=identifier, kind=made, constraints=[constraint] if collated else []))
-    return exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE")

@@ -6,16 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
+from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
 
-_SCHEMES = ("postgresql", "postgres")
 _MOST_BYTES = 63  # PostgreSQL cuts longer names off
 _REFUSED = ("options", "client_encoding", "dbname")  # anondb sets the first two
-
-
-def is_url(source: Any) -> bool:
-    """Whether a source or a target is a URL of PostgreSQL."""
-    return isinstance(source, str) and source.partition("://")[0].lower() in _SCHEMES and "://" in source
 
 
 @dataclass(frozen=True)
@@ -62,13 +57,17 @@ class Place:
         return ":" in user or any(name in ("password", "sslpassword") for name, _ in self.settings)
 
 
-def database_of(url: str) -> Place:
-    """The database that a URL names: ``postgresql://HOST/DATABASE``.
+def database_of(database: Any) -> Place | None:
+    """The database that a URL ``postgresql://HOST/DATABASE`` or a connection of psycopg names; None for anything else.
 
     Raises:
-        InputError: ``bad_url``.
+        InputError: ``bad_url``; ``transaction_open``: the connection has a transaction open.
     """
-    place = place_of(url)
+    if type(database).__module__.partition(".")[0] == "psycopg" and hasattr(database, "info"):
+        return _of_connection(database.info)
+    if not is_url(database):
+        return None
+    place = place_of(database)
     if place.schema is not None:
         raise InputError(
             "The URL of a raw database is postgresql://HOST/DATABASE.",
@@ -76,6 +75,19 @@ def database_of(url: str) -> Place:
             hint="Name tables as SCHEMA.TABLE with --transactions.",
         )
     return place
+
+
+def _of_connection(info: Any) -> Place:
+    """The database of a connection of psycopg, and how it was reached."""
+    if info.transaction_status != 0:
+        raise InputError(
+            "The connection has a transaction open, of which anondb would see nothing.",
+            code="transaction_open",
+            hint="COMMIT or ROLLBACK it first.",
+        )
+    settings = {"host": info.host, "port": str(info.port), **info.get_parameters(), "password": info.password}
+    kept = tuple((name, str(value)) for name, value in settings.items() if value and name not in _REFUSED)
+    return Place("postgresql://", info.dbname, None, kept)
 
 
 def release_of(url: str) -> Place:
@@ -112,7 +124,9 @@ def place_of(url: str) -> Place:
     for name in names:
         check_name(name)
     schema = names[1] if len(names) == 2 else None
-    if schema is not None and (schema.lower().startswith("pg_") or schema in ("information_schema", "public", "anondb")):
+    if schema is not None and (
+        schema.lower().startswith("pg_") or schema in ("information_schema", "public", "anondb")
+    ):
         raise InputError(
             f"A release cannot have the schema {schema!r}.", code="bad_name", hint="Give it a schema of its own."
         )
@@ -136,9 +150,7 @@ def check_name(name: str) -> str:
     return name
 
 
-def target(
-    where: Any, analysts: Any = None, counters: Any = None, same_database: bool = False
-) -> Any:
+def target(where: Any, analysts: Any = None, counters: Any = None, same_database: bool = False) -> Any:
     """The place of a publication: a ``Place`` for a URL; a path is returned as it is.
 
     Args:
@@ -156,7 +168,9 @@ def target(
         return replace(place, analysts=_roles(analysts), counters=_roles(counters), same_database=same_database)
     if analysts or counters or same_database:
         raise InputError(
-            "Roles go with a release in PostgreSQL.", code="bad_usage", hint="Publish to postgresql://HOST/DATABASE/SCHEMA."
+            "Roles go with a release in PostgreSQL.",
+            code="bad_usage",
+            hint="Publish to postgresql://HOST/DATABASE/SCHEMA.",
         )
     return where
 

@@ -1,8 +1,8 @@
 """Publish a release into a schema of PostgreSQL, in one transaction with its grants.
 
 The release is sealed into a private file first, as for any publication: with fresh keyed numbers, by a clean process, and
-verified. The rows of that file go to PostgreSQL, sorted, by COPY; views, functions, comments and grants follow; the schema is
-compared with what anondb writes, and its rows are read back. The transaction commits after the owner's, whose ledger then
+verified. The rows of that file go to PostgreSQL, sorted, by COPY; views, functions, comments and grants follow. The schema
+is compared with what anondb writes, and its rows are read back. The transaction commits after the owner's, whose ledger then
 knows the release: no reader ever sees one that the ledger does not know.
 """
 
@@ -66,7 +66,8 @@ def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) ->
     both = set(where.analysts) & set(where.counters)
     if both:
         raise InputError(
-            f"Roles that read the release need no right to count beside it: {quote_list(sorted(both))}.", code="bad_role"
+            f"Roles that read the release need no right to count beside it: {quote_list(sorted(both))}.",
+            code="bad_role",
         )
     if not where.same_database and isinstance(engine, PostgresEngine) and _instance(engine.server) == _instance(server):
         raise InputError(
@@ -91,7 +92,9 @@ def _check_role(server: Server, role: str) -> None:
     facts = server.query("postgres/roles", role_name=role)
     if not facts["powerful"]:
         raise InputError(
-            f"There is no role {role!r}.", code="no_such_role", hint="An administrator makes it: CREATE ROLE name NOLOGIN."
+            f"There is no role {role!r}.",
+            code="no_such_role",
+            hint="An administrator makes it: CREATE ROLE name NOLOGIN.",
         )
     reason = None
     if facts["powerful"][0]:
@@ -101,7 +104,9 @@ def _check_role(server: Server, role: str) -> None:
     elif facts["member_of"][0]:
         reason = f"it is a member of {facts['member_of'][0]}"
     if reason is not None:
-        raise InputError(f"The role {role!r} cannot be one of analysts: {reason}.", code="bad_role", hint="Use another role.")
+        raise InputError(
+            f"The role {role!r} cannot be one of analysts: {reason}.", code="bad_role", hint="Use another role."
+        )
 
 
 def _remarks(engine: DuckDBEngine, server: Server, where: Place) -> tuple[str, ...]:
@@ -113,15 +118,21 @@ def _remarks(engine: DuckDBEngine, server: Server, where: Place) -> tuple[str, .
             " server touched: DROP EXTENSION pg_stat_statements there."
         )
     for role in (*where.analysts, *where.counters):
-        if not server.query("postgres/roles", role_name=role)["connects"][0]:
-            remarks.append(f"The role {role!r} may not connect to the database: GRANT CONNECT ON DATABASE name TO role.")
-        if isinstance(engine, PostgresEngine) and not where.same_database:
-            if any(engine.server.query("postgres/roles", role_name=role)["connects"]):
-                remarks.append(
-                    f"The role {role!r} may connect to the raw database, and see its catalog:"
-                    " REVOKE CONNECT ON DATABASE name FROM PUBLIC."
-                )
+        if not _connects(server, role):
+            remarks.append(
+                f"The role {role!r} may not connect to the database: GRANT CONNECT ON DATABASE name TO role."
+            )
+        if isinstance(engine, PostgresEngine) and not where.same_database and _connects(engine.server, role):
+            remarks.append(
+                f"The role {role!r} may connect to the raw database, and see its catalog:"
+                " REVOKE CONNECT ON DATABASE name FROM PUBLIC."
+            )
     return tuple(remarks)
+
+
+def _connects(server: Server, role: str) -> bool:
+    """Whether there is a role that may connect to the database."""
+    return any(server.query("postgres/roles", role_name=role)["connects"])
 
 
 def publish(
@@ -204,10 +215,12 @@ def _check_written(
 ) -> None:
     """Compare the schema with what anondb writes, its rights with those that were asked for, and its rows with the sealed
     file, byte for byte."""
-    findings = schema_findings(server, where, namespace, kind)
+    findings = schema_findings(server, str(where.schema), namespace, kind)
     if findings:
-        raise InternalError(f"The schema of the release has {len(findings)} objects or texts too many, too few, or others.")
-    rights = {role: "SELECT" for role in where.analysts} | {role: "EXECUTE" for role in where.counters}
+        raise InternalError(
+            f"The schema of the release has {len(findings)} objects or texts too many, too few, or others."
+        )
+    rights = dict.fromkeys(where.analysts, "SELECT") | dict.fromkeys(where.counters, "EXECUTE")
     for grantee, privilege in _rights(server, namespace):
         if rights.get(grantee) != "SELECT" and (grantee not in rights or privilege == "SELECT"):
             raise InputError(
@@ -247,13 +260,17 @@ def _remove(server: Server, where: Place, namespace: int) -> None:
 def _grants(where: Place, kind: Kind) -> list[exp.Expr]:
     """The statements that grant the rights of readers, and of roles that may only call ``count_bounds``."""
     schema = str(where.schema)
-    nobody: list[exp.Expr] = [_right(exp.Revoke, "EXECUTE", "FUNCTION", place(schema, f), "PUBLIC") for f in kind.macros]
+    nobody: list[exp.Expr] = [
+        _right(exp.Revoke, "EXECUTE", "FUNCTION", place(schema, f), "PUBLIC") for f in kind.macros
+    ]
     usable = exp.Table(this=exp.to_identifier(schema, quoted=True))
     for role in (*where.analysts, *where.counters):
         nobody.append(_right(exp.Grant, "USAGE", "SCHEMA", usable, role))
         nobody.append(_right(exp.Grant, "EXECUTE", "FUNCTION", place(schema, "count_bounds"), role))
     for role in where.analysts:
-        nobody += [_right(exp.Grant, "SELECT", "TABLE", place(schema, name), role) for name in (*kind.tables, *kind.views)]
+        nobody += [
+            _right(exp.Grant, "SELECT", "TABLE", place(schema, name), role) for name in (*kind.tables, *kind.views)
+        ]
         more = [name for name in kind.macros if name != "count_bounds"]
         nobody += [_right(exp.Grant, "EXECUTE", "FUNCTION", place(schema, name), role) for name in more]
     return nobody

@@ -85,14 +85,14 @@ class Server:
         self.place = place
         self._on_statement = on_statement
         self._failure, connect = _driver()
+        failure: AnondbError | None = None
         try:
             self._connection = connect(place.uri, autocommit=True)
         except self._failure as error:
             failure = _typed(error, f"connecting to {place.shown}", connecting=True)
-        else:
-            failure = None
-        if failure is not None:
+        if failure is not None:  # raised here, without PostgreSQL's error as its context
             raise failure
+        self.version, self.path = 0, tuple[str, ...]()
         try:
             facts = self.query("postgres/session")
             self.version, encoding = int(facts["version"][0]), str(facts["encoding"][0])
@@ -145,7 +145,12 @@ class Server:
     def rows(self, query: exp.Query, what: str) -> pa.Table:
         """The rows of a query, as an Arrow table."""
         text = text_of(query)
-        return self._run(text, what, lambda cursor: cursor.execute(text) and None or cursor.fetch_arrow_table())
+
+        def fetched(cursor: Any) -> pa.Table:
+            cursor.execute(text)
+            return cursor.fetch_arrow_table()
+
+        return self._run(text, what, fetched)
 
     def query(self, name: str, **values: Any) -> dict[str, list[Any]]:
         """The columns of a named query on the catalog; the values are names, never data."""

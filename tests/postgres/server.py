@@ -41,7 +41,11 @@ def installed() -> Path | None:
     """The newest installed server with contrib modules, in Debian's folders."""
     modules = Path("/usr/share/postgresql")
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name))
-    wanted = [p for p in places if (p / "initdb").is_file() and (modules / p.parent.name / "extension/citext.control").exists()]
+    wanted = [
+        p
+        for p in places
+        if (p / "initdb").is_file() and (modules / p.parent.name / "extension/citext.control").exists()
+    ]
     return wanted[-1] if wanted else None
 
 

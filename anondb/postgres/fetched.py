@@ -1,0 +1,81 @@
+"""What an engine on PostgreSQL has here, and the names and tables of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sqlglot
+from sqlglot import exp
+
+from anondb.engine import Table
+from anondb.errors import InputError
+from anondb.postgres.tables import COLLATED, SourceTable
+
+LEDGER = "anondb"
+
+
+class Fetched:
+    """What is here of the database of PostgreSQL.
+
+    Attributes:
+        version: the version of the ledger; None without a ledger.
+        releases: the schemas of releases, each with the number of the release that is here, if it is.
+        sources, filled: the tables of the owner that are here, and those with their rows.
+        inside: whether a transaction is open.
+    """
+
+    def __init__(self) -> None:
+        self.version: str | None = ""  # not asked yet
+        self.releases: dict[str, str | None] = {}
+        self.sources: dict[tuple[str, str], SourceTable] = {}
+        self.filled: set[tuple[str, str]] = set()
+        self.inside = False
+
+    def copy(self) -> Fetched:
+        """A copy, for a transaction that may fail."""
+        twin = Fetched()
+        twin.version, twin.releases = self.version, dict(self.releases)
+        twin.sources, twin.filled = dict(self.sources), set(self.filled)
+        return twin
+
+
+def is_owners(table: SourceTable) -> bool:
+    """Whether a table is one of the owner's, not of the ledger or a release."""
+    return table.schema != LEDGER and not table.schema.lower().startswith("release_")
+
+
+def folded(schema: str, name: str) -> tuple[str, str]:
+    """The name of a table as DuckDB compares it."""
+    return schema.lower(), name.lower()
+
+
+def tables_of(query: exp.Query) -> list[exp.Table]:
+    """The tables that a query names, also one that is only a text.
+
+    Raises:
+        InputError: ``bad_sql``: the text cannot be parsed.
+    """
+    trees: list[exp.Expr] = [query]
+    for text in query.find_all(exp.Var):
+        if isinstance(text.parent, exp.Subquery):
+            try:
+                trees.append(sqlglot.parse_one(text.name, dialect="duckdb"))
+            except sqlglot.errors.SqlglotError:
+                raise InputError(
+                    "The tables of the query cannot be found.",
+                    code="bad_sql",
+                    hint="Make it a view in PostgreSQL, and use that.",
+                ) from None
+    return [t for tree in trees for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+
+
+def duckdb_table(table: Table, types: Mapping[str, str]) -> exp.Create:
+    """The statement that makes a table here."""
+    fields = []
+    for name, kind in types.items():
+        collated = kind == COLLATED
+        constraint = exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=exp.var("nocase")))
+        made = exp.DataType.build("VARCHAR" if collated else kind, dialect="duckdb")
+        identifier = exp.to_identifier(name, quoted=True)
+        fields.append(exp.ColumnDef(this=identifier, kind=made, constraints=[constraint] if collated else []))
+    return exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE")
