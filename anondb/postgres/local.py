@@ -73,7 +73,9 @@ def inspect_release(url: str) -> Inspection:
         "release": place.shown,
         **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")},
     }
-    return replace(inspection, path=Path(str(place.schema)), figures=figures, findings=(*copied.findings, *inspection.findings))
+    return replace(
+        inspection, path=Path(str(place.schema)), figures=figures, findings=(*copied.findings, *inspection.findings)
+    )
 
 
 @contextlib.contextmanager

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from sqlglot import exp
 
@@ -29,7 +28,7 @@ from anondb.postgres.tables import (
     source_tables,
 )
 from anondb.release.definitions import create_views_and_macros
-from anondb.release.objects import ROW_ORDER, SchemaName, read_release
+from anondb.release.objects import ROW_ORDER, SchemaName, read_manifest, read_release
 
 _BEFORE = "anondb_before"  # the ledger as it was fetched
 _STATE = "state"
@@ -292,11 +291,13 @@ class PostgresEngine(DuckDBEngine):
         present = {name.casefold(): name for name in self._schemas() if name.lower().startswith("release_")}
         made = {}
         for name in present.values():
-            release = read_release(self, SchemaName(CATALOG, name))
-            if release is not None and self._fetched.releases.get(name) != release.manifest["release_id"]:
-                made[name] = release
+            fetched = self._fetched.releases.get(name, "")
+            if fetched is not None and self._id_of(name) not in (None, fetched):
+                release = read_release(self, SchemaName(CATALOG, name))
+                if release is not None:
+                    made[name] = release
         gone = [name for name in self._fetched.releases if name.casefold() not in present or name in made]
-        changed = {name: lost for name in self._ledger() if (lost := self._changes(name)) is not None}
+        changed = self._changes()
         if not (made or gone or changed):
             return
         self._begin_writing()
@@ -326,18 +327,28 @@ class PostgresEngine(DuckDBEngine):
         else:
             self.server.run(exp.update(place(LEDGER, _STATE), {"version": new}), "changing the ledger")
 
-    def _changes(self, name: str) -> bool | None:
-        """Whether rows of a table of the ledger were changed or removed; None if it is as it was fetched."""
-        now, before = Table(CATALOG, LEDGER, name), Table(CATALOG, _BEFORE, name)
-        if not self.exists(before):
-            return False
-        return True if self._differ(before, now) else False if self._differ(now, before) else None
+    def _id_of(self, schema: str) -> str | None:
+        """The number of the release in a schema here; None if it holds none."""
+        manifest = SchemaName(CATALOG, schema).table("manifest")
+        if not self.exists(manifest):
+            return None
+        return read_manifest(self, SchemaName(CATALOG, schema)).get("release_id")
 
-    def _differ(self, one: Table, other: Table) -> bool:
-        """Whether a table has rows that another lacks."""
-        rows = self._rows_apart(one, other).subquery("apart")
-        count = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(rows)
-        return bool(self.select(count, "comparing the ledger")["n"][0])
+    def _changes(self) -> dict[str, bool]:
+        """The tables of the ledger that are not as they were fetched: whether rows were changed or removed."""
+        known = {name for name, _, _ in self._columns(_BEFORE)}
+        tables = self._ledger()
+        counts = []
+        for name in (t for t in tables if t in known):
+            now, before = Table(CATALOG, LEDGER, name), Table(CATALOG, _BEFORE, name)
+            for one, other in ((before, now), (now, before)):
+                rows = self._rows_apart(one, other).subquery("apart")
+                count = exp.select(exp.Count(this=exp.Star())).from_(rows).subquery()
+                counts.append(count.as_(f"{name} {one.schema}", quoted=True))
+        figures = self.select(exp.select(*counts), "comparing the ledger") if counts else {}
+        apart = {name: bool(column[0]) for name, column in figures.items()}
+        changed = {name: False for name in tables if name not in known or apart[f"{name} {LEDGER}"]}
+        return changed | {name: True for name in known if name in tables and apart[f"{name} {_BEFORE}"]}
 
     def _rows_apart(self, one: Table, other: Table) -> exp.Query:
         sides = [exp.select("*").from_(table.expression()) for table in (one, other)]
@@ -358,12 +369,9 @@ class PostgresEngine(DuckDBEngine):
 
     def _send(self, rows: exp.Query, schema: str, table: str) -> None:
         """Insert the rows of a query here into a table of PostgreSQL."""
-        self.server.insert(schema, table, self.arrow(rows))
-
-    def arrow(self, rows: exp.Query) -> Any:
-        """The rows of a query as an Arrow table."""
         relation = self.relation(rows)
-        return self.guarded(relation.to_arrow_table, lambda _: EngineError("Rows could not be read.", code="refused"))
+        unread = EngineError("Rows could not be read.", code="refused")
+        self.server.insert(schema, table, self.guarded(relation.to_arrow_table, lambda _: unread))
 
     # ------------------------------------------------------------------ schemas here
 
