@@ -47,5 +47,15 @@ class Elsewhere:
     def ended(self, *, kept: bool) -> None:
         """Call what waits for the end of the transaction."""
         waiting, self.others = self.others, []
-        for keep, undo in waiting:
-            keep() if kept else undo()
+        while kept and waiting:
+            keep, undo = waiting.pop(0)
+            try:
+                keep()
+            except BaseException:
+                undo()
+                kept = False
+                for _, other in waiting:
+                    other()
+                raise
+        for _, undo in waiting:
+            undo()

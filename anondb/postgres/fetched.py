@@ -7,11 +7,13 @@ from collections.abc import Mapping
 import sqlglot
 from sqlglot import exp
 
-from anondb.engine import Table
+from anondb.engine import DuckDBEngine, Table
 from anondb.errors import InputError
 from anondb.postgres.tables import COLLATED, SourceTable
 
+CATALOG = "memory"
 LEDGER = "anondb"
+BEFORE = "anondb_before"  # the schema of the ledger as it was fetched
 
 
 class Fetched:
@@ -22,6 +24,7 @@ class Fetched:
         releases: the schemas of releases, each with the number of the release that is here, if it is.
         sources, filled: the tables of the owner that are here, and those with their rows.
         inside: whether a transaction is open.
+        kept: whether DuckDB has committed it.
     """
 
     def __init__(self) -> None:
@@ -29,7 +32,7 @@ class Fetched:
         self.releases: dict[str, str | None] = {}
         self.sources: dict[tuple[str, str], SourceTable] = {}
         self.filled: set[tuple[str, str]] = set()
-        self.inside = False
+        self.inside = self.kept = False
 
     def copy(self) -> Fetched:
         """A copy, for a transaction that may fail."""
@@ -79,3 +82,29 @@ def duckdb_table(table: Table, types: Mapping[str, str]) -> exp.Create:
         identifier = exp.to_identifier(name, quoted=True)
         fields.append(exp.ColumnDef(this=identifier, kind=made, constraints=[constraint] if collated else []))
     return exp.Create(this=exp.Schema(this=table.expression(), expressions=fields), kind="TABLE")
+
+
+def changes(engine: DuckDBEngine, tables: list[str], known: set[str]) -> dict[str, bool]:
+    """The tables of the ledger that are not as they were fetched: whether rows were changed or removed.
+
+    Args:
+        engine: the engine.
+        tables: the tables of the ledger.
+        known: those that were fetched.
+    """
+    counts = []
+    for name in (t for t in tables if t in known):
+        now, before = Table(CATALOG, LEDGER, name), Table(CATALOG, BEFORE, name)
+        for one, other in ((before, now), (now, before)):
+            count = exp.select(exp.Count(this=exp.Star())).from_(rows_apart(one, other).subquery("apart"))
+            counts.append(count.subquery().as_(f"{name} {one.schema}", quoted=True))
+    figures = engine.select(exp.select(*counts), "comparing the ledger") if counts else {}
+    apart = {name: bool(column[0]) for name, column in figures.items()}
+    changed = {name: False for name in tables if name not in known or apart[f"{name} {LEDGER}"]}
+    return changed | {name: True for name in known if name in tables and apart[f"{name} {BEFORE}"]}
+
+
+def rows_apart(one: Table, other: Table) -> exp.Query:
+    """The rows of a table that another lacks."""
+    sides = [exp.select("*").from_(table.expression()) for table in (one, other)]
+    return exp.except_(*sides, distinct=False)

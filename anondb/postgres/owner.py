@@ -14,8 +14,19 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.elsewhere import Name
-from anondb.errors import EngineError, InputError
-from anondb.postgres.fetched import LEDGER, Fetched, duckdb_table, folded, is_owners, tables_of
+from anondb.errors import AnondbError, EngineError, InputError
+from anondb.postgres.fetched import (
+    BEFORE,
+    CATALOG,
+    LEDGER,
+    Fetched,
+    changes,
+    duckdb_table,
+    folded,
+    is_owners,
+    rows_apart,
+    tables_of,
+)
 from anondb.postgres.place import Place, check_name
 from anondb.postgres.server import Server
 from anondb.postgres.tables import (
@@ -30,9 +41,7 @@ from anondb.postgres.tables import (
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.objects import ROW_ORDER, SchemaName, read_manifest, read_release
 
-_BEFORE = "anondb_before"  # the ledger as it was fetched
 _STATE = "state"
-CATALOG = "memory"
 _MAIN = "main"
 
 
@@ -101,8 +110,9 @@ class PostgresEngine(DuckDBEngine):
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Run the block as one transaction here and one in PostgreSQL, which sees one snapshot."""
-        before, committed = self._fetched.copy(), False
+        before = self._fetched.copy()
         self.server.begin(read_only=self.read_only)
+        self.at_the_end(self._commit, self.server.rollback)
         try:
             with super().transaction():
                 self._fetched.inside = True
@@ -112,15 +122,23 @@ class PostgresEngine(DuckDBEngine):
                 self._forget_sources()
                 if not self.read_only:
                     self._write_back()
-                self.server.commit()
-                committed = True
         except BaseException:
-            if not committed:
-                self.server.rollback()
+            if not self._fetched.kept:
                 self._fetched = before
             raise
         finally:
-            self._fetched.inside = False
+            self._fetched.inside = self._fetched.kept = False
+
+    def _commit(self) -> None:
+        """Commit in PostgreSQL, after DuckDB; if that fails, everything is fetched anew."""
+        self._fetched.kept = True
+        try:
+            self.server.commit()
+        except AnondbError:
+            self._fetched = Fetched()
+            self._fetched.releases = {name: "" for name in self._schemas() if name.lower().startswith("release_")}
+            self._fetched.kept = True
+            raise
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
@@ -250,7 +268,7 @@ class PostgresEngine(DuckDBEngine):
         return str(rows[0]) if rows else None
 
     def _fetch_ledger(self) -> None:
-        for schema in (LEDGER, _BEFORE):
+        for schema in (LEDGER, BEFORE):
             self._drop_schema(schema)
             self._make_schema(schema)
         for table in source_tables(self.server, schema=LEDGER):
@@ -260,8 +278,8 @@ class PostgresEngine(DuckDBEngine):
 
     def _keep_copy(self, name: str) -> None:
         """Remember what PostgreSQL has of a table of the ledger."""
-        self.drop(Table(CATALOG, _BEFORE, name))
-        self.create(Table(CATALOG, _BEFORE, name), exp.select("*").from_(Table(CATALOG, LEDGER, name).expression()))
+        self.drop(Table(CATALOG, BEFORE, name))
+        self.create(Table(CATALOG, BEFORE, name), exp.select("*").from_(Table(CATALOG, LEDGER, name).expression()))
 
     def _fetch_stored(self, table: SourceTable, schema: str) -> None:
         """Make a table that anondb wrote here, with its rows in their order."""
@@ -297,7 +315,7 @@ class PostgresEngine(DuckDBEngine):
                 if release is not None:
                     made[name] = release
         gone = [name for name in self._fetched.releases if name.casefold() not in present or name in made]
-        changed = self._changes()
+        changed = changes(self, self._ledger(), {name for name, _, _ in self._columns(BEFORE)})
         if not (made or gone or changed):
             return
         self._begin_writing()
@@ -334,36 +352,16 @@ class PostgresEngine(DuckDBEngine):
             return None
         return read_manifest(self, SchemaName(CATALOG, schema)).get("release_id")
 
-    def _changes(self) -> dict[str, bool]:
-        """The tables of the ledger that are not as they were fetched: whether rows were changed or removed."""
-        known = {name for name, _, _ in self._columns(_BEFORE)}
-        tables = self._ledger()
-        counts = []
-        for name in (t for t in tables if t in known):
-            now, before = Table(CATALOG, LEDGER, name), Table(CATALOG, _BEFORE, name)
-            for one, other in ((before, now), (now, before)):
-                rows = self._rows_apart(one, other).subquery("apart")
-                count = exp.select(exp.Count(this=exp.Star())).from_(rows).subquery()
-                counts.append(count.as_(f"{name} {one.schema}", quoted=True))
-        figures = self.select(exp.select(*counts), "comparing the ledger") if counts else {}
-        apart = {name: bool(column[0]) for name, column in figures.items()}
-        changed = {name: False for name in tables if name not in known or apart[f"{name} {LEDGER}"]}
-        return changed | {name: True for name in known if name in tables and apart[f"{name} {_BEFORE}"]}
-
-    def _rows_apart(self, one: Table, other: Table) -> exp.Query:
-        sides = [exp.select("*").from_(table.expression()) for table in (one, other)]
-        return exp.except_(*sides, distinct=False)
-
     def _write_ledger(self, name: str, lost: bool) -> None:
         """Add the new rows of a table of the ledger; write all of it anew if rows were ``lost``."""
-        now, before = Table(CATALOG, LEDGER, name), Table(CATALOG, _BEFORE, name)
+        now, before = Table(CATALOG, LEDGER, name), Table(CATALOG, BEFORE, name)
         rows: exp.Query = exp.select("*").from_(now.expression())
         if not self.exists(before):
             self.server.run(creation(LEDGER, name, self._types(now)), "making the ledger")
         elif lost:
             self.server.run(exp.delete(place(LEDGER, name)), "writing the ledger")
         else:
-            rows = self._rows_apart(now, before)
+            rows = rows_apart(now, before)
         self._send(rows, LEDGER, name)
         self._keep_copy(name)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from portions import portions, some
-from postgres.conftest import ITEMS, TAXONOMY, Databases, make
+from postgres.databases import ITEMS, TAXONOMY, Databases, make
 from postgres.server import Server
 
 import anondb

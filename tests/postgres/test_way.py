@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from postgres.conftest import Databases
+from postgres.databases import Databases
 
 import anondb
 from anondb.errors import InputError
