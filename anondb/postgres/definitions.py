@@ -6,7 +6,9 @@ as trees (BEGIN ATOMIC): their names are bound when they are made, and no tempor
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -36,8 +38,21 @@ _COMMENTS = {
 }
 
 
-def definitions(schema: str, kind: Kind) -> Iterator[str]:
+_ANY_SCHEMA = f"schema {secrets.token_hex(16)}"  # stands for the name in texts that are kept for all schemas
+
+
+def definitions(schema: str, kind: Kind) -> list[str]:
     """The statements that make the views and functions of a release over its tables in ``schema``."""
+    any_schema, name = (text_of(exp.to_identifier(n, quoted=True)) for n in (_ANY_SCHEMA, schema))
+    return [text.replace(any_schema, name) for text in _texts(kind)]
+
+
+@lru_cache(maxsize=16)
+def _texts(kind: Kind) -> tuple[str, ...]:
+    return tuple(_definitions(_ANY_SCHEMA, kind))
+
+
+def _definitions(schema: str, kind: Kind) -> Iterator[str]:
     passed = {"unhidden": exp.select(exp.true().as_("passed"))}
     for name, query in view_queries(kind).items():
         tree = body_of(_OWN.get(name, query), schema, {}, {} if name in _OWN else passed)

@@ -25,6 +25,7 @@ class Fetched:
         sources, filled: the tables of the owner that are here, and those with their rows.
         inside: whether a transaction is open.
         kept: whether DuckDB has committed it.
+        touched: whether a statement of it named the ledger or a release.
     """
 
     def __init__(self) -> None:
@@ -32,7 +33,7 @@ class Fetched:
         self.releases: dict[str, str | None] = {}
         self.sources: dict[tuple[str, str], SourceTable] = {}
         self.filled: set[tuple[str, str]] = set()
-        self.inside = self.kept = False
+        self.inside = self.kept = self.touched = False
 
     def copy(self) -> Fetched:
         """A copy, for a transaction that may fail."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from sqlglot import exp
 
@@ -29,19 +30,12 @@ from anondb.postgres.fetched import (
 )
 from anondb.postgres.place import Place, check_name
 from anondb.postgres.server import Server
-from anondb.postgres.tables import (
-    SourceTable,
-    creation,
-    place,
-    reading,
-    removals,
-    schema_creation,
-    source_tables,
-)
+from anondb.postgres.tables import SourceTable, creation, place, reading, removals, schema_creation, source_tables
 from anondb.release.definitions import create_views_and_macros
 from anondb.release.objects import ROW_ORDER, SchemaName, read_manifest, read_release
 
 _STATE = "state"
+_OURS = [f'"{CATALOG}"."{name}' for name in (LEDGER, "release_")]  # in every statement on the ledger or a release
 _MAIN = "main"
 
 
@@ -51,7 +45,10 @@ class PostgresEngine(DuckDBEngine):
     runs_sql = False
     server: Server
     read_only: bool
-    _fetched: Fetched
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._fetched = Fetched()
 
     @classmethod
     def connect(
@@ -82,7 +79,7 @@ class PostgresEngine(DuckDBEngine):
             server.close()
             raise
         assert isinstance(engine, cls)
-        engine.one_shot, engine.server, engine.read_only, engine._fetched = False, server, read_only, Fetched()
+        engine.one_shot, engine.server, engine.read_only = False, server, read_only
         try:
             engine._set_path(server.path)
             with engine.transaction():
@@ -99,6 +96,12 @@ class PostgresEngine(DuckDBEngine):
         names = ",".join(exp.to_identifier(name, quoted=True).sql("duckdb") for name in (*path, _MAIN))
         item = exp.EQ(this=exp.var("search_path"), expression=exp.Literal.string(names))
         self.run(exp.Set(expressions=[exp.SetItem(this=item)]), "choosing schemas")
+
+    def say(self, text: str) -> None:
+        """Report a statement; note whether it names the ledger or a release, which then may have to be written back."""
+        super().say(text)
+        if not self._fetched.touched and any(place in text for place in _OURS):
+            self._fetched.touched = True
 
     def close(self) -> None:
         """Close both connections."""
@@ -118,9 +121,10 @@ class PostgresEngine(DuckDBEngine):
                 self._fetched.inside = True
                 self._forget_sources()
                 self._refresh()
+                self._fetched.touched = False
                 yield
                 self._forget_sources()
-                if not self.read_only:
+                if self._fetched.touched and not self.read_only:
                     self._write_back()
         except BaseException:
             if not self._fetched.kept:

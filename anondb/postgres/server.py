@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -84,11 +86,13 @@ class Server:
     def __init__(self, place: Place, on_statement: Callable[[str], None] | None = None) -> None:
         self.place = place
         self._on_statement = on_statement
-        self._failure, connect = _driver()
+        failures, connect = _driver()
+        self._failures = failures
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb-postgres")
         failure: AnondbError | None = None
         try:
-            self._connection = connect(place.uri, autocommit=True)
-        except self._failure as error:
+            self._database, self._connection = connect(place.uri)
+        except self._failures as error:
             failure = _typed(error, f"connecting to {place.shown}", connecting=True)
         if failure is not None:  # raised here, without PostgreSQL's error as its context
             raise failure
@@ -116,63 +120,87 @@ class Server:
 
     def close(self) -> None:
         """Close the connection; an open transaction is rolled back."""
-        with contextlib.suppress(self._failure):
+        self._pool.shutdown(wait=True)
+        with contextlib.suppress(*self._failures):
             self._connection.close()
+            self._database.close()
 
     # ------------------------------------------------------------------ statements
 
-    def _run(self, text: str, what: str, work: Callable[[Any], Any]) -> Any:
+    def _run(self, text: str, what: str, work: Callable[[Any], Any], stack: contextlib.ExitStack | None = None) -> Any:
+        """Call ``work`` with a statement of the driver, in the worker thread; Ctrl-C cancels it.
+
+        The statement is closed afterwards, or by ``stack``.
+        """
+        from adbc_driver_manager import AdbcStatement
+
         if self._on_statement is not None:
             self._on_statement(text)
         failure: AnondbError
-        try:
-            with self._connection.cursor() as cursor:
-                return work(cursor)
-        except self._failure as error:
-            failure = _typed(error, what)
+        with contextlib.ExitStack() as own:
+            try:
+                statement = (own if stack is None else stack).enter_context(AdbcStatement(self._connection))
+                future = self._pool.submit(work, statement)
+                try:
+                    return future.result()
+                except KeyboardInterrupt:
+                    statement.cancel()
+                    with contextlib.suppress(*self._failures):
+                        future.result()
+                    raise
+            except self._failures as error:
+                failure = _typed(error, what)
         raise failure  # outside the handler, which would keep PostgreSQL's error as its context
 
     def run(self, statement: exp.Expr | str, what: str) -> None:
         """Run a statement without a result: a tree, or a fixed text."""
         text = statement if isinstance(statement, str) else text_of(statement)
-        self._run(text, what, lambda cursor: cursor.execute(text))
+
+        def done(statement: Any) -> None:
+            statement.set_sql_query(text)
+            statement.execute_update()
+
+        self._run(text, what, done)
 
     def run_all(self, statements: Iterable[exp.Expr | str], what: str) -> None:
         """Run statements without results, in order."""
         for statement in statements:
             self.run(statement, what)
 
-    def rows(self, query: exp.Query, what: str) -> pa.Table:
-        """The rows of a query, as an Arrow table."""
-        text = text_of(query)
-
-        def fetched(cursor: Any) -> pa.Table:
-            cursor.execute(text)
-            return cursor.fetch_arrow_table()
-
-        return self._run(text, what, fetched)
+    def rows(self, query: exp.Query | str, what: str) -> pa.Table:
+        """The rows of a query (a tree, or a text), as an Arrow table."""
+        text = query if isinstance(query, str) else text_of(query)
+        return self._run(text, what, lambda statement: _reader(statement, text).read_all())
 
     def query(self, name: str, **values: Any) -> dict[str, list[Any]]:
         """The columns of a named query on the catalog; the values are names, never data."""
-        return dict(self.rows(load(name).bind({}, values), f"query {name}").to_pydict())
+        return dict(self.rows(_named_text(name, tuple(values.items())), f"query {name}").to_pydict())
 
     @contextlib.contextmanager
     def stream(self, query: exp.Query, what: str) -> Iterator[pa.RecordBatchReader]:
         """The rows of a query, as they arrive."""
         text = text_of(query)
         with contextlib.ExitStack() as stack:
+            yield self._run(text, what, lambda statement: _reader(statement, text), stack)
 
-            def opened(_: Any) -> pa.RecordBatchReader:
-                cursor = stack.enter_context(self._connection.cursor())
-                cursor.execute(text)
-                return cursor.fetch_record_batch()
+    def insert(self, schema: str, table: str, rows: pa.Table) -> None:
+        """Add rows (with the columns of the table) by COPY."""
+        from adbc_driver_manager import (
+            INGEST_OPTION_MODE,
+            INGEST_OPTION_MODE_APPEND,
+            INGEST_OPTION_TARGET_TABLE,
+            StatementOptions,
+        )
 
-            yield self._run(text, what, opened)
+        options = {INGEST_OPTION_TARGET_TABLE: table, INGEST_OPTION_MODE: INGEST_OPTION_MODE_APPEND}
+        options[StatementOptions.INGEST_TARGET_DB_SCHEMA.value] = schema
 
-    def insert(self, schema: str, table: str, rows: Any) -> None:
-        """Add rows (an Arrow table or reader, with the columns of the table) by COPY."""
-        text = f"-- rows into {table} by COPY"
-        self._run(text, "writing rows", lambda c: c.adbc_ingest(table, rows, mode="append", db_schema_name=schema))
+        def copied(statement: Any) -> None:
+            statement.set_options(**options)
+            statement.bind_stream(rows.__arrow_c_stream__())
+            statement.execute_update()
+
+        self._run(f"-- rows into {table} by COPY", "writing rows", copied)
 
     # ------------------------------------------------------------------ transactions
 
@@ -204,18 +232,46 @@ def text_of(statement: exp.Expr) -> str:
     return statement.sql(dialect=DIALECT, comments=False)
 
 
-def _driver() -> tuple[type[Exception], Callable[..., Any]]:
-    """The error and the function ``connect`` of the driver."""
+@lru_cache(maxsize=256)
+def _named_text(name: str, values: tuple[tuple[str, Any], ...]) -> str:
+    """The text of a named query with its values."""
+    return text_of(load(name).bind({}, dict(values)))
+
+
+def _reader(statement: Any, text: str) -> pa.RecordBatchReader:
+    """Run a query; the reader of its rows."""
+    import pyarrow as pa
+
+    statement.set_sql_query(text)
+    handle, _ = statement.execute_query()
+    return pa.RecordBatchReader._import_from_c(handle.address)
+
+
+def _driver() -> tuple[tuple[type[Exception], ...], Callable[[str], tuple[Any, Any]]]:
+    """The driver's errors, and a function that opens a database and a connection of it.
+
+    The driver's DB-API is not used: it imports other libraries of data frames, which takes longer than a small run.
+    """
     try:
-        from adbc_driver_manager import Error
-        from adbc_driver_postgresql.dbapi import connect
+        import adbc_driver_manager
+        import adbc_driver_postgresql
+        import pyarrow as pa
     except ImportError:
         raise InputError(
             "PostgreSQL needs the package adbc-driver-postgresql.",
             code="no_driver",
             hint="Install it: pip install 'anondb[postgres]'.",
         ) from None
-    return Error, connect
+
+    def connect(uri: str) -> tuple[Any, Any]:
+        database = adbc_driver_postgresql.connect(uri)
+        try:
+            return database, adbc_driver_manager.AdbcConnection(database)
+        except BaseException:
+            database.close()
+            raise
+
+    return (adbc_driver_manager.Error, pa.ArrowException, OSError), connect
 
 
 def _typed(error: Any, what: str, connecting: bool = False) -> AnondbError:
