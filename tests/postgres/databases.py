@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -77,3 +79,8 @@ def shop(databases: Databases, persons: int = 60) -> None:
     databases.copy("shop.sales", [*baskets, (3, "saffron"), (7, "saffron")])
     databases.copy("shop.food", TAXONOMY)
     databases.copy("shop.people", [(t, 20 + t % 40, ("Delft", "Leiden")[t % 2]) for t in range(persons)])
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of anondb."""
+    return subprocess.run([sys.executable, "-m", "anondb", *arguments], capture_output=True, text=True, check=False)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import psycopg
 import pytest
 from postgres.databases import Databases, make
 from postgres.server import Server
 
 import anondb
+
+psycopg = pytest.importorskip("psycopg")
 
 CANARIES = ("CANARY5501", "canary_table", "canary_column", "918273600")
 # Figures of the whole server, which no right hides (docs/postgres.md#channels); a cluster of its own closes them.

@@ -7,8 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from postgres.databases import Databases
-from postgres.test_way import command
+from postgres.databases import Databases, command
 
 import anondb
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-from postgres.databases import Databases
+from postgres.databases import Databases, command
 
 import anondb
 from anondb.errors import InputError
 
-
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "anondb", *arguments], capture_output=True, text=True, check=False)
+psycopg = pytest.importorskip("psycopg")
 
 
 @pytest.fixture(scope="module")
