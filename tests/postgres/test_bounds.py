@@ -70,7 +70,7 @@ def shop(server: Server) -> Iterator[Shop]:
 
 
 @pytest.mark.parametrize("seeds", portions(15, 60, 400))
-@pytest.mark.parametrize("name", some(MODELS, "global", "records", "local_supports"))
+@pytest.mark.parametrize("name", some(MODELS, "global"))
 def test_bounds(name: str, seeds: range, shop: Shop) -> None:
     databases, db, release = shop
     release(name)
@@ -98,7 +98,7 @@ def rounded(rows: list[tuple[Any, ...]]) -> list[str]:
     return sorted(repr([f"{v:.9g}" if isinstance(v, float) else v for v in row]) for row in rows)
 
 
-@pytest.mark.parametrize("name", some(MODELS, "global", "records", "local_supports"))
+@pytest.mark.parametrize("name", some(MODELS, "global"))
 def test_views(name: str, shop: Shop) -> None:
     databases, _, release = shop
     release(name)
@@ -113,6 +113,7 @@ def test_views(name: str, shop: Shop) -> None:
             assert answer == wanted and len(answer) == 90
 
 
+@pytest.mark.slow
 def test_a_range_has_two_ends(shop: Shop) -> None:
     import psycopg
 

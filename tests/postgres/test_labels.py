@@ -99,6 +99,7 @@ TYPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", TYPES)
 def test_types(odd: Databases, columns: str) -> None:
     odd.sql("DROP TABLE IF EXISTS typed")
@@ -116,6 +117,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", REFUSED)
 def test_refused_tables(odd: Databases, columns: str) -> None:
     rows, code = REFUSED[columns]
@@ -128,6 +130,7 @@ def test_refused_tables(odd: Databases, columns: str) -> None:
     assert not odd.sql("SELECT 1 FROM pg_namespace WHERE nspname = 'release_refused'")
 
 
+@pytest.mark.slow
 def test_row_security_is_not_taken_for_all_rows(server: Server) -> None:
     odd = make(server)
     odd.sql("CREATE TABLE hidden (tid integer, item text)")
@@ -153,6 +156,7 @@ def collated(debian: Server) -> Databases:
     return databases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["ci", "co", "li"])
 def test_texts_that_differ_and_are_equal_are_refused(collated: Databases, table: str) -> None:
     with anondb.connect(collated.raw_url()) as db, pytest.raises(InputError) as refused:
@@ -162,6 +166,7 @@ def test_texts_that_differ_and_are_equal_are_refused(collated: Databases, table:
         assert db.verify("plain", model=anondb.KmAnonymity(2, 1)).violations == 1
 
 
+@pytest.mark.slow
 def test_no_value_is_in_pg_stat_statements(collated: Databases) -> None:
     collated.sql("CREATE TABLE baskets (tid bigint, item text)")
     collated.copy("baskets", [(FIRST_ID + t, "CANARY7391") for t in range(9)])

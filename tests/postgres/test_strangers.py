@@ -79,7 +79,7 @@ def attacked(databases: Databases, change: str) -> str:
     return databases.server.url(name, "x", "reader")
 
 
-@pytest.mark.parametrize("change", some(CHANGES, "view", "manifest_as_view", "policy", "rows"))
+@pytest.mark.parametrize("change", some(CHANGES, "view"))
 def test_a_changed_release(release: Databases, change: str) -> None:
     statement, words = CHANGES[change]
     url, before = attacked(release, statement), trapped(release)
@@ -103,6 +103,7 @@ def trapped(databases: Databases) -> int:
     return databases.server.log().count("LOG:  TRAPPED")
 
 
+@pytest.mark.slow
 def test_an_event_trigger_is_refused(release: Databases) -> None:
     url = attacked(
         release,

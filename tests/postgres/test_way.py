@@ -127,6 +127,7 @@ def test_what_the_owner_does_with_it_later(databases: Databases, report: dict[st
         connection.rollback()
 
 
+@pytest.mark.slow
 def test_a_second_release_of_the_same_persons(databases: Databases, report: dict[str, Any]) -> None:
     with anondb.connect(databases.raw_url()) as db:
         options: dict[str, Any] = {"taxonomy": "shop.food", "model": anondb.KmAnonymity(6, 2), "name": "autumn"}
@@ -140,6 +141,7 @@ def test_a_second_release_of_the_same_persons(databases: Databases, report: dict
     assert databases.sql("SELECT count(*) FROM anondb.kept_rows")[0][0] > 0
 
 
+@pytest.mark.slow
 def test_anonymized_views(databases: Databases, report: dict[str, Any]) -> None:
     url = databases.url("weekly")
     create = f"""CREATE ANONYMIZED VIEW weekly AS SELECT tid, item FROM shop.sales WHERE tid < 40
