@@ -25,16 +25,18 @@ from anondb.options import policy_of
 from anondb.owner import ledger, publications
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
+from anondb.owner.targets import check_target
 from anondb.policy import Workload
+from anondb.postgres.place import Place, database_of, target
 from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
 from anondb.release.objects import SchemaName, read_manifest
-from anondb.release.paths import check_target
 from anondb.report_rows import figure, report_rows
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
+    import psycopg
     from pyspark.sql import SparkSession
 
     from anondb.owner.attack import Attack
@@ -160,30 +162,37 @@ class Release:
 
     def publish(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | Place,
         *,
         replace: bool = False,
         allow_overlap: bool = False,
         proof: str | os.PathLike[str] | None = None,
         include_constraints: bool = False,
+        analysts: str | Sequence[str] | None = None,
+        counters: str | Sequence[str] | None = None,
+        same_database: bool = False,
     ) -> PublishedFile:
-        """Seal the release into a new file under fresh transaction ids.
+        """Seal the release into a new file, or a schema of PostgreSQL, under fresh transaction ids.
 
         Args:
-            path: the file.
-            replace: whether to replace an existing file.
+            path: the file, or ``postgresql://HOST/DATABASE/SCHEMA``.
+            replace: whether to replace an existing file or release.
             allow_overlap: whether the release may share persons with an earlier publication; the result then measures
                 what readers of both files learn (``PublishedFile.intersections``).
             proof: a directory for the proof pack: SQL that checks the promise without anondb, and a page that explains it.
             include_constraints: whether the proof may contain the owner's privacy constraints.
+            analysts, counters: for PostgreSQL: the roles that may read the release, and those that may only call
+                ``count_bounds``.
+            same_database: whether the release may lie in the database of the raw data; ``PublishedFile.remarks`` says
+                what shows then.
 
         Raises:
-            InputError: ``overlap``, or an error of ``release.paths.check_target``.
+            InputError: ``overlap``, or an error of ``owner.targets.check_target``.
         """
         return stored.publish_release(
             self._database.engine,
             self.name,
-            _path(path),
+            _target(path, analysts, counters, same_database),
             replace=replace,
             allow_overlap=allow_overlap,
             proof=None if proof is None else _path(proof),
@@ -292,6 +301,9 @@ class Database:
         replace: bool = False,
         publish: str | os.PathLike[str] | None = None,
         allow_overlap: bool = False,
+        analysts: str | Sequence[str] | None = None,
+        counters: str | Sequence[str] | None = None,
+        same_database: bool = False,
         **options: Any,
     ) -> Release:
         """Anonymize transactions and freeze a verified release in this database.
@@ -303,8 +315,8 @@ class Database:
             name: the name of the release; by default that of the source.
             queries, size, seed, draw, workload: the workload that measures accuracy (see ``anondb.policy.Workload``).
             replace: whether to replace a release of the same name.
-            publish: also seal the release into this file.
-            allow_overlap: whether the release may share persons with an earlier publication (``Release.publish``).
+            publish: also seal the release into this file, or ``postgresql://HOST/DATABASE/SCHEMA``.
+            allow_overlap, analysts, counters, same_database: see ``Release.publish``.
             options: ``taxonomy``, ``algorithm``, ``id``, ``item``, ``max_suppression`` and so on, and the options of the
                 algorithm, as in ``anondb anonymize --help`` and ``anondb algorithms NAME``, with ``_`` for ``-``.
 
@@ -320,7 +332,8 @@ class Database:
             replace=replace,
         )
         if publish is not None:
-            check_target(self.engine, _path(publish), replace)
+            place = _target(publish, analysts, counters, same_database)
+            check_target(self.engine, place, replace)
             _check_not_a_source(publish, transactions, workload, *options.values())
             if not allow_overlap:
                 stored.check_source_not_published(self.engine, transactions)
@@ -330,7 +343,7 @@ class Database:
             if publish is not None:
                 begun = time.perf_counter()
                 try:
-                    file = release.publish(publish, replace=replace, allow_overlap=allow_overlap)
+                    file = release.publish(place, replace=replace, allow_overlap=allow_overlap)
                 except AnondbError as error:
                     kept = f"The release {report.release!r} was made and is kept; only publishing it failed"
                     words = str(error).removesuffix(f" {error.hint}") if error.hint else str(error)
@@ -523,7 +536,17 @@ class Database:
         return self.engine.relation(query)
 
 
-def _path(location: str | os.PathLike[str]) -> str:
+def _target(where: Any, analysts: Any, counters: Any, same_database: bool) -> str | Place:
+    """The file or the place of a publication.
+
+    Raises:
+        InputError: see ``_path`` and ``postgres.place.target``.
+    """
+    named = target(where, analysts, counters, same_database)
+    return named if isinstance(named, Place) else _path(named)
+
+
+def _path(location: Any) -> str:
     """The path as text.
 
     Raises:
@@ -548,7 +571,7 @@ def _check_not_a_source(target: str | os.PathLike[str], *sources: Any) -> None:
 
 @overload
 def connect(
-    database: str | os.PathLike[str] | duckdb.DuckDBPyConnection = ":memory:",
+    database: str | os.PathLike[str] | duckdb.DuckDBPyConnection | psycopg.Connection[Any] = ":memory:",
     *,
     threads: int | None = None,
     memory_limit: str | None = None,
@@ -564,7 +587,7 @@ def connect(database: SparkSession, **options: Any) -> SparkDatabase: ...
 
 
 def connect(
-    database: str | os.PathLike[str] | duckdb.DuckDBPyConnection | SparkSession = ":memory:",
+    database: str | os.PathLike[str] | duckdb.DuckDBPyConnection | psycopg.Connection[Any] | SparkSession = ":memory:",
     *,
     threads: int | None = None,
     memory_limit: str | None = None,
@@ -577,7 +600,8 @@ def connect(
     """Open a database for anonymization.
 
     Args:
-        database: a path, ``:memory:``, or a DuckDB connection, which is used without changing its settings; or a session of
+        database: a path, ``:memory:``, ``postgresql://HOST/DATABASE``, a DuckDB connection, which is used without changing
+            its settings, or one of psycopg: anondb connects itself as it did, and sees what is committed; or a session of
             Spark, whose tables are anonymized inside Spark.
         threads, memory_limit: settings of a connection that anondb opens; refused for a connection passed in.
         read_only: open the file read-only (for verification).
@@ -599,6 +623,20 @@ def connect(
         return SparkDatabase(spark, on_statement=on_statement, on_progress=on_progress, **of_spark)
     if of_spark:
         raise TypeError(f"connect() got an unexpected keyword argument {next(iter(of_spark))!r}")
+    place = database_of(database)
+    if place is not None:
+        from anondb.postgres.owner import PostgresEngine
+
+        return Database(
+            PostgresEngine.connect(
+                place,
+                threads=threads,
+                memory_limit=memory_limit,
+                read_only=read_only,
+                on_statement=on_statement,
+                on_progress=on_progress,
+            )
+        )
     if isinstance(database, duckdb.DuckDBPyConnection):
         if threads is not None or memory_limit is not None or read_only:
             raise InputError(

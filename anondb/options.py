@@ -19,9 +19,13 @@ _OF_VIEWS: Mapping[str, Parameter] = {
     "model": Parameter("The promise."),
     "algorithm": Parameter("The algorithm that computes the release."),
     "workload": Parameter("Your own queries."),
-    "publish": Parameter("Also seal the release into this file."),
+    "publish": Parameter("Also seal the release into this file or schema of PostgreSQL."),
+    "analysts": Parameter("Roles of PostgreSQL that may read the published release."),
+    "counters": Parameter("Roles of PostgreSQL that may only call count_bounds of the published release."),
+    "same_database": Parameter("Allow publishing into the database of the raw data.", kinds=(BOOLEAN,)),
     "allow_overlap": Parameter("Allow persons that an earlier publication contains.", kinds=(BOOLEAN,)),
 }
+PUBLISHING = ("publish", "allow_overlap", "analysts", "counters", "same_database")
 _ELSEWHERE = {
     "transactions": "Write the source into the query after AS.",
     "release": "The release has the name of the view.",
@@ -158,12 +162,12 @@ def view_policy(
 ) -> Policy:
     """Make the policy of a ``CREATE ANONYMIZED VIEW``, and check its options one by one.
 
-    ``publish`` and ``allow_overlap`` are not part of a policy; the caller handles them.
+    The options of ``PUBLISHING`` are not part of a policy; the caller handles them.
 
     Raises:
         InputError: see ``check_option`` and ``Policy``.
     """
     for option, value in options.items():
         check_option(option, value)
-    of_policy = {n: v for n, v in options.items() if n not in ("publish", "allow_overlap")}
+    of_policy = {n: v for n, v in options.items() if n not in PUBLISHING}
     return policy_of(transactions, of_policy, name=name, replace=replace)

@@ -386,7 +386,7 @@ def _entry(engine: Engine, policy: Policy, task: Task, report: Report) -> ledger
 def published(report: Report, file: PublishedFile, seconds: float | None = None, one_shot: bool = False) -> Report:
     """Add a publication to a report; ``seconds`` is its time if the report does not include it yet."""
     unasked = "A run over files has no ledger: earlier publications of these persons are unknown."
-    warnings = (*report.warnings, *([unasked] if one_shot else ()), *notes(file.intersections))
+    warnings = (*report.warnings, *([unasked] if one_shot else ()), *notes(file.intersections), *file.remarks)
     total = report.seconds["total"]
     more = {} if seconds is None else {"publish": round(seconds, 3), "total": round(total + seconds, 3)}
     return replace(

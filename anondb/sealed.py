@@ -14,6 +14,8 @@ from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.named import model_of
 from anondb.owner.publications import Publication, publications
+from anondb.postgres.local import at_hand
+from anondb.postgres.place import database_of
 from anondb.promises import check as checks
 from anondb.release.digest import PREFIX, content_digest, file_digest
 from anondb.release.paths import valid_path
@@ -78,10 +80,10 @@ def verify_file(
     memory_limit: str | None = None,
     on_statement: Callable[[str], None] | None = None,
 ) -> SealedCheck:
-    """Check a sealed file on a locked connection; its catalog is checked first.
+    """Check a sealed file, or a release in PostgreSQL, on a locked connection; its catalog is checked first.
 
     Args:
-        path: the sealed file.
+        path: the sealed file, or ``postgresql://HOST/DATABASE/SCHEMA``.
         promised: maps the file's promise to the promise to check; by default the file's promise is checked.
         witnesses: the maximum number of violations to return.
         privacy_constraints, sensitive: inputs of the models constraints and hkp that no release contains.
@@ -101,13 +103,11 @@ def verify_file(
             hint="anondb publish prints both, and the proof pack has them.",
         )
     known = None if published_in is None else _published(published_in)
-    with sealed_release(
-        path,
-        files=files_among(privacy_constraints, sensitive),
-        threads=threads,
-        memory_limit=memory_limit,
-        on_statement=on_statement,
-    ) as sealed:
+    limits: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "on_statement": on_statement}
+    with (
+        at_hand(path, on_statement) as file,
+        sealed_release(file, files=files_among(privacy_constraints, sensitive), **limits) as sealed,
+    ):
         promise = model_of(sealed.manifest)
         if promised is not None:
             promise = promised(promise)
@@ -141,6 +141,15 @@ def _identified(
 
 def _published(owner: str | os.PathLike[str]) -> list[Publication]:
     """The publications in the ledger of the owner's database."""
+    database = database_of(owner)
+    if database is not None:
+        from anondb.postgres.owner import PostgresEngine
+
+        there = PostgresEngine.connect(database, read_only=True)
+        try:
+            return publications(there, str(there.scalar("release/current_catalog")))
+        finally:
+            there.close()
     place = valid_path(owner)
     if not place.is_file():
         raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")

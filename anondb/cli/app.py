@@ -33,7 +33,12 @@ app = typer.Typer(
 )
 
 
-Source = Annotated[str, typer.Argument(help="A DuckDB file, or a data file (.dat, .csv, .parquet) for a one-shot run.")]
+Source = Annotated[
+    str,
+    typer.Argument(
+        help="A DuckDB file, postgresql://HOST/DATABASE, or a data file (.dat, .csv, .parquet) for a one-shot run."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
 ShowSql = Annotated[bool, typer.Option("--show-sql", help="Print every SQL statement to stderr.")]
 Transactions = Annotated[
@@ -67,6 +72,26 @@ AllowOverlap = Annotated[
     typer.Option(
         "--allow-overlap",
         help="Allow persons that an earlier publication contains; compare both releases.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Analysts = Annotated[
+    str | None,
+    typer.Option(
+        help="In PostgreSQL: roles that may read the published release.", metavar="ROLE,...", rich_help_panel=OUTPUT
+    ),
+]
+Counters = Annotated[
+    str | None,
+    typer.Option(
+        help="In PostgreSQL: roles that may only call count_bounds.", metavar="ROLE,...", rich_help_panel=OUTPUT
+    ),
+]
+SameDatabase = Annotated[
+    bool,
+    typer.Option(
+        "--same-database",
+        help="In PostgreSQL: publish into the database of the raw data; prints what shows then.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -121,13 +146,16 @@ def opened(
     read_only: bool = False,
     create: bool = False,
 ) -> Iterator[Database]:
-    """Open the database of a SOURCE: the DuckDB file, or memory for a data file; show progress on a terminal."""
+    """Open the database of a SOURCE: the DuckDB file, that of PostgreSQL, or memory for a data file; show progress on a
+    terminal."""
     with _leaving_at_once():
         from anondb.data.sources import is_file
         from anondb.database import connect
+        from anondb.engine.elsewhere import is_url
 
     one_shot = is_file(source)
-    if (one_shot and not Path(source).is_file()) or (not one_shot and not create and not Path(source).is_file()):
+    there = is_url(source) or Path(source).is_file()
+    if not there and (one_shot or not create):
         raise InputError(f"The file {Path(source).name!r} does not exist.", code="no_such_file", hint="Check the path.")
     with progress() as say:
         database = connect(

@@ -105,7 +105,9 @@ def query(
     file: Annotated[
         str,
         typer.Argument(
-            help="A sealed release, a pattern of several, or a DuckDB file with --release NAME.", metavar="FILE"
+            help="A sealed release, a pattern of several, postgresql://HOST/DATABASE/SCHEMA, or a database with --release"
+            " NAME.",
+            metavar="FILE",
         ),
     ],
     sql: Annotated[
@@ -133,12 +135,17 @@ Said = Callable[[str], None] | None
 
 def _ask_owner(file: str, sql: str | None, release: str, as_json: bool, on_statement: Said) -> None:
     """``query --release NAME``: a COUNT query to a release in the owner's database."""
+    from anondb.engine.elsewhere import is_url
     from anondb.owner import releases as stored
     from anondb.query import run as answer_from
     from anondb.release.reader import locked_engine
 
     if sql is None:
         raise InputError("--release needs a query.", code="bad_usage", hint="Pass one COUNT query as SQL.")
+    if is_url(file):
+        with opened(file, read_only=True, show_sql=on_statement is not None) as database:
+            _print_count(database.release(release).query(sql), as_json)
+        return
     engine, schema, _ = locked_engine(file, on_statement=on_statement)
     try:
         engine.use(schema.catalog)
@@ -150,11 +157,12 @@ def _ask_owner(file: str, sql: str | None, release: str, as_json: bool, on_state
 
 def _ask_once(file: str, sql: str, as_json: bool, on_statement: Said) -> None:
     """``query FILE SQL``: the bounds of a count; what is not one count is answered by a session."""
+    from anondb.postgres.local import at_hand
     from anondb.query import run as answer_from
     from anondb.release.reader import sealed_release
 
     try:
-        with sealed_release(file, on_statement=on_statement) as sealed:
+        with at_hand(file, on_statement) as local, sealed_release(local, on_statement=on_statement) as sealed:
             answer = answer_from(sealed.engine, sealed.schema, sql)
     except InputError as error:
         if error.code not in ("unsupported_query", "no_such_file"):  # FILE may be a pattern

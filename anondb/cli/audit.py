@@ -12,12 +12,15 @@ from anondb.errors import VerificationFailed
 
 
 def inspect(
-    file: Annotated[str, typer.Argument(help="The sealed file.", metavar="FILE")], as_json: Json = False
+    file: Annotated[str, typer.Argument(help="The sealed file, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE")],
+    as_json: Json = False,
 ) -> None:
     """Check a sealed file for leaks, byte for byte; exit 4 on anything that a release must not have."""
+    from anondb.engine.elsewhere import is_url
+    from anondb.postgres.local import inspect_release
     from anondb.release.inspect import inspect as inspect_file
 
-    inspection = inspect_file(file)
+    inspection = inspect_release(file) if is_url(file) else inspect_file(file)
     if as_json:
         print_json(inspection.to_json())
     else:

@@ -73,6 +73,8 @@ def verify(
 ) -> None:
     """Check any table, buckets, a release (--release NAME) or a sealed file; exit 4 if the promise does not hold."""
     from anondb.data.sources import is_file as is_data_file
+    from anondb.engine.elsewhere import is_url
+    from anondb.postgres.place import place_of
     from anondb.release.reader import is_sealed
     from anondb.sealed import verify_file
 
@@ -90,12 +92,14 @@ def verify(
         return
     limits: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit}
     named = transactions or release or buckets or is_data_file(source)
-    if not named and is_sealed(source):
+    if not named and (place_of(source).schema is not None if is_url(source) else is_sealed(source)):
         if with_records:
             raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
         limits |= {"expect": expect, "published_in": published_in, "on_statement": shown_statements(show_sql)}
         _print(verify_file(source, promised, witnesses=witnesses, **knowledge, **limits), witnesses, as_json)
         return
+    if not named and is_url(source):
+        raise InputError("Say what to verify: --transactions TABLE or --release NAME.", code="bad_usage")
     if not named and default.name != "anatomy":
         transactions = table_to_check(source, id, item)
     if expect is not None or published_in is not None:
@@ -195,10 +199,17 @@ def _verify_release(
 ) -> Verification:
     """``verify --release``, on a locked connection because the file may be untrusted."""
     from anondb.database import Database
+    from anondb.engine.elsewhere import is_url
     from anondb.models.named import model_of
     from anondb.release.reader import locked_engine
     from anondb.sealed import files_among
 
+    if is_url(source):
+        with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
+            manifest = database.release(release).manifest
+            return database.verify(
+                release=release, model=promised(model_of(manifest)), witnesses=witnesses, **knowledge
+            )
     files = files_among(*knowledge.values())
     engine, schema, _ = locked_engine(source, files=files, on_statement=shown_statements(show_sql), **limits)
     with Database(engine) as database:

@@ -68,6 +68,7 @@ def compare(
         raise InputError("--workload and a log of queries exclude each other.", code="bad_usage", hint="Give one.")
     values = flag_values(flags)
     planned, options = _planned(values, algorithms, model, k, m, option)
+    _check_file(source)
     _check_targets(source, report, csv)
     limits = {"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit}
     setting = _setting(source, values, workload, log, queries, limits)
@@ -156,6 +157,18 @@ def _check_targets(source: str, *targets: str | None) -> None:
             )
         if path.exists() and path.samefile(source):
             raise InputError("The results would replace the source.", code="target_in_use", hint="Name another file.")
+
+
+def _check_file(source: str) -> None:
+    """Refuse a database of PostgreSQL: each run is a process that reads the source anew."""
+    from anondb.engine.elsewhere import is_url
+
+    if is_url(source):
+        raise InputError(
+            "Comparisons read a DuckDB file or a data file.",
+            code="bad_usage",
+            hint="Export the table to Parquet first.",
+        )
 
 
 def _read(setting: Setting, table: str | None, options: dict[str, Any]) -> tuple[Setting, dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from anondb.cli.app import AllowOverlap, Json, Replace, ShowSql, Source, opened
+from anondb.cli.app import AllowOverlap, Analysts, Counters, Json, Replace, SameDatabase, ShowSql, Source, opened
 from anondb.cli.words import plain, print_digests, print_json, shown
 from anondb.errors import InputError
 from anondb.report_rows import figure
@@ -33,8 +33,9 @@ def load(
     """Load files into tables of a DuckDB file."""
     from anondb.data.files import load_files
     from anondb.data.sources import is_file
+    from anondb.engine.elsewhere import is_url
 
-    if is_file(database) or database in ("", ":memory:"):
+    if is_file(database) or is_url(database) or database in ("", ":memory:"):
         raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")
     if transactions is None and taxonomy is None and records is None:
         raise InputError(
@@ -66,7 +67,9 @@ def load(
 def publish(
     source: Source,
     release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
-    to: Annotated[str, typer.Option("--to", help="The new file.", metavar="FILE")],
+    to: Annotated[
+        str, typer.Option("--to", help="The new file, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE|URL")
+    ],
     proof: Annotated[
         str | None, typer.Option(help="Also write SQL that checks the promise without anondb.", metavar="DIR")
     ] = None,
@@ -74,11 +77,14 @@ def publish(
     include_constraints: Annotated[
         bool, typer.Option("--include-constraints", help="The proof may show your privacy constraints.")
     ] = False,
+    analysts: Analysts = None,
+    counters: Counters = None,
+    same_database: SameDatabase = False,
     replace: Replace = False,
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """Seal a release into a new DuckDB file that holds nothing else."""
+    """Seal a release into a new DuckDB file that holds nothing else, or into a schema of PostgreSQL."""
     from anondb.owner.publications import notes
 
     with opened(source, show_sql=show_sql) as database:
@@ -88,6 +94,9 @@ def publish(
             allow_overlap=allow_overlap,
             proof=proof,
             include_constraints=include_constraints,
+            analysts=analysts,
+            counters=counters,
+            same_database=same_database,
         )
     if as_json:
         print_json(
@@ -100,6 +109,7 @@ def publish(
                 "content_digest": file.content_digest,
                 "proof": None if file.proof is None else str(file.proof),
                 "intersections": [i.to_json() for i in file.intersections],
+                "remarks": list(file.remarks),
             }
         )
         return
@@ -107,7 +117,7 @@ def publish(
     print_digests(file.sha256, file.content_digest)
     if file.proof is not None:
         typer.echo(f"its proof is in {file.proof}")
-    for note in notes(file.intersections):
+    for note in (*notes(file.intersections), *file.remarks):
         typer.echo(f"note: {plain(note)}", err=True)
 
 

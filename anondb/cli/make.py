@@ -11,12 +11,15 @@ import typer
 
 from anondb.cli.app import (
     AllowOverlap,
+    Analysts,
+    Counters,
     Json,
     MemoryLimit,
     ModelName,
     OptionPairs,
     ReleaseName,
     Replace,
+    SameDatabase,
     ShowSql,
     Source,
     Threads,
@@ -67,9 +70,16 @@ def anonymize(
     release: ReleaseName = None,
     publish: Annotated[
         str | None,
-        typer.Option(help="Also seal the release into this file.", metavar="FILE", rich_help_panel=OUTPUT),
+        typer.Option(
+            help="Also seal the release into this file, or postgresql://HOST/DATABASE/SCHEMA.",
+            metavar="FILE|URL",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     allow_overlap: AllowOverlap = False,
+    analysts: Analysts = None,
+    counters: Counters = None,
+    same_database: SameDatabase = False,
     replace: Replace = False,
     workload: Annotated[
         str | None, typer.Option(help="Your own queries.", metavar="TABLE|FILE", rich_help_panel=OUTPUT)
@@ -105,6 +115,9 @@ def anonymize(
             replace=replace,
             publish=publish,
             allow_overlap=allow_overlap,
+            analysts=analysts,
+            counters=counters,
+            same_database=same_database,
             algorithm=algorithm,
             **options,
         )

@@ -13,6 +13,7 @@ import sqlglot
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, is_binary, load
+from anondb.engine.elsewhere import is_url
 from anondb.errors import EngineError, InputError, InternalError, quote_list
 
 FILE_SUFFIXES = (".dat", ".csv", ".parquet")
@@ -88,8 +89,8 @@ class QuerySource:
 
 
 def is_file(source: str) -> bool:
-    """Whether a SOURCE names a data file rather than a DuckDB database."""
-    return Path(source).suffix.lower() in FILE_SUFFIXES
+    """Whether a SOURCE names a data file rather than a database."""
+    return not is_url(source) and Path(source).suffix.lower() in FILE_SUFFIXES
 
 
 def is_frame(source: Any) -> bool:
@@ -110,6 +111,7 @@ def describe(
     is_file: bool = False,
 ) -> Source:
     """Look up the columns of a query, which DuckDB binds but does not run."""
+    engine.at_hand(query)
     with reading(name):
         rows = engine.select(exp.Describe(this=query.copy()), f"reading {name}")  # type: ignore[arg-type]
         columns = dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
@@ -182,7 +184,9 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
     """
     if not text:
         raise InputError(f"The name of the {what} table is empty.", code="empty_name")
-    for catalog, schema, name in _candidates(engine, text):
+    candidates = _candidates(engine, text)
+    engine.look_up(candidates)
+    for catalog, schema, name in candidates:
         entries = engine.query("transactions/catalog", wanted=name.lower())
         rows = [
             (Table(c, s, n), current)

@@ -14,6 +14,7 @@ import duckdb
 import numpy as np
 from sqlglot import exp
 
+from anondb.engine.elsewhere import Elsewhere
 from anondb.engine.failures import at_most, bad_unicode, encodable, open_error, transaction_open, wrap
 from anondb.engine.interface import Columns
 from anondb.engine.memory import array_bytes, bytes_of
@@ -29,7 +30,7 @@ _WORK_PREFIX = "_anondb_"
 RESERVED_NAMES = ("information_schema",)
 
 
-class DuckDBEngine:
+class DuckDBEngine(Elsewhere):
     """One connection and the worker thread that uses it.
 
     Work tables are TEMP tables whose names begin with ``_anondb_``. Each block ``transaction()`` is one DuckDB transaction:
@@ -73,6 +74,7 @@ class DuckDBEngine:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb")
         self._work: set[str] = set()
         self._inputs = 0  # the number of views on data passed in
+        self.others = []
         self._recorded: list[str] | None = None
         self.names = NameCheck(self._look_up, owned, empty)
 
@@ -379,7 +381,9 @@ class DuckDBEngine:
             self._work.clear()
             with contextlib.suppress(duckdb.Error):
                 self.call(lambda: self._connection.execute("ROLLBACK"))
+            self.ended(kept=False)
             raise
+        self.ended(kept=True)
 
     def begin(self) -> None:
         """``BEGIN``, refused while the user has a transaction open.

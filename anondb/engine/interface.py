@@ -7,13 +7,14 @@ of which ``DuckDBEngine`` is the only one. Code that opens, seals or locks files
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy.typing as npt
 from sqlglot import exp
 
+from anondb.engine.elsewhere import Name
 from anondb.engine.queries import NamedRows, Tables, Value
 from anondb.engine.tables import Table
 
@@ -126,4 +127,16 @@ class Engine(Runner, Protocol):
 
     def registered(self, source: Any) -> AbstractContextManager[Table]:
         """Make a data frame, an Arrow table or a dict of arrays readable as a table during a block."""
+        ...
+
+    def look_up(self, names: Sequence[Name]) -> None:
+        """Make the columns of the tables with one of these names known, if they lie in another database."""
+        ...
+
+    def at_hand(self, query: exp.Query) -> None:
+        """Fetch the rows of the tables of a query, if they lie in another database."""
+        ...
+
+    def open_schema(self, name: str) -> None:
+        """Fetch the release in a schema, if it lies in another database."""
         ...

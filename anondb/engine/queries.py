@@ -47,6 +47,7 @@ def _sql_root() -> Path:
 SQL_ROOT = _sql_root()
 
 Value = int | float | str | bool | None
+_DIALECTS = {"postgres": "postgres"}  # of the rooms whose queries another database runs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,7 +141,7 @@ def load(name: str) -> NamedQuery:
     """Load the query ``name`` (such as ``transactions/items``); the tests check its header against the statement."""
     text = (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8")
     header = _header(name, text)
-    tree = sqlglot.parse_one(text, dialect="duckdb")
+    tree = sqlglot.parse_one(text, dialect=_DIALECTS.get(name.partition("/")[0], "duckdb"))
     if not isinstance(tree, exp.Query):
         raise InternalError(f"query {name} is not a SELECT")
     reads = {m[1]: tuple(c.strip() for c in m[2].split(",")) for m in _READS.finditer(header["reads"])}

@@ -16,10 +16,11 @@ from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
 from anondb.models.named import model_of
-from anondb.owner import ledger, overlap, publications
+from anondb.owner import ledger, overlap, publications, targets
 from anondb.owner.accuracy import called, generalized_members, measure_on, measure_rules, queries_of
 from anondb.owner.publications import Intersection, Publication
 from anondb.policy import Policy, Workload
+from anondb.postgres.place import Place
 from anondb.promises.check import verify_release
 from anondb.promises.spec import Knowledge
 from anondb.release.objects import (
@@ -224,7 +225,7 @@ def measure_release_rules(engine: DuckDBEngine, name: str, thresholds: RuleThres
 def publish_release(
     engine: DuckDBEngine,
     name: str,
-    path: str,
+    path: str | Place,
     *,
     replace: bool = False,
     allow_overlap: bool = False,
@@ -232,7 +233,7 @@ def publish_release(
     include_constraints: bool = False,
     verified: RowSums | None = None,
 ) -> PublishedFile:
-    """Seal a release into a new file, and check the sealed rows before the file gets its name (``seal``).
+    """Seal a release into a new file or a schema of PostgreSQL, and check the sealed rows first (``seal``).
 
     The ledger records the publication. Unless ``allow_overlap``, a release that shares persons with a different earlier
     publication is refused; else both are compared. A run over files has no ledger and makes no such check.
@@ -245,6 +246,7 @@ def publish_release(
     from anondb.promises.proof_pack import proof_directory, write_proof
     from anondb.promises.spec import Shown
 
+    targets.check_proof(path, proof)
     catalog = current_catalog(engine)
     before = [] if engine.one_shot or not publications.publications(engine, catalog) else _earlier(engine, name)
     if before and not allow_overlap:
@@ -281,7 +283,7 @@ def seal(
     engine: DuckDBEngine,
     name: str,
     found: FoundRelease,
-    path: str,
+    path: str | Place,
     intersections: Sequence[Intersection],
     verified: RowSums | None = None,
     *,
@@ -298,8 +300,6 @@ def seal(
     Raises:
         AnondbError: see ``publish_release``; nothing was written.
     """
-    from anondb.release.publish import publish
-
     catalog = current_catalog(engine)
     model = model_of(found.manifest)
     checked_with = ledger.knowledge_of(engine, catalog, found.manifest["release_id"]) if known is None else known
@@ -311,7 +311,7 @@ def seal(
             if not verify_release(sealed, sealed_schema, model, kind=found.kind, knowledge=checked_with).verified:
                 raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
-    file = publish(engine, found.schema, path, kind=found.kind, replace=replace, check=check, verified=verified)
+    file = targets.publish(engine, found.schema, path, found.kind, replace=replace, check=check, verified=verified)
     if not engine.one_shot:
         smallest = [i.smallest for i in intersections if i.smallest is not None]
         publications.record_publication(
@@ -320,7 +320,7 @@ def seal(
             Publication(
                 name=name,
                 release_id=file.release_id,
-                file=file.path.name,
+                file=file.name,
                 transactions=file.transactions,
                 rows=file.rows,
                 sha256=file.sha256,

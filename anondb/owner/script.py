@@ -104,6 +104,7 @@ def prepare(engine: DuckDBEngine, text: str) -> list[Step]:
     steps: list[Step] = []
     for part in parse(text):
         if isinstance(part, Ordinary):
+            _check_ordinary(engine, text, part)
             for statement, returns in _split(engine, text, part):
                 steps.append(Step(len(steps) + 1, position(text, statement.start)[0], statement, returns))
             continue
@@ -170,7 +171,9 @@ def _run_own(
     engine: DuckDBEngine, text: str, step: Step, statement: CreateView | RefreshView | DropView | ShowViews
 ) -> Result:
     if isinstance(statement, CreateView):
-        described = exp.Describe(this=QuerySource(statement.query, "", "").tree())
+        tree = QuerySource(statement.query, "", "").tree()
+        engine.know(tree)
+        described = exp.Describe(this=tree)
         try:
             user_sql.run(engine, described.sql(dialect="duckdb"))
         except user_sql.UserSqlError as refused:
@@ -198,6 +201,13 @@ def _split(engine: DuckDBEngine, text: str, part: Ordinary) -> list[tuple[Ordina
         statements.append((Ordinary(one.text, start), one.returns))
         start += len(one.text)
     return statements
+
+
+def _check_ordinary(engine: DuckDBEngine, text: str, part: Ordinary) -> None:
+    """Refuse ordinary SQL where the data lie in another database, which has programs for that."""
+    if not engine.runs_sql and user_sql.split(engine, part.text):
+        words = "anondb runs only statements of anonymized views in PostgreSQL; run other SQL with psql."
+        raise syntax_error(text, part.start + len(part.text) - len(part.text.lstrip()), words)
 
 
 def _check_query(engine: DuckDBEngine, text: str, view: CreateView) -> None:

@@ -17,16 +17,19 @@ from anondb.data.sources import FILE_SUFFIXES, resolve_table
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
+from anondb.engine.elsewhere import is_url
 from anondb.errors import AnondbError, InputError
 from anondb.models.named import parameters_of
 from anondb.owner import ledger, overlap
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
+from anondb.owner.targets import check_target, target_of
 from anondb.owner.view_check import by_transaction, check_release, images_of
 from anondb.owner.view_results import Created, Dropped, Refreshed, Shown
 from anondb.policy import Policy
+from anondb.postgres.local import at_hand
+from anondb.postgres.place import Place
 from anondb.release.objects import find_schema, read_manifest, release_schema
-from anondb.release.paths import check_target
 from anondb.release.publish import PublishedFile
 from anondb.release.reader import read_sealed_manifest
 from anondb.release.row_sums import RowSums
@@ -54,7 +57,7 @@ def create(engine: DuckDBEngine, statement: CreateView) -> Created:
     table = _source_table(engine, statement)
     view = ledger.View(statement.name, statement.query, _anchored(statement.options), table)
     policy = stored.view_policy(engine, view, replace=statement.replace)
-    path = view.options.get("publish")
+    path = target_of(view.options)
     publish = None
     if path is not None:
         check_target(engine, path, statement.replace)
@@ -76,7 +79,7 @@ def refresh(engine: DuckDBEngine, name: str) -> Refreshed:
     with engine.transaction():
         entry, view = _stored(engine, name)
         policy = stored.view_policy(engine, view, replace=True)
-    path = view.options.get("publish")
+    path = target_of(view.options)
     before = [] if path is None else stored.view_published_before(engine, view, policy)
     with engine.transaction():
         schema = stored.find_release(engine, name)
@@ -203,6 +206,8 @@ def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
     anchored = dict(options)
     for name, value in options.items():
         path = Path(str(value))
+        if name == "publish" and is_url(value):
+            continue
         is_source = name in SOURCES and path.suffix.lower() in SOURCE_SUFFIXES
         if name == "publish" or is_source or (name == "hierarchies" and path.is_dir()):
             anchored[name] = os.path.abspath(path)
@@ -255,10 +260,11 @@ def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:
     }
 
 
-def _sealed_id(path: str) -> str | None:
-    """The number of the release in a sealed file; None if the file does not exist or cannot be read."""
+def _sealed_id(path: str | Place) -> str | None:
+    """The number of the release in a sealed file or schema; None if it does not exist or cannot be read."""
     try:
-        return read_sealed_manifest(path)["release_id"]
+        with at_hand(path) as file:
+            return read_sealed_manifest(file)["release_id"]
     except AnondbError:
         return None
 
@@ -266,7 +272,7 @@ def _sealed_id(path: str) -> str | None:
 def _sealed(
     engine: DuckDBEngine,
     view: ledger.View,
-    path: str,
+    path: str | Place,
     replace: bool,
     before: Sequence[overlap.Earlier],
     dataset: Dataset,

@@ -37,7 +37,7 @@ Column = tuple[str, str, str, str]  # table, column, type, comment
 _RELEASE_ID = re.compile(r"[0-9a-z]{1,32}", re.ASCII)
 _RECORD_TYPE = re.compile(r"VARCHAR|BIGINT|DATE|TIMESTAMP|BOOLEAN|INTEGER|DECIMAL\(\d{1,2},\d{1,2}\)")
 _OLD_WORDS = (("main.list_value(", "list_value("), ("CAST('t' AS BOOLEAN)", "true"), ("CAST('f' AS BOOLEAN)", "false"))
-_MOST_KEYS = 100  # largest number of manifest keys to read; a manifest has about 15
+MOST_KEYS = 100  # largest number of manifest keys to read; a manifest has about 15
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def _refused(there: Catalog, manifest: dict[str, str], *what: str) -> SealedCata
 def _read_manifest(engine: Engine, schema: SchemaName) -> dict[str, str]:
     """The manifest; empty if it has too many rows, or NULLs."""
     rows = engine.scalar("release/manifest_size", {"manifest": schema.table("manifest")})
-    return read_manifest(engine, schema) if rows is not None and rows <= _MOST_KEYS else {}
+    return read_manifest(engine, schema) if rows is not None and rows <= MOST_KEYS else {}
 
 
 def _manifest_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest: Mapping[str, str]) -> Kind | None:

@@ -59,11 +59,11 @@ def definitions(schema: SchemaName, release_id: str, kind: Kind = GLOBAL) -> tup
     * lower: the sum of all n_j less (r - 1) s, or 0 if that is less;
     * estimate: s times the product of all n_j / s.
     """
-    views = [_view(schema, name, query, kind) for name, query in _views(kind).items()]
+    views = [_view(schema, name, query, kind) for name, query in view_queries(kind).items()]
     return (*views, *_macros(schema, release_id, kind))
 
 
-def _views(kind: Kind) -> dict[str, str]:
+def view_queries(kind: Kind) -> dict[str, str]:
     """The named query of each view."""
     if kind is ANATOMY:
         return {"item_counts": "release/item_counts_buckets"}
@@ -78,14 +78,14 @@ def _view(schema: SchemaName, name: str, query: str, kind: Kind) -> exp.Create:
         "schema_name": exp.Literal.string(schema.name),
         "table_names": _names(kind),
     }
-    unhidden = _body("release/unhidden", schema.name, values)
-    body = _body(query, schema.name, {}, {"unhidden": unhidden})
+    unhidden = body_of("release/unhidden", schema.name, values)
+    body = body_of(query, schema.name, {}, {"unhidden": unhidden})
     return exp.Create(this=schema.table(name).expression(), kind="VIEW", expression=body)
 
 
 def definition_queries(kind: Kind) -> list[tuple[str, str]]:
     """The views and macros of a kind of release, each with its named query."""
-    queries = [*_views(kind).items(), ("count_bounds", _bounds(kind))]
+    queries = [*view_queries(kind).items(), ("count_bounds", bounds_query(kind))]
     parts = ["unhidden", "checked_items", "in_place"]
     if kind is ANATOMY:
         queries.append(("reconstruct", "release/reconstruct"))
@@ -96,7 +96,7 @@ def definition_queries(kind: Kind) -> list[tuple[str, str]]:
     return [*queries, *((part, f"release/{part}") for part in parts)]
 
 
-def _bounds(kind: Kind) -> str:
+def bounds_query(kind: Kind) -> str:
     """The named query of ``count_bounds``."""
     if kind is ANATOMY:
         return "release/bucket_count_bounds"
@@ -115,16 +115,16 @@ def _macros(schema: SchemaName, release_id: str, kind: Kind) -> Iterator[exp.Cre
             named = exp.to_identifier(attribute.name, quoted=True)
             parameters.append(exp.PropertyEQ(this=named, expression=exp.null()))
     if kind.item_supports:
-        made |= _supported(schema.name)
+        made |= supported_parts(schema.name, _ITEMS)
     values = {} if kind.item_supports else _ITEMS
-    yield _macro(schema, "count_bounds", parameters, _body(_bounds(kind), schema.name, values, made))
+    yield _macro(schema, "count_bounds", parameters, body_of(bounds_query(kind), schema.name, values, made))
     if kind is ANATOMY:
         placed = {"in_place": _in_place("reconstruct", schema.name, release_id, kind)}
-        original = _body("release/reconstruct", schema.name, {"seed": exp.column("seed")}, placed)
+        original = body_of("release/reconstruct", schema.name, {"seed": exp.column("seed")}, placed)
         yield _macro(schema, "reconstruct", [exp.to_identifier("seed")], original)
 
 
-def _body(
+def body_of(
     name: str, schema: str, values: Mapping[str, exp.Expression], made: Mapping[str, exp.Query] | None = None
 ) -> exp.Query:
     """The named query as the body of a view or macro of ``schema``.
@@ -169,23 +169,23 @@ def _in_place(macro: str, schema: str, release_id: str, kind: Kind) -> exp.Query
         "schema_name": exp.Literal.string(schema),
         "table_names": _names(kind),
     }
-    return _body("release/in_place", schema, values)
+    return body_of("release/in_place", schema, values)
 
 
 def _checked(schema: str, release_id: str, kind: Kind) -> dict[str, exp.Query]:
     """The checks that ``count_bounds`` makes first: the table ``checked`` of its body."""
     placed = {"in_place": _in_place("count_bounds", schema, release_id, kind)}
-    return {"checked": _body("release/checked_items", schema, _ITEMS, placed)}
+    return {"checked": body_of("release/checked_items", schema, _ITEMS, placed)}
 
 
-def _supported(schema: str) -> dict[str, exp.Query]:
-    """What the bounds of a release with item supports are made of, for the queried items."""
-    wanted = _body("release/wanted_items", schema, _ITEMS)
-    members = _body("release/supported_members", schema, {}, {"wanted": wanted})
+def supported_parts(schema: str, items: Mapping[str, exp.Expression]) -> dict[str, exp.Query]:
+    """What the bounds of a release with item supports are made of, for the queried ``items``."""
+    wanted = body_of("release/wanted_items", schema, items)
+    members = body_of("release/supported_members", schema, {}, {"wanted": wanted})
     return {
         "wanted": wanted,
         "members": members,
-        "blocks": _body("release/supported_blocks", schema, {}, {"members": members}),
+        "blocks": body_of("release/supported_blocks", schema, {}, {"members": members}),
     }
 
 

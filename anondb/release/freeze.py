@@ -144,6 +144,7 @@ def drop_schema(engine: Engine, schema: SchemaName) -> None:
             code="not_a_release",
             hint="Move them elsewhere, or drop the schema yourself.",
         )
+    engine.drop(*map(schema.table, kind.tables))  # DuckDB cannot commit a dropped schema with rows of this transaction
     engine.run(exp.Drop(tables=[schema.expression()], kind="SCHEMA", cascade=True), "dropping a release")
 
 

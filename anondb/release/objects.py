@@ -175,7 +175,10 @@ def find_schema(engine: Engine, wanted: SchemaName) -> SchemaName | None:
     schemas = engine.query("release/schemas", catalog_name=wanted.catalog)["schema_name"].tolist()
     clashes = [n for n in schemas if same_name(n, wanted.name)]
     exact = [n for n in clashes if n == wanted.name]
-    return SchemaName(wanted.catalog, (exact or clashes)[0]) if clashes else None
+    if not clashes:
+        return None
+    engine.open_schema((exact or clashes)[0])
+    return SchemaName(wanted.catalog, (exact or clashes)[0])
 
 
 def new_release_id() -> str:

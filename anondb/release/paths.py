@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anondb.engine import Engine
+from anondb.engine.elsewhere import is_url
 from anondb.errors import EngineError, InputError
 
 _BUILD_PREFIX = ".anondb-build-"
@@ -27,6 +28,12 @@ def wal_of(path: Path) -> Path:
 def valid_path(path: str | os.PathLike[str]) -> Path:
     """The absolute path; an ``InputError`` if no file can have it."""
     text = os.fspath(path)
+    if is_url(text):
+        raise InputError(
+            "This needs a file, not a URL.",
+            code="bad_path",
+            hint="A release in PostgreSQL is read by verify, inspect and query, and in Python by anondb.open.",
+        )
     try:
         os.fsencode(text)
     except UnicodeEncodeError:

@@ -35,15 +35,16 @@ class PublishedFile:
     """A sealed file.
 
     Attributes:
-        path, size: the path, and the size in bytes.
+        path, size: the path (the URL of a schema in PostgreSQL), and the size in bytes.
         release_id, transactions, rows: the release, and its numbers of transactions and rows.
-        sha256: the SHA-256 of the file.
+        sha256: the SHA-256 of the file; for PostgreSQL, of the file that holds the same rows.
         content_digest: the digest of its content (``release/digest``), the same for a copy made by DuckDB.
         intersections: what readers can combine from it and each earlier publication of the same persons.
         proof: the directory of its proof pack, if one was requested.
+        remarks: what the owner should know of the place.
     """
 
-    path: Path
+    path: Path | str
     release_id: str
     transactions: int
     rows: int
@@ -52,6 +53,12 @@ class PublishedFile:
     content_digest: str
     intersections: tuple[Intersection, ...] = ()
     proof: Path | None = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its directory; the URL of a schema without user and password."""
+        return self.path.name if isinstance(self.path, Path) else str(self.path)
 
 
 def publish(

@@ -14,8 +14,10 @@ from sqlglot import exp
 
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine, Table
+from anondb.engine.elsewhere import is_url
 from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import EngineError, InputError
+from anondb.postgres.local import at_hand
 from anondb.query import OpenRelease, parse
 from anondb.query.parsing import lowered
 from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_release
@@ -57,8 +59,9 @@ def open_session(
     """Open sealed files to ask them in SQL that is written for the original tables.
 
     Args:
-        files: a sealed file, a list of them, or a pattern such as ``weeks/*.duckdb``. Several files must be releases of
-            disjoint persons and of tables with equal names and columns; their counts add up.
+        files: a sealed file, a release in PostgreSQL (``postgresql://HOST/DATABASE/SCHEMA``), a list of them, or a pattern
+            such as ``weeks/*.duckdb``. Several must be releases of disjoint persons and of tables with equal names and
+            columns; their counts add up.
         memory_limit: DuckDB's memory limit.
         max_seconds: the time limit of a statement, 60 seconds by default.
         threads: DuckDB's number of threads.
@@ -73,7 +76,8 @@ def open_session(
     if not _is_limit(options["max_seconds"]):
         raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
     with contextlib.ExitStack() as stack:
-        sealed = [stack.enter_context(sealed_release(path, **options)) for path in _paths(files)]
+        local = [stack.enter_context(at_hand(path, on_statement)) for path in _paths(files)]
+        sealed = [stack.enter_context(sealed_release(path, **options)) for path in local]
         _check_alike(sealed)
         desk = desk_engine(**options)
         stack.callback(desk.close)
@@ -90,7 +94,8 @@ def _paths(files: Sources) -> list[str]:
         raise _no_path()
     paths: list[str] = []
     for path in (os.fspath(file) for file in listed):
-        matching = [] if Path(path).exists() or not glob.has_magic(path) else sorted(glob.glob(path))
+        plain = is_url(path) or Path(path).exists() or not glob.has_magic(path)
+        matching = [] if plain else sorted(glob.glob(path))
         paths += matching or [path]
     if not paths:
         raise InputError("There is no file to open.", code="no_such_file", hint="Name a sealed file.")

@@ -1,0 +1,162 @@
+"""Compare a schema of PostgreSQL with what anondb writes: every object, column, comment, view and function.
+
+Reading a view or a function of a stranger's schema would run its code, so both are never read: their texts are compared with
+those of an empty release of the same kind, which is made in the session's temporary schema and undone. Texts are compared as
+PostgreSQL prints them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+
+from sqlglot import exp
+
+from anondb.errors import InputError
+from anondb.postgres.definitions import comments, definitions, relation_comments
+from anondb.postgres.server import Server
+from anondb.postgres.tables import creation
+from anondb.release.catalog import Finding
+from anondb.release.objects import MANIFEST, Kind
+
+TEMPORARY = "pg_temp"
+_REFERENCE = "reference"
+_READING = {("schema", "USAGE"), ("relation", "SELECT"), ("function", "EXECUTE")}
+Entry = tuple[str, str]  # kind and name of an object
+Listing = Mapping[Entry, list[str]]
+
+
+def namespace_of(server: Server, schema: str) -> int | None:
+    """The number of a schema; None if there is none."""
+    rows = server.query("postgres/schema", schema_name=schema)
+    return int(rows["namespace"][0]) if rows["namespace"] else None
+
+
+def check_reference(server: Server) -> None:
+    """Check that temporary objects can be made to compare with, and that making them runs no code of others.
+
+    Raises:
+        InputError: ``no_privilege`` or ``event_trigger``.
+    """
+    facts = server.query("postgres/instance")
+    if facts["event_triggers"][0]:
+        raise InputError(
+            "The database has event triggers, which would run when anondb makes objects.",
+            code="event_trigger",
+            hint="Use a database without any.",
+        )
+    if not facts["temporary"][0]:
+        raise InputError(
+            "The role may not make temporary tables, with which anondb compares a release.",
+            code="no_privilege",
+            hint="The owner of the database says: GRANT TEMPORARY ON DATABASE name TO role.",
+        )
+
+
+def manifest_findings(server: Server, namespace: int) -> list[Finding]:
+    """The differences of the manifest alone, before it is read: rules, policies and the like would run then."""
+    entries = _listing(server, namespace).items()
+    there = {entry: details for entry, details in entries if _is_of(entry[1], "manifest")}
+    with _undone(server):
+        server.run(creation(TEMPORARY, "manifest", MANIFEST, temporary=True), "making an empty table")
+        server.run_all(relation_comments(TEMPORARY, "manifest", MANIFEST), "making an empty table")
+        wanted = _listing(server, _temporary(server))
+    return _differences(there, wanted)
+
+
+def schema_findings(server: Server, schema: str, namespace: int, kind: Kind) -> list[Finding]:
+    """The differences of a schema from a release of this kind. Call it inside a transaction."""
+    there = {**_listing(server, namespace), **_texts(server, namespace, schema)}
+    with _undone(server):
+        server.run_all(release_statements(TEMPORARY, kind), "making an empty release")
+        own = _temporary(server)
+        wanted = {**_listing(server, own), **_texts(server, own, TEMPORARY)}
+    return _differences(there, wanted) + _schema_comment(server, schema)
+
+
+def grant_findings(server: Server, namespace: int) -> list[Finding]:
+    """Rights beyond reading, of others than the owner."""
+    rows = server.query("postgres/grants", namespace=namespace)
+    listed = zip(rows["kind"], rows["privilege"], rows["grantable"], strict=True)
+    more = sum((kind, privilege) not in _READING or grantable for kind, privilege, grantable in listed)
+    return [Finding("grants", f"{more} rights of others than to read")] if more else []
+
+
+def release_statements(schema: str, kind: Kind) -> Iterator[exp.Expr | str]:
+    """The statements that make an empty release: tables, views, functions and comments."""
+    temporary = schema == TEMPORARY
+    yield from (creation(schema, name, columns, temporary=temporary) for name, columns in kind.tables.items())
+    yield from definitions(schema, kind)
+    yield from comments(schema, kind)
+
+
+@contextlib.contextmanager
+def _undone(server: Server) -> Iterator[None]:
+    """Undo what the block does in the open transaction."""
+    server.run(f"SAVEPOINT {_REFERENCE}", "savepoint")
+    try:
+        yield
+    finally:
+        server.run(f"ROLLBACK TO SAVEPOINT {_REFERENCE}", "savepoint")
+        server.run(f"RELEASE SAVEPOINT {_REFERENCE}", "savepoint")  # blocks may be nested
+
+
+def _temporary(server: Server) -> int:
+    number = exp.cast(exp.func("pg_my_temp_schema"), "BIGINT").as_("namespace")
+    return int(server.rows(exp.select(number), "the temporary schema").to_pydict()["namespace"][0])
+
+
+def _is_of(name: str, table: str) -> bool:
+    """Whether an entry of the listing is of a table, or may be."""
+    return name == table or name.startswith(f"{table} ") or name.endswith(f" of {table}")
+
+
+def _listing(server: Server, namespace: int) -> dict[Entry, list[str]]:
+    """Everything in a schema but texts."""
+    rows = server.query("postgres/contents", namespace=namespace)
+    listing: dict[Entry, list[str]] = {}
+    for kind, name, detail in zip(*rows.values(), strict=True):
+        listing.setdefault((kind, name), []).append(detail)
+    return {entry: sorted(details) for entry, details in listing.items()}
+
+
+def _texts(server: Server, namespace: int, schema: str) -> dict[Entry, list[str]]:
+    """The texts of views and functions, with names of the schema unqualified.
+
+    The schema is in the search path while PostgreSQL prints them, so these statements call functions by full names and with
+    arguments of exactly their types: the schema can hide nothing.
+    """
+    rows = server.query("postgres/text_oids", namespace=namespace)
+    listing: dict[Entry, list[str]] = {}
+    with _undone(server):
+        path = ", ".join(exp.to_identifier(name, quoted=True).sql() for name in ("pg_catalog", schema, TEMPORARY))
+        server.rows(exp.select(exp.func("set_config", *map(exp.convert, ("search_path", path, True)))), "search path")
+        for kind, name, oid in zip(*rows.values(), strict=True):
+            function = {"view": "pg_get_viewdef", "function": "pg_get_function_sqlbody"}[kind]
+            number = exp.cast(exp.convert(oid), exp.DataType.build("pg_catalog.oid", dialect="postgres", udt=True))
+            printed = exp.Dot(
+                this=exp.to_identifier("pg_catalog"), expression=exp.Anonymous(this=function, expressions=[number])
+            )
+            text = server.rows(exp.select(printed.as_("text")), "the text of an object").to_pydict()["text"][0]
+            listing.setdefault((f"text of the {kind}", name), []).append(str(text))
+    return {entry: sorted(texts) for entry, texts in listing.items()}
+
+
+def _differences(there: Listing, wanted: Listing) -> list[Finding]:
+    """Unexpected and missing objects, and details that differ from anondb's."""
+    what = [f"not allowed: {_described(one)}" for one in sorted(there.keys() - wanted.keys())]
+    what += [f"missing: {_described(one)}" for one in sorted(wanted.keys() - there.keys())]
+    what += [
+        f"not anondb's: {_described(one)}" for one in sorted(there.keys() & wanted.keys()) if there[one] != wanted[one]
+    ]
+    return [Finding("catalog", words) for words in what]
+
+
+def _described(one: Entry) -> str:
+    kind, name = one
+    return f"{kind} {repr(name)[1:-1]}"
+
+
+def _schema_comment(server: Server, schema: str) -> list[Finding]:
+    comment = server.query("postgres/schema", schema_name=schema)["comment"][0]
+    return [Finding("catalog", "the schema has a comment")] if comment is not None else []

@@ -1,0 +1,158 @@
+"""Releases in PostgreSQL as sealed files: the rows of a checked schema, in a private file that is removed afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlglot import exp
+
+from anondb.engine import DuckDBEngine
+from anondb.engine.clean import clean_writer
+from anondb.engine.elsewhere import is_url
+from anondb.engine.spill import private_directory
+from anondb.errors import InputError
+from anondb.postgres.catalog import check_reference, grant_findings, manifest_findings, namespace_of, schema_findings
+from anondb.postgres.place import Place, release_of
+from anondb.postgres.server import Server
+from anondb.postgres.tables import SourceTable, declared_types, named, place, reading, source_tables
+from anondb.release.catalog import MOST_KEYS, Finding
+from anondb.release.conditions import released_attributes
+from anondb.release.inspect import Inspection, inspect
+from anondb.release.objects import ANATOMY, RECORDS, Kind, kind_of_rows, layout_of, relational_kind
+from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
+
+Said = Callable[[str], None] | None
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A release of PostgreSQL in a private file; without a file if the schema has findings."""
+
+    file: Path | None
+    findings: tuple[Finding, ...]
+
+
+@contextlib.contextmanager
+def at_hand(source: str | os.PathLike[str] | Place, on_statement: Said = None) -> Iterator[str | os.PathLike[str]]:
+    """The path of a sealed file; for the URL of a release in PostgreSQL, that of a private file with its rows.
+
+    Raises:
+        InputError: ``no_such_release``; ``not_a_release``: the schema holds other objects, or other views and functions
+            than anondb's.
+    """
+    if not isinstance(source, Place):
+        if not is_url(source):
+            yield source
+            return
+        source = release_of(str(source))
+    with _directory() as directory:
+        copied = copy(source, directory, on_statement)
+        if copied.file is None:
+            raise InputError(
+                f"The schema of {source.shown} is not a release.",
+                code="not_a_release",
+                hint="anondb inspect URL lists what is wrong with it. Ask its publisher.",
+            )
+        yield copied.file
+
+
+def inspect_release(url: str) -> Inspection:
+    """The leak check of a release in PostgreSQL: its catalog and rights there, and its rows as those of a sealed file."""
+    place = release_of(url)
+    with _directory() as directory:
+        copied = copy(place, directory)
+        if copied.file is None:
+            return Inspection(Path(str(place.schema)), {}, {"release": place.shown}, copied.findings)
+        inspection = inspect(copied.file)
+    figures = {
+        "release": place.shown,
+        **{n: text for n, text in inspection.figures.items() if n not in ("wal", "bytes")},
+    }
+    return replace(
+        inspection, path=Path(str(place.schema)), figures=figures, findings=(*copied.findings, *inspection.findings)
+    )
+
+
+@contextlib.contextmanager
+def _directory() -> Iterator[Path]:
+    directory = private_directory()
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def copy(where: Place, directory: Path, on_statement: Said = None) -> Copied:
+    """Check the schema of a release, and write its rows into a sealed file in a private directory.
+
+    Nothing of the schema runs: its catalog is compared first, and then only plain tables are read.
+    """
+    server = Server(where, on_statement)
+    try:
+        server.begin()
+        check_reference(server)
+        namespace = namespace_of(server, str(where.schema))
+        if namespace is None:
+            raise InputError(f"There is no schema at {where.shown}.", code="no_such_release", hint="Check the URL.")
+        kind, manifest, findings = checked_kind(server, where, namespace)
+        if kind is None or any(f.check == "catalog" for f in findings):
+            return Copied(None, tuple(findings))
+        tables = {table.name: table for table in source_tables(server, schema=where.schema)}
+        return Copied(write(server, tables, kind, manifest["release_id"], directory), tuple(findings))
+    finally:
+        server.rollback()
+        server.close()
+
+
+def checked_kind(server: Server, where: Place, namespace: int) -> tuple[Kind | None, dict[str, str], list[Finding]]:
+    """The kind of a release, its manifest, and the findings; no kind if there is no manifest of a release."""
+    wrong = manifest_findings(server, namespace)
+    if wrong:
+        return None, {}, wrong
+    manifest = _manifest(server, where)
+    kind = _of_layout(server, where, manifest)
+    if kind is None or "release_id" not in manifest:
+        return None, manifest, [Finding("catalog", "the manifest is of no kind of release that is known")]
+    both = [kind] if kind is ANATOMY else [replace(kind, local=local) for local in (False, True)]
+    findings = min((schema_findings(server, str(where.schema), namespace, one) for one in both), key=len)
+    return kind, manifest, findings + grant_findings(server, namespace)
+
+
+def _manifest(server: Server, where: Place) -> dict[str, str]:
+    """The manifest; empty if it has too many rows."""
+    query = exp.select("key", "value").from_(place(str(where.schema), "manifest")).limit(MOST_KEYS + 1)
+    rows = server.rows(query, "the manifest").to_pydict()
+    texts = {key: value for key, value in zip(rows["key"], rows["value"], strict=True) if key and value is not None}
+    return texts if len(rows["key"]) <= MOST_KEYS else {}
+
+
+def _of_layout(server: Server, where: Place, manifest: dict[str, str]) -> Kind | None:
+    """The kind that the manifest names; for relational data, from the columns of ``records``."""
+    if layout_of(manifest.get("model", "")) != RECORDS:
+        return kind_of_rows(manifest)
+    records = source_tables(server, wanted=RECORDS, schema=where.schema)
+    if len(records) != 1:
+        return None
+    kind = relational_kind(released_attributes(declared_types(records[0])))
+    return kind if list(kind.tables[RECORDS]) == [c.name for c in records[0].columns] else None
+
+
+def write(server: Server, tables: dict[str, SourceTable], kind: Kind, release_id: str, directory: Path) -> Path:
+    """Write the rows of a release, in the order in which they are stored, into a sealed file."""
+    engine = DuckDBEngine.open(one_shot=True)
+    try:
+        with clean_writer(directory) as writer:
+            for name, columns in kind.tables.items():
+                how = reading(server, tables[name], stored_order=True)
+                with server.stream(how.query, f"reading {name!r}") as rows, engine.registered(rows) as view:
+                    values = [exp.cast(named(c), t, dialect="duckdb").as_(c, quoted=True) for c, t in columns.items()]
+                    hand_over_table(engine, exp.select(*values).from_(view.expression()), directory / rows_file(name))
+            writer.write(BUILD_NAME, build_statements(kind, release_id))
+    finally:
+        engine.close()
+    return directory / BUILD_NAME

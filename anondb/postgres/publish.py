@@ -1,0 +1,289 @@
+"""Publish a release into a schema of PostgreSQL, in one transaction with its grants.
+
+The release is sealed into a private file first, as for any publication: with fresh keyed numbers, by a clean process, and
+verified. The rows of that file go to PostgreSQL, sorted, by COPY; views, functions, comments and grants follow. The schema
+is compared with what anondb writes, and its rows are read back. The transaction commits after the owner's, whose ledger then
+knows the release: no reader ever sees one that the ledger does not know.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace as replace_fields
+from functools import partial
+from pathlib import Path
+
+from sqlglot import exp
+
+from anondb.engine import DuckDBEngine
+from anondb.engine.spill import private_directory
+from anondb.errors import AnondbError, InputError, InternalError, quote_list
+from anondb.postgres.catalog import check_reference, namespace_of, release_statements, schema_findings
+from anondb.postgres.local import checked_kind, write
+from anondb.postgres.owner import PostgresEngine
+from anondb.postgres.place import Place
+from anondb.postgres.server import Server
+from anondb.postgres.tables import named, place, removals, schema_creation, source_tables
+from anondb.release.digest import file_digest
+from anondb.release.objects import Kind, SchemaName
+from anondb.release.publish import Check, PublishedFile
+from anondb.release.publish import publish as seal
+from anondb.release.reader import sealed_release
+from anondb.release.row_sums import RowSums
+
+_SHOWN = (
+    "Readers of a schema in the database of the raw data see its catalog: the names of all tables and columns, the number of"
+    " rows of each, and how many rows were inserted, changed and deleted when (pg_class, pg_stat_user_tables)."
+)
+
+
+def check_target(engine: DuckDBEngine, where: Place, replace: bool) -> None:
+    """Check, before the long work, that a release can be published at a place.
+
+    Raises:
+        InputError: ``target_exists``, ``same_database``, ``no_such_role``, ``bad_role``, ``no_privilege``,
+            ``event_trigger``; see also ``Server``.
+    """
+    with _connected(engine, where) as server, server.undone():
+        _check(engine, server, where, replace)
+
+
+@contextlib.contextmanager
+def _connected(engine: DuckDBEngine, where: Place) -> Iterator[Server]:
+    server = Server(where, engine.say)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) -> None:
+    check_reference(server)
+    for role in (*where.analysts, *where.counters):
+        _check_role(server, role)
+    both = set(where.analysts) & set(where.counters)
+    if both:
+        raise InputError(
+            f"Roles that read the release need no right to count beside it: {quote_list(sorted(both))}.",
+            code="bad_role",
+        )
+    if not where.same_database and isinstance(engine, PostgresEngine) and _instance(engine.server) == _instance(server):
+        raise InputError(
+            f"The release would lie in the database of the raw data. {_SHOWN}",
+            code="same_database",
+            hint="Publish into a database of its own, or say --same-database (in Python same_database=True).",
+        )
+    if namespace_of(server, str(where.schema)) is not None and not replace:
+        raise InputError(
+            f"There is a schema at {where.shown} already.",
+            code="target_exists",
+            hint="Choose another name, or replace it.",
+        )
+
+
+def _instance(server: Server) -> tuple[str, int]:
+    facts = server.query("postgres/instance")
+    return str(facts["instance"][0]), int(facts["database_number"][0])
+
+
+def _check_role(server: Server, role: str) -> None:
+    facts = server.query("postgres/roles", role_name=role)
+    if not facts["powerful"]:
+        raise InputError(
+            f"There is no role {role!r}.",
+            code="no_such_role",
+            hint="An administrator makes it: CREATE ROLE name NOLOGIN.",
+        )
+    reason = None
+    if facts["powerful"][0]:
+        reason = "it is a superuser, replicates, or bypasses row security"
+    elif facts["of_owner"][0]:
+        reason = "it is a member of the role that publishes, and so reads the raw data"
+    elif facts["member_of"][0]:
+        reason = f"it is a member of {facts['member_of'][0]}"
+    if reason is not None:
+        raise InputError(
+            f"The role {role!r} cannot be one of analysts: {reason}.", code="bad_role", hint="Use another role."
+        )
+
+
+def _remarks(engine: DuckDBEngine, server: Server, where: Place) -> tuple[str, ...]:
+    """What the owner should know of a place: what shows there of the raw data."""
+    remarks = [_SHOWN] if where.same_database else []
+    if server.query("postgres/instance")["extensions"][0]:
+        remarks.append(
+            "The database of the release has pg_stat_statements, which shows readers how many rows each statement of the"
+            " server touched: DROP EXTENSION pg_stat_statements there."
+        )
+    for role in (*where.analysts, *where.counters):
+        if not _connects(server, role):
+            remarks.append(
+                f"The role {role!r} may not connect to the database: GRANT CONNECT ON DATABASE name TO role."
+            )
+        if isinstance(engine, PostgresEngine) and not where.same_database and _connects(engine.server, role):
+            remarks.append(
+                f"The role {role!r} may connect to the raw database, and see its catalog:"
+                " REVOKE CONNECT ON DATABASE name FROM PUBLIC."
+            )
+    return tuple(remarks)
+
+
+def _connects(server: Server, role: str) -> bool:
+    """Whether there is a role that may connect to the database."""
+    return any(server.query("postgres/roles", role_name=role)["connects"])
+
+
+def publish(
+    engine: DuckDBEngine,
+    release_schema: SchemaName,
+    where: Place,
+    *,
+    kind: Kind,
+    replace: bool = False,
+    check: Check | None = None,
+    verified: RowSums | None = None,
+) -> PublishedFile:
+    """Write a frozen release into a schema of PostgreSQL; see ``release.publish.publish``. Call it inside a transaction of
+    the engine: that of PostgreSQL commits after it.
+
+    Raises:
+        AnondbError: see ``check_target`` and ``release.publish.publish``; nothing was written.
+    """
+    server = Server(where, engine.say)
+    directory = private_directory()
+    try:
+        server.begin()
+        _check(engine, server, where, replace)
+        file = seal(engine, release_schema, directory / "sealed.duckdb", kind=kind, check=check, verified=verified)
+        size = _write(server, where, directory, file, kind, replace)
+        file = replace_fields(file, path=where.shown, size=size, remarks=_remarks(engine, server, where))
+    except BaseException:
+        _undo(server)
+        raise
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    engine.at_the_end(partial(_keep, server, where), partial(_undo, server))
+    return file
+
+
+def _keep(server: Server, where: Place) -> None:
+    """Commit the release."""
+    try:
+        server.commit()
+    except AnondbError as error:
+        raise type(error)(
+            f"The ledger has the publication at {where.shown}, but PostgreSQL did not commit it.",
+            code=error.code,
+            hint="Publish it again.",
+        ) from None
+    finally:
+        server.close()
+
+
+def _undo(server: Server) -> None:
+    server.rollback()
+    server.close()
+
+
+def _write(server: Server, where: Place, directory: Path, file: PublishedFile, kind: Kind, replace: bool) -> int:
+    """Write the rows of a sealed file into the schema, with views, functions, comments and rights; return the bytes."""
+    schema = str(where.schema)
+    old = namespace_of(server, schema)
+    if old is not None and replace:
+        _remove(server, where, old)
+    server.run(schema_creation(schema), "making a schema")
+    statements = list(release_statements(schema, kind))
+    tables, others = statements[: len(kind.tables)], statements[len(kind.tables) :]
+    server.run_all(tables, "making tables")
+    assert isinstance(file.path, Path)
+    with sealed_release(file.path) as sealed:
+        for name, columns in kind.tables.items():
+            rows = exp.select(*map(named, columns)).from_(sealed.schema.table(name).expression()).order_by("rowid")
+            server.insert(schema, name, sealed.engine.relation(rows).to_arrow_table())
+    server.run_all(others, "making the views and functions of a release")
+    server.run_all(_grants(where, kind), "granting rights")
+    namespace = namespace_of(server, schema)
+    assert namespace is not None
+    _check_written(server, where, namespace, kind, file, directory)
+    return int(server.query("postgres/size", namespace=namespace)["bytes"][0])
+
+
+def _check_written(
+    server: Server, where: Place, namespace: int, kind: Kind, file: PublishedFile, directory: Path
+) -> None:
+    """Compare the schema with what anondb writes, its rights with those that were asked for, and its rows with the sealed
+    file, byte for byte."""
+    findings = schema_findings(server, str(where.schema), namespace, kind)
+    if findings:
+        raise InternalError(
+            f"The schema of the release has {len(findings)} objects or texts too many, too few, or others."
+        )
+    rights = dict.fromkeys(where.analysts, "SELECT") | dict.fromkeys(where.counters, "EXECUTE")
+    for grantee, privilege in _rights(server, namespace):
+        if rights.get(grantee) != "SELECT" and (grantee not in rights or privilege == "SELECT"):
+            raise InputError(
+                "The default privileges of your role give others rights on the release.",
+                code="default_privileges",
+                hint="ALTER DEFAULT PRIVILEGES in the database of the release, and publish again.",
+            )
+    tables = {table.name: table for table in source_tables(server, schema=where.schema)}
+    if file_digest(write(server, tables, kind, file.release_id, directory)) != file.sha256:
+        raise InternalError("The rows in PostgreSQL differ from the sealed ones.")
+
+
+def _rights(server: Server, namespace: int) -> list[tuple[str, str]]:
+    rows = server.query("postgres/grants", namespace=namespace)
+    return list(zip(rows["grantee"], rows["privilege"], strict=True))
+
+
+def _remove(server: Server, where: Place, namespace: int) -> None:
+    """Drop the release in a schema, and nothing else.
+
+    Raises:
+        InputError: ``not_a_release``: other objects lie in the schema, or depend on it.
+    """
+    kind, _, findings = checked_kind(server, where, namespace)
+    if kind is None or any(f.check == "catalog" for f in findings):
+        raise InputError(
+            f"The schema of {where.shown} holds something else than a release of this version of anondb.",
+            code="not_a_release",
+            hint="Drop the schema yourself, or choose another name.",
+        )
+    schema = str(where.schema)
+    drops = [exp.Drop(tables=[place(schema, name)], kind="VIEW") for name in kind.views]
+    drops += [exp.Drop(tables=[place(schema, name)], kind="FUNCTION") for name in kind.macros]
+    server.run_all([*drops, *removals(schema, list(kind.tables))], "dropping a release")
+
+
+def _grants(where: Place, kind: Kind) -> list[exp.Expr]:
+    """The statements that grant the rights of readers, and of roles that may only call ``count_bounds``."""
+    schema = str(where.schema)
+    nobody: list[exp.Expr] = [
+        _right(exp.Revoke, "EXECUTE", "FUNCTION", place(schema, f), "PUBLIC") for f in kind.macros
+    ]
+    usable = exp.Table(this=exp.to_identifier(schema, quoted=True))
+    for role in (*where.analysts, *where.counters):
+        nobody.append(_right(exp.Grant, "USAGE", "SCHEMA", usable, role))
+        nobody.append(_right(exp.Grant, "EXECUTE", "FUNCTION", place(schema, "count_bounds"), role))
+    for role in where.analysts:
+        nobody += [
+            _right(exp.Grant, "SELECT", "TABLE", place(schema, name), role) for name in (*kind.tables, *kind.views)
+        ]
+        more = [name for name in kind.macros if name != "count_bounds"]
+        nobody += [_right(exp.Grant, "EXECUTE", "FUNCTION", place(schema, name), role) for name in more]
+    return nobody
+
+
+def _right(
+    action: type[exp.Grant] | type[exp.Revoke], privilege: str, kind: str, thing: exp.Table, role: str
+) -> exp.Grant | exp.Revoke:
+    """``GRANT privilege ON kind thing TO role``, or ``REVOKE``."""
+    to = exp.var(role) if role == "PUBLIC" and action is exp.Revoke else exp.to_identifier(role, quoted=True)
+    return action(
+        privileges=[exp.GrantPrivilege(this=exp.var(privilege))],
+        kind=kind,
+        securable=thing.copy(),
+        principals=[exp.GrantPrincipal(this=to)],
+    )

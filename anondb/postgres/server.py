@@ -1,0 +1,289 @@
+"""A connection to a PostgreSQL server, by ADBC: statements, rows as Arrow, and typed errors without PostgreSQL's text.
+
+PostgreSQL's errors quote values and rows, so only their SQLSTATE is kept. Rows travel by COPY in both directions: no
+statement contains a value of the data, so neither the server's log nor ``pg_stat_statements`` does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from anondb.engine import load
+from anondb.errors import AnondbError, EngineError, InputError
+from anondb.postgres.place import Place
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DIALECT = "postgres"
+_OLDEST = 150_000  # the first version of which all is tested
+_SETTINGS = {  # of the session: no object of the database hides a function, and nothing is filtered or rounded in silence
+    "search_path": "pg_catalog",
+    "row_security": "off",
+    "timezone": "UTC",
+    "datestyle": "ISO, YMD",
+    "extra_float_digits": "1",
+    "bytea_output": "hex",
+    "client_min_messages": "error",
+    "check_function_bodies": "on",
+    "jit": "off",
+    "default_tablespace": "",
+    "temp_tablespaces": "",
+    "default_table_access_method": "heap",
+}
+_BY_CLASS: Mapping[str, tuple[type[AnondbError], str, str]] = {  # by the beginning of a SQLSTATE
+    "08": (EngineError, "connection", "The connection to PostgreSQL was lost"),
+    "0A": (EngineError, "refused", "PostgreSQL does not support a statement"),
+    "22021": (InputError, "bad_text", "A text holds the character U+0000, which PostgreSQL does not store"),
+    "2200": (EngineError, "refused", "PostgreSQL refused a value"),
+    "23505": (EngineError, "conflict", "Another process wrote the same at the same time"),
+    "25P03": (EngineError, "connection", "PostgreSQL ended an idle transaction"),
+    "28": (InputError, "login", "PostgreSQL refused the login"),
+    "2BP01": (InputError, "not_a_release", "Other objects depend on a release that would be dropped"),
+    "3D000": (InputError, "no_such_database", "There is no such database"),
+    "40": (EngineError, "conflict", "Another process changed the same at the same time"),
+    "42501": (InputError, "no_privilege", "The role lacks a privilege"),
+    "42P06": (EngineError, "conflict", "Another process wrote the same at the same time"),
+    "42P07": (EngineError, "conflict", "Another process wrote the same at the same time"),
+    "53100": (EngineError, "disk_full", "The server has no disk space left"),
+    "53200": (EngineError, "out_of_memory", "The server has no memory left"),
+    "53300": (EngineError, "connection", "The server has no connection left"),
+    "55": (EngineError, "locked", "PostgreSQL could not lock an object"),
+    "57014": (EngineError, "cancelled", "PostgreSQL cancelled a statement"),
+    "57": (EngineError, "connection", "The connection to PostgreSQL was ended"),
+}
+_HINTS = {
+    "conflict": "Nothing was kept: run it again.",
+    "login": "Check the role, and its password in PGPASSFILE or the URL.",
+    "no_such_database": "An administrator makes it: CREATE DATABASE name OWNER role.",
+    "no_privilege": "docs/postgres.md lists what each role needs.",
+    "not_a_release": "Drop or move them first.",
+}
+
+
+class Server:
+    """One connection, with a pinned search path, whose transactions are REPEATABLE READ.
+
+    Args:
+        place: the database.
+        on_statement: called with the text of every statement before it runs.
+
+    Attributes:
+        version: the version of the server, as a number.
+        path: the schemas of the role's search path, in which names without a schema are looked up.
+
+    Raises:
+        InputError: ``no_driver``, ``login``, ``no_such_database``, ``old_server`` or ``bad_encoding``.
+        EngineError: ``connection``: the server cannot be reached.
+    """
+
+    def __init__(self, place: Place, on_statement: Callable[[str], None] | None = None) -> None:
+        self.place = place
+        self._on_statement = on_statement
+        failures, connect = _driver()
+        self._failures = failures
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb-postgres")
+        failure: AnondbError | None = None
+        try:
+            self._database, self._connection = connect(place.uri)
+        except self._failures as error:
+            failure = _typed(error, f"connecting to {place.shown}", connecting=True)
+        if failure is not None:  # raised here, without PostgreSQL's error as its context
+            raise failure
+        self.version, self.path = 0, tuple[str, ...]()
+        try:
+            facts = self.query("postgres/session")
+            self.version, encoding = int(facts["version"][0]), str(facts["encoding"][0])
+            self.path = tuple(facts["search_path"][0] or ())
+            self._check(encoding)
+            values = [exp.func("set_config", *map(exp.convert, pair), exp.false()) for pair in _SETTINGS.items()]
+            self.rows(exp.select(*values), "setting up the session")
+        except BaseException:
+            self.close()
+            raise
+
+    def _check(self, encoding: str) -> None:
+        if self.version < _OLDEST:
+            raise InputError("anondb needs PostgreSQL 15 or newer.", code="old_server")
+        if encoding != "UTF8":
+            raise InputError(
+                f"The database has the encoding {encoding}, not UTF8: its texts cannot be compared by code points.",
+                code="bad_encoding",
+                hint="Use a database with the encoding UTF8.",
+            )
+
+    def close(self) -> None:
+        """Close the connection; an open transaction is rolled back."""
+        self._pool.shutdown(wait=True)
+        with contextlib.suppress(*self._failures):
+            self._connection.close()
+            self._database.close()
+
+    # ------------------------------------------------------------------ statements
+
+    def _run(self, text: str, what: str, work: Callable[[Any], Any], stack: contextlib.ExitStack | None = None) -> Any:
+        """Call ``work`` with a statement of the driver, in the worker thread; Ctrl-C cancels it.
+
+        The statement is closed afterwards, or by ``stack``.
+        """
+        from adbc_driver_manager import AdbcStatement
+
+        if self._on_statement is not None:
+            self._on_statement(text)
+        failure: AnondbError
+        with contextlib.ExitStack() as own:
+            try:
+                statement = (own if stack is None else stack).enter_context(AdbcStatement(self._connection))
+                future = self._pool.submit(work, statement)
+                try:
+                    return future.result()
+                except KeyboardInterrupt:
+                    statement.cancel()
+                    with contextlib.suppress(*self._failures):
+                        future.result()
+                    raise
+            except self._failures as error:
+                failure = _typed(error, what)
+        raise failure  # outside the handler, which would keep PostgreSQL's error as its context
+
+    def run(self, statement: exp.Expr | str, what: str) -> None:
+        """Run a statement without a result: a tree, or a fixed text."""
+        text = statement if isinstance(statement, str) else text_of(statement)
+
+        def done(statement: Any) -> None:
+            statement.set_sql_query(text)
+            statement.execute_update()
+
+        self._run(text, what, done)
+
+    def run_all(self, statements: Iterable[exp.Expr | str], what: str) -> None:
+        """Run statements without results, in order."""
+        for statement in statements:
+            self.run(statement, what)
+
+    def rows(self, query: exp.Query | str, what: str) -> pa.Table:
+        """The rows of a query (a tree, or a text), as an Arrow table."""
+        text = query if isinstance(query, str) else text_of(query)
+        return self._run(text, what, lambda statement: _reader(statement, text).read_all())
+
+    def query(self, name: str, **values: Any) -> dict[str, list[Any]]:
+        """The columns of a named query on the catalog; the values are names, never data."""
+        return dict(self.rows(_named_text(name, tuple(values.items())), f"query {name}").to_pydict())
+
+    @contextlib.contextmanager
+    def stream(self, query: exp.Query, what: str) -> Iterator[pa.RecordBatchReader]:
+        """The rows of a query, as they arrive."""
+        text = text_of(query)
+        with contextlib.ExitStack() as stack:
+            yield self._run(text, what, lambda statement: _reader(statement, text), stack)
+
+    def insert(self, schema: str, table: str, rows: pa.Table) -> None:
+        """Add rows (with the columns of the table) by COPY."""
+        from adbc_driver_manager import (
+            INGEST_OPTION_MODE,
+            INGEST_OPTION_MODE_APPEND,
+            INGEST_OPTION_TARGET_TABLE,
+            StatementOptions,
+        )
+
+        options = {INGEST_OPTION_TARGET_TABLE: table, INGEST_OPTION_MODE: INGEST_OPTION_MODE_APPEND}
+        options[StatementOptions.INGEST_TARGET_DB_SCHEMA.value] = schema
+
+        def copied(statement: Any) -> None:
+            statement.set_options(**options)
+            statement.bind_stream(rows.__arrow_c_stream__())
+            statement.execute_update()
+
+        self._run(f"-- rows into {table} by COPY", "writing rows", copied)
+
+    # ------------------------------------------------------------------ transactions
+
+    def begin(self, *, read_only: bool = False) -> None:
+        """Begin a transaction: one snapshot of the whole database."""
+        self.run("BEGIN ISOLATION LEVEL REPEATABLE READ" + " READ ONLY" * read_only, "begin")
+
+    def commit(self) -> None:
+        """Commit the transaction."""
+        self.run("COMMIT", "commit")
+
+    def rollback(self) -> None:
+        """Undo the transaction; nothing happens if the connection is lost, which undoes it too."""
+        with contextlib.suppress(AnondbError):
+            self.run("ROLLBACK", "rollback")
+
+    @contextlib.contextmanager
+    def undone(self) -> Iterator[None]:
+        """A transaction for the block, which is always rolled back."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.rollback()
+
+
+def text_of(statement: exp.Expr) -> str:
+    """The text of a tree in PostgreSQL's dialect."""
+    return statement.sql(dialect=DIALECT, comments=False)
+
+
+@lru_cache(maxsize=256)
+def _named_text(name: str, values: tuple[tuple[str, Any], ...]) -> str:
+    """The text of a named query with its values."""
+    return text_of(load(name).bind({}, dict(values)))
+
+
+def _reader(statement: Any, text: str) -> pa.RecordBatchReader:
+    """Run a query; the reader of its rows."""
+    import pyarrow as pa
+
+    statement.set_sql_query(text)
+    handle, _ = statement.execute_query()
+    return pa.RecordBatchReader._import_from_c(handle.address)
+
+
+def _driver() -> tuple[tuple[type[Exception], ...], Callable[[str], tuple[Any, Any]]]:
+    """The driver's errors, and a function that opens a database and a connection of it.
+
+    The driver's DB-API is not used: it imports other libraries of data frames, which takes longer than a small run.
+    """
+    try:
+        import adbc_driver_manager
+        import adbc_driver_postgresql
+        import pyarrow as pa
+    except ImportError:
+        raise InputError(
+            "PostgreSQL needs the package adbc-driver-postgresql.",
+            code="no_driver",
+            hint="Install it: pip install 'anondb[postgres]'.",
+        ) from None
+
+    def connect(uri: str) -> tuple[Any, Any]:
+        database = adbc_driver_postgresql.connect(uri)
+        try:
+            return database, adbc_driver_manager.AdbcConnection(database)
+        except BaseException:
+            database.close()
+            raise
+
+    return (adbc_driver_manager.Error, pa.ArrowException, OSError), connect
+
+
+def _typed(error: Any, what: str, connecting: bool = False) -> AnondbError:
+    """The typed error for an error of the driver, without its text."""
+    state = getattr(error, "sqlstate", None) or ""
+    for beginning, (kind, code, words) in sorted(_BY_CLASS.items(), key=lambda entry: -len(entry[0])):
+        if state.startswith(beginning):
+            return kind(f"{words} ({what}, SQLSTATE {state}).", code=code, hint=_HINTS.get(code))
+    if connecting:
+        return EngineError(
+            f"PostgreSQL cannot be reached ({what}).",
+            code="connection",
+            hint="Check the host, the port, the role and its password.",
+        )
+    return EngineError(f"PostgreSQL refused a statement ({what}, SQLSTATE {state or 'unknown'}).", code="refused")

@@ -1,0 +1,202 @@
+"""Tables of PostgreSQL as tables of DuckDB: which types become which, and the statements that read and make them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.errors import InputError, quote_list
+from anondb.postgres.server import Server
+
+_PLAIN = {
+    "int2": "SMALLINT",
+    "int4": "INTEGER",
+    "int8": "BIGINT",
+    "bool": "BOOLEAN",
+    "float4": "FLOAT",
+    "float8": "DOUBLE",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+}
+_ELEMENTS = {"int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT", "bool": "BOOLEAN", "float8": "DOUBLE"}
+_ENDLESS = ("date", "timestamp", "timestamptz")  # types with values "infinity"
+COLLATED = "collated"  # stands for the type of texts of which PostgreSQL treats different ones as equal
+_HEADER = 4  # of a type modifier; then come 16 bits of precision and 11 of scale
+_MOST_DIGITS = 38
+# The types in PostgreSQL of what anondb writes. Texts are compared by code points, whatever the database does.
+_WRITTEN = {"VARCHAR": "TEXT", "VARCHAR[]": "TEXT[]", "DOUBLE": "DOUBLE PRECISION"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column in PostgreSQL: its name, the name of its type, of its elements, the modifier, and whether it is collated."""
+
+    name: str
+    type_name: str
+    element: str | None
+    modifier: int
+    collated: bool
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """A table or view in PostgreSQL; ``kind`` is the relkind of its catalog."""
+
+    schema: str
+    name: str
+    kind: str
+    columns: tuple[Column, ...]
+
+    def expression(self) -> exp.Table:
+        """Its quoted name."""
+        return place(self.schema, self.name)
+
+
+def place(schema: str, name: str) -> exp.Table:
+    """The quoted name of an object of a schema."""
+    return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier(schema, quoted=True))
+
+
+def named(name: str) -> exp.Column:
+    """A quoted column."""
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
+def source_tables(server: Server, *, wanted: str | None = None, schema: str | None = None) -> list[SourceTable]:
+    """The tables and views with a name (in lower case), or of a schema."""
+    rows = server.query("postgres/columns", wanted=wanted, schema_name=schema)
+    tables: dict[tuple[str, str, str], list[Column]] = {}
+    for in_schema, table, kind, *column in zip(*rows.values(), strict=True):
+        tables.setdefault((in_schema, table, kind), []).append(Column(*column))
+    return [SourceTable(*names, tuple(columns)) for names, columns in tables.items()]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read: the query in PostgreSQL, and the types in DuckDB of its columns."""
+
+    query: exp.Select
+    types: Mapping[str, str]
+
+
+def reading(server: Server, table: SourceTable, *, stored_order: bool = False) -> Reading:
+    """How to read all columns of a table.
+
+    Args:
+        server: its server, which is asked for what DuckDB has to know of numbers and dates.
+        table: the table.
+        stored_order: whether the rows come in the order in which they are stored; for base tables.
+
+    Raises:
+        InputError: ``column_clash``; ``endless_date``: a date or time is infinite; ``collation``.
+    """
+    names = [column.name.lower() for column in table.columns]
+    if len(set(names)) < len(names):
+        raise InputError(
+            f"Columns of the table {table.name!r} differ by case only.",
+            code="column_clash",
+            hint="Rename one, or select the columns in a view.",
+        )
+    facts = _facts(server, table)
+    chosen, types = [], {}
+    for n, column in enumerate(table.columns):
+        value, types[column.name] = _as_read(column, facts.get(f"c{n}"))
+        chosen.append(value.as_(column.name, quoted=True))
+    query = exp.select(*chosen).from_(table.expression())
+    return Reading(query.order_by("ctid") if stored_order else query, types)
+
+
+def declared_types(table: SourceTable) -> dict[str, str]:
+    """The types in DuckDB of the columns of a table, by its catalog alone."""
+    return {column.name: _as_read(column, None)[1] for column in table.columns}
+
+
+def _as_read(column: Column, scale: Any) -> tuple[exp.Expr, str]:
+    """The value of a column as it is read, and its type in DuckDB."""
+    value, kind = named(column.name), column.type_name
+    if column.element is not None:
+        if column.collated:
+            raise InputError(
+                f"The texts in the lists of the column {column.name!r} have a collation or type that treats different"
+                " texts as equal.",
+                code="collation",
+                hint="Cast the column to text[] in a view, and use that.",
+            )
+        if column.element in _ELEMENTS:
+            return value, f"{_ELEMENTS[column.element]}[]"
+        return exp.cast(value, "TEXT[]", dialect="postgres"), "VARCHAR[]"
+    if kind in _PLAIN:
+        return value, _PLAIN[kind]
+    text = exp.cast(value, "TEXT", dialect="postgres")
+    if kind == "numeric":
+        return text, _decimal(column.modifier, scale)
+    if kind == "timestamptz":
+        return exp.cast(value, "TIMESTAMP", dialect="postgres"), "TIMESTAMP"  # in the zone of the session, UTC
+    return text, COLLATED if column.collated else "VARCHAR"
+
+
+def _decimal(modifier: int, scale: Any) -> str:
+    """The type of a number in DuckDB, from its declared precision and scale or, without these, from its values."""
+    if modifier >= _HEADER:
+        precision, declared = (modifier - _HEADER) >> 16, (modifier - _HEADER) & 2047
+        if declared <= precision <= _MOST_DIGITS:
+            return f"DECIMAL({precision}, {declared})"
+    fraction, whole = scale or (0, 0)
+    return f"DECIMAL({_MOST_DIGITS}, {fraction})" if fraction + whole <= _MOST_DIGITS else "DOUBLE"
+
+
+def _facts(server: Server, table: SourceTable) -> dict[str, Any]:
+    """For each number without a declared size, its digits after and before the point; refuses infinite dates."""
+    asked: list[exp.Expr] = []
+    for n, column in enumerate(table.columns):
+        value = named(column.name)
+        if column.type_name == "numeric" and column.modifier < _HEADER:
+            scale = exp.func("scale", value)
+            digits = exp.func("length", exp.cast(exp.func("trunc", exp.Abs(this=value.copy())), "TEXT"))
+            asked += [exp.Max(this=scale).as_(f"s{n}"), exp.Max(this=digits).as_(f"w{n}")]
+        elif column.type_name in _ENDLESS:
+            endless = exp.Anonymous(this="isfinite", expressions=[value]).not_()
+            asked.append(exp.LogicalOr(this=endless).as_(f"e{n}"))
+    if not asked:
+        return {}
+    row = server.rows(exp.select(*asked).from_(table.expression()), "numbers and dates of a table").to_pylist()[0]
+    infinite = [table.columns[int(name[1:])].name for name, value in row.items() if name[0] == "e" and value]
+    if infinite:
+        raise InputError(
+            f"Columns of the table {table.name!r} hold infinite dates: {quote_list(infinite)}.",
+            code="endless_date",
+            hint="Replace them by NULL in a view.",
+        )
+    return {f"c{name[1:]}": (row[name] or 0, row[f"w{name[1:]}"] or 0) for name in row if name[0] == "s"}
+
+
+def written_type(kind: str) -> exp.DataType:
+    """The type in PostgreSQL of a type of DuckDB that anondb writes."""
+    return exp.DataType.build(_WRITTEN.get(kind, kind), dialect="postgres")
+
+
+def creation(schema: str, name: str, columns: Mapping[str, str], *, temporary: bool = False) -> exp.Create:
+    """The statement that makes a table with columns of DuckDB's types."""
+    definitions = []
+    for column, kind in columns.items():
+        by_code_point = exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=exp.to_identifier("C", quoted=True)))
+        constraints = [by_code_point] if kind.startswith("VARCHAR") else []
+        identifier = exp.to_identifier(column, quoted=True)
+        definitions.append(exp.ColumnDef(this=identifier, kind=written_type(kind), constraints=constraints))
+    table = exp.Table(this=exp.to_identifier(name, quoted=True)) if temporary else place(schema, name)
+    properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
+    return exp.Create(this=exp.Schema(this=table, expressions=definitions), kind="TABLE", properties=properties)
+
+
+def schema_creation(schema: str, *, exists: bool = False) -> exp.Create:
+    """The statement that makes a schema."""
+    return exp.Create(this=exp.Table(db=exp.to_identifier(schema, quoted=True)), kind="SCHEMA", exists=exists)
+
+
+def removals(schema: str, tables: Sequence[str]) -> list[exp.Drop]:
+    """The statements that drop tables and then their schema, but nothing else that lies in it or depends on it."""
+    drops = [exp.Drop(tables=[place(schema, name)], kind="TABLE") for name in tables]
+    return [*drops, exp.Drop(tables=[exp.Table(db=exp.to_identifier(schema, quoted=True))], kind="SCHEMA")]
