@@ -92,11 +92,8 @@ class DuckDBEngine(Elsewhere):
     ) -> DuckDBEngine:
         """Open a database with a private spill directory (mode 0700), without extension autoload and secrets."""
         if Path(os.fspath(path)).stem.lower() in RESERVED_NAMES:
-            raise InputError(
-                "A database of this name has the name of a built-in schema of DuckDB.",
-                code="bad_name",
-                hint="Rename the file.",
-            )
+            named = "A database of this name has the name of a built-in schema of DuckDB."
+            raise InputError(named, code="bad_name", hint="Rename the file.")
         spill = private_directory()
         config: dict[str, str | bool | int | float | list[str]] = {
             "temp_directory": str(spill),
