@@ -635,6 +635,7 @@ def test_publish(run: Run, shop: Path) -> None:
         "content_digest": anondb.verify_file(sealed).content_digest,
         "proof": None,
         "intersections": [],
+        "remarks": [],
     }
     content, file = sealed.read_bytes(), sealed.stat().st_ino
     again = run(*words, sealed, "--json")
