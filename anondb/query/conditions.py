@@ -177,11 +177,7 @@ class ConditionReader(ABC):
     def _on_value(self, node: exp.Expr, scope: Scope) -> Condition | None:
         """Read a comparison with a relational attribute; None for other conditions."""
         kinds = exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.NullSafeEQ | exp.NullSafeNEQ
-        if (
-            not self.attributes
-            or scope.group is not None
-            or not isinstance(node, kinds | exp.Between | exp.In | exp.Is)
-        ):
+        if not self.attributes or not isinstance(node, kinds | exp.Between | exp.In | exp.Is):
             return None
         for side in ("this", "expression"):
             column = node.args.get(side)
@@ -611,6 +607,16 @@ class ConditionReader(ABC):
             return None
         only(node, "this")
         return column
+
+    def _of_values(self, node: exp.Expr, scope: Scope) -> exp.Expr:
+        """A condition on a group with attributes in place of their aggregates."""
+
+        def value(part: exp.Expr) -> exp.Expr:
+            if self._one_value(part, scope) is None:
+                return part
+            return bare((part.this if isinstance(part, exp.IgnoreNulls) else part).this)
+
+        return node.transform(value)
 
     def _weighted(self, node: exp.Expr, scope: Scope) -> tuple[int, Weights]:
         """Read a number that depends on the item (``WEIGHT``): the row of the item, and the numbers of all items."""

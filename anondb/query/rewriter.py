@@ -483,7 +483,7 @@ class Reader(ConditionReader):
                 condition, rows, scope.exact = close(condition, rows), frozenset(), True
                 scope.aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
                 if having is not None:
-                    condition = both(condition, self._condition(having.this, scope))
+                    condition = both(condition, self._condition(self._of_values(having.this, scope), scope))
                     if rows_of(condition) & scope.rows:
                         raise unsupported("an item outside an aggregate in HAVING")
                 having = None

@@ -33,7 +33,8 @@ def inline_persons(a: Analyst) -> Asked:
     """Values beside aggregates of a person's rows, with GROUP BY id, and those of DISTINCT rows."""
     town = a.one("town", "any_value(town) AS town", "max(town) AS town", "min(town) AS town")
     grouped = "tid, town" if town == "town" else "tid"
-    having = a.one("", f" HAVING {a.having()}")
+    of_values = f"max(age) > {a.one('20', '30')} {a.one('AND', 'OR')} {a.having()}"
+    having = a.one("", f" HAVING {a.having()}", f" HAVING {of_values}")
     rows = a.one(
         f"SELECT tid, {town}, count(*) AS size FROM sales GROUP BY {grouped}{having}",
         "SELECT DISTINCT tid, town FROM sales",
