@@ -256,7 +256,7 @@ def test_a_run_with_pairs_uses_few_statements(on: Callable[[str], Any], monkeypa
 REAL = [("bms1", "1790569/496"), ("bms2", "24169072/3339")]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("bms1.dat", "bms1.f5.tree", "bms2.dat", "bms2.f5.tree")
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("data", "total"), REAL)
@@ -286,7 +286,7 @@ def pairs_of(data: str, times: int = 1) -> list[tuple[int, str]]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs("bms1.dat", "bms1.f5.tree")
 @pytest.mark.parametrize("engine", OTHERS)
 def test_what_is_fetched_does_not_follow_the_persons(on: Callable[[str], Any], duck: Any, engine: str) -> None:
