@@ -100,7 +100,11 @@ def main() -> int:
             if chosen and number not in chosen:
                 continue
             sql = shape.format(x=x, y=y)
-            session.sql(sql)
+            try:
+                session.sql(sql)
+            except anondb.InputError as error:  # such as sizes where items were suppressed
+                print(f"| {name} | refused: {error.code} | | | | |", flush=True)
+                continue
             again = cpu(lambda: session.sql(sql), 3)  # noqa: B023
             session._releases._answers.clear()
             new = cpu(lambda: session.sql(sql), 1)  # noqa: B023
