@@ -14,24 +14,26 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import duckdb
 from sqlglot import exp
 
-from anondb import pipeline
+from anondb import pipeline, reports
+from anondb.clock import STEPS
 from anondb.engine import DuckDBEngine
-from anondb.errors import AnondbError, InputError
+from anondb.engine.telling import StepDone
+from anondb.errors import AnondbError, InputError, quote_list
 from anondb.models import Model, check_count
 from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
-from anondb.models.named import MODELS, model_of, parameters_of
+from anondb.models.named import MODELS, model_of
 from anondb.options import policy_of
 from anondb.owner import ledger, publications
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
-from anondb.owner.targets import check_target
+from anondb.owner.targets import check_mode, check_target
 from anondb.policy import Workload
 from anondb.postgres.place import Place, database_of, target
 from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
 from anondb.release.objects import SchemaName, read_manifest
-from anondb.report_rows import figure, report_rows
+from anondb.reports import EarlierReport, Report
 from anondb.utility import Accuracy, Loss
 from anondb.verify import Verification
 
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     import psycopg
     from pyspark.sql import SparkSession
 
+    from anondb.guide.advise import Advice
+    from anondb.guide.profile import Profile
     from anondb.owner.attack import Attack
     from anondb.owner.explain import Explanation
     from anondb.owner.publications import Publication
@@ -55,53 +59,38 @@ class Release:
 
     Attributes:
         name: its name.
-        report: the report of the run that made it; None for a release made earlier.
     """
 
-    def __init__(self, database: Database, name: str, report: pipeline.Report | None = None) -> None:
+    def __init__(self, database: Database, name: str, report: Report | None = None) -> None:
         self._database = database
         self.name = name
-        self.report = report
+        self._report = report
         self._opened: OpenRelease | None = None
 
     def __repr__(self) -> str:
         """The name and, as far as they are known, the promise and the size."""
-        facts = dict(self._facts())
-        words = (
-            [facts["promise"], *(f"{facts[n]} {n}" for n in ("transactions", "items"))]
-            if facts
-            else ["not in the ledger"]
-        )
+        facts = dict(self.report.rows()) if self.report is not None else {}
+        words = [facts["promise"], *(f"{facts[n]} {n}" for n in ("transactions", "items"))] if facts else ["no report"]
         return f"<release {self.name!r}: {', '.join(words)}>"
 
     def _repr_html_(self) -> str:
         """The report as a table, for notebooks."""
-        rows = "".join(f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in self._facts())
-        return f"<table><caption>release {escape(self.name)}</caption>{rows}</table>"
+        report = self.report
+        return escape(repr(self)) if report is None else report._repr_html_()
 
-    def _facts(self) -> list[tuple[str, str]]:
-        """The rows of the report, or what the ledger has of a release made earlier."""
-        if self.report is not None:
-            return report_rows(self.report)
-        entry = ledger.find(self._database.engine, stored.current_catalog(self._database.engine), self.name)
-        if entry is None:
-            return []
-        promise = ", ".join(f"{name}={entry.parameters.get(name)}" for name in parameters_of(entry.model))
-        loss = self.loss
-        return [
-            ("promise", f"{entry.model} ({promise}) by {entry.algorithm}"),
-            ("transactions", f"{entry.transactions:,}"),
-            ("items", f"{entry.items:,}"),
-            ("released items", f"{entry.released_items:,}"),
-            ("suppressed", f"{entry.suppressed_items:,} items, {entry.suppressed_occurrences:,} occurrences"),
-            ("information loss", f"LM {figure(loss.lm)}, NCP {figure(loss.ncp)}"),
-        ]
+    @property
+    def report(self) -> Report | EarlierReport | None:
+        """The report of the run that made the release; from the ledger if that was earlier, None if it has none."""
+        if self._report is not None:
+            return self._report
+        engine = self._database.engine
+        return reports.earlier(engine, stored.current_catalog(engine), self.name)
 
     @property
     def verification(self) -> Verification:
         """The verification of the frozen rows; checked again for a release made earlier."""
-        if self.report is not None:
-            return self.report.verification
+        if self._report is not None:
+            return self._report.verification
         return self._database.verify(release=self.name)
 
     @property
@@ -111,8 +100,8 @@ class Release:
         Raises:
             InputError: ``no_report``: the release is not in the ledger.
         """
-        if self.report is not None:
-            return self.report.loss
+        if self._report is not None:
+            return self._report.loss
         entry = ledger.find(self._database.engine, stored.current_catalog(self._database.engine), self.name)
         if entry is None:
             raise InputError(f"The ledger has no figures of the release {self.name!r}.", code="no_report")
@@ -126,13 +115,13 @@ class Release:
         Raises:
             InputError: ``no_report``: the release was made earlier; the table ``anondb.accuracy`` has its answers.
         """
-        if self.report is None:
+        if self._report is None:
             raise InputError(
                 f"The accuracy of {self.name!r} was measured in an earlier session.",
                 code="no_report",
-                hint="Measure it again with measure(), or see the table anondb.accuracy.",
+                hint="Measure it again with measure(), or see report.to_json()['accuracy'].",
             )
-        return self.report.accuracy
+        return self._report.accuracy
 
     def measure(
         self, workload: Any = None, *, queries: int = 1000, size: int = 2, seed: int = 0, draw: str = "all"
@@ -171,11 +160,13 @@ class Release:
         analysts: str | Sequence[str] | None = None,
         counters: str | Sequence[str] | None = None,
         same_database: bool = False,
+        mode: int | str | None = None,
+        format: str = "duckdb",
     ) -> PublishedFile:
-        """Seal the release into a new file, or a schema of PostgreSQL, under fresh transaction ids.
+        """Seal the release into a new file, a folder of Parquet files, or a schema of PostgreSQL, under fresh numbers.
 
         Args:
-            path: the file, or ``postgresql://HOST/DATABASE/SCHEMA``.
+            path: the file, the folder, or ``postgresql://HOST/DATABASE/SCHEMA``.
             replace: whether to replace an existing file or release.
             allow_overlap: whether the release may share persons with an earlier publication; the result then measures
                 what readers of both files learn (``PublishedFile.intersections``).
@@ -185,6 +176,7 @@ class Release:
                 ``count_bounds``.
             same_database: whether the release may lie in the database of the raw data; ``PublishedFile.remarks`` says
                 what shows then.
+            mode: the permissions of the file, such as 0o644 or "0644"; by default only its owner can read it.
 
         Raises:
             InputError: ``overlap``, or an error of ``owner.targets.check_target``.
@@ -197,7 +189,9 @@ class Release:
             allow_overlap=allow_overlap,
             proof=None if proof is None else _path(proof),
             include_constraints=include_constraints,
-            verified=None if self.report is None else self.report.verified_rows,
+            mode=check_mode(path, mode),
+            verified=None if self._report is None else self._report.verified_rows,
+            format=format,
         )
 
     def attack(self, *, individuals: int = 1000, known: int | None = None, seed: int = 0) -> Attack:
@@ -212,6 +206,27 @@ class Release:
         from anondb.owner.attack import attack
 
         return attack(self._database.engine, self.name, individuals=individuals, known=known, seed=seed)
+
+    def report_html(self, *, public: bool = False, queries: int = 1000, seed: int = 0) -> str:
+        """The page of ``anondb report``: for the owner, with true counts, or with ``public`` for analysts.
+
+        Args:
+            public: whether the page may have nothing but what the release itself shows.
+            queries, seed: the number of random COUNT queries of each size that measure accuracy, and their seed.
+
+        Raises:
+            InputError: ``no_report``: the ledger has no figures of the release, which the owner's page needs.
+        """
+        from anondb.report.contents import read_contents
+        from anondb.report.owner import collect
+        from anondb.report.owner_page import owner_page
+        from anondb.report.public_page import public_page
+
+        engine = self._database.engine
+        if not public:
+            return owner_page(collect(engine, self.name, queries=queries, seed=seed))
+        with engine.transaction():
+            return public_page(read_contents(engine, stored.find_whole(engine, self.name)))
 
     def query(self, sql: str) -> Answer:
         """Answer a COUNT query, written for the original table, with lower bound, estimate and upper bound.
@@ -275,6 +290,14 @@ class Database:
     def __init__(self, engine: DuckDBEngine) -> None:
         self.engine = engine
 
+    def __repr__(self) -> str:
+        """The name of the database and its releases."""
+        with contextlib.suppress(AnondbError, RuntimeError):  # a closed one
+            names = [e.name for e in self.releases() if e.status == ledger.PRESENT]
+            known = quote_list(names) if names else "none"
+            return f"<database {stored.current_catalog(self.engine)!r}, releases: {known}>"
+        return "<database, closed>"
+
     def __enter__(self) -> Database:
         return self
 
@@ -304,6 +327,9 @@ class Database:
         analysts: str | Sequence[str] | None = None,
         counters: str | Sequence[str] | None = None,
         same_database: bool = False,
+        mode: int | str | None = None,
+        time_limit: float | None = None,
+        resume: bool = False,
         **options: Any,
     ) -> Release:
         """Anonymize transactions and freeze a verified release in this database.
@@ -316,7 +342,10 @@ class Database:
             queries, size, seed, draw, workload: the workload that measures accuracy (see ``anondb.policy.Workload``).
             replace: whether to replace a release of the same name.
             publish: also seal the release into this file, or ``postgresql://HOST/DATABASE/SCHEMA``.
-            allow_overlap, analysts, counters, same_database: see ``Release.publish``.
+            allow_overlap, analysts, counters, same_database, mode: see ``Release.publish``.
+            time_limit: the seconds until the release must be made; nothing is kept after that. Sealing is not limited.
+            resume: keep the results of finished steps in the schema ``anondb_work`` until the release is made, and go on
+                from those of an earlier run with the same data and options.
             options: ``taxonomy``, ``algorithm``, ``id``, ``item``, ``max_suppression`` and so on, and the options of the
                 algorithm, as in ``anondb anonymize --help`` and ``anondb algorithms NAME``, with ``_`` for ``-``.
 
@@ -331,27 +360,34 @@ class Database:
             name=name,
             replace=replace,
         )
+        check_mode(publish, mode)
         if publish is not None:
             place = _target(publish, analysts, counters, same_database)
             check_target(self.engine, place, replace)
             _check_not_a_source(publish, transactions, workload, *options.values())
             if not allow_overlap:
-                stored.check_source_not_published(self.engine, transactions)
+                stored.check_source_not_published(self.engine, policy)
         with self._noting_committed_release():
-            report = pipeline.anonymize(self.engine, policy, sums=publish is not None)
+            report = pipeline.anonymize(
+                self.engine, policy, sums=publish is not None, time_limit=time_limit, resume=resume
+            )
             release = Release(self, report.release, report)
             if publish is not None:
                 begun = time.perf_counter()
+                self.engine.begin_step(f"step {len(STEPS)} of {len(STEPS)}, publishing")
                 try:
-                    file = release.publish(place, replace=replace, allow_overlap=allow_overlap)
+                    file = release.publish(place, replace=replace, allow_overlap=allow_overlap, mode=mode)
                 except AnondbError as error:
                     kept = f"The release {report.release!r} was made and is kept; only publishing it failed"
                     words = str(error).removesuffix(f" {error.hint}") if error.hint else str(error)
                     raise type(error)(
                         f"{words} {kept}.", code=error.code, hint=error.hint or "Publish it again."
                     ) from None
+                finally:
+                    self.engine.step_words = ""
                 seconds = time.perf_counter() - begun
-                release.report = pipeline.published(report, file, seconds, self.engine.one_shot)
+                self.engine.end_step(StepDone("publish", round(seconds, 3), report.release, {"bytes": file.size}))
+                release._report = reports.published(report, file, seconds)
         return release
 
     @contextlib.contextmanager
@@ -385,6 +421,7 @@ class Database:
         sensitive: Any = None,
         records: Any = None,
         quasi_identifiers: Any = None,
+        on_engine: bool = False,
     ) -> Verification:
         """Check any transactions, or the frozen rows of a release, against a model (by default the release's model).
 
@@ -402,6 +439,7 @@ class Database:
                 transactions checked against kkm or klm.
             records, quasi_identifiers: for transactions checked against kkm or klm: the records of their persons, and the
                 columns to compare, unchanged. Releases already contain these values.
+            on_engine: check a table inside PostgreSQL, without fetching it; for km and k, without ``witnesses``.
         """
         if (release is None) == (transactions is None and buckets is None):
             raise InputError("Say what to verify: transactions, buckets, or a release.", code="bad_usage")
@@ -416,6 +454,10 @@ class Database:
             raise InputError("records and quasi_identifiers go with transactions.", code="bad_usage")
         if witnesses != 0:
             witnesses = int(check_count("witnesses", witnesses))
+        if on_engine:
+            others = (release, buckets, privacy_constraints, sensitive, records, quasi_identifiers)
+            more = any(other is not None for other in others) or bag_input or witnesses
+            return self._verify_there(transactions, model, id, item, more)
         if release is not None:
             return self._verify_release(release, model, witnesses, privacy_constraints, sensitive)
         columns: dict[str, Any] = {"id": id, "item": item, "witnesses": witnesses}
@@ -435,6 +477,21 @@ class Database:
             records=records,
             quasi_identifiers=quasi_identifiers,
         )
+
+    def _verify_there(self, transactions: Any, model: Model | None, id: str, item: str, more: Any) -> Verification:
+        """Verify a table inside PostgreSQL."""
+        from anondb.on_engine import verify_on, warehouse_of
+
+        if more or not isinstance(transactions, str):
+            raise InputError(
+                "Inside the database a table is verified by its rows alone, without witnesses.",
+                code="not_on_engine",
+                hint="Leave on_engine out: then the table is fetched.",
+            )
+        with self.engine.transaction():
+            return verify_on(
+                warehouse_of(self.engine), transactions, model or KmAnonymity(), id_column=id, item_column=item
+            )
 
     def _verify_release(
         self, name: str, model: Model | None, witnesses: int, privacy_constraints: Any, sensitive: Any
@@ -461,6 +518,72 @@ class Database:
         Errors never contain an item: ``unknown_item`` and ``internal_item`` count them, and this method lists them.
         """
         return checks.unknown_items(self.engine, transactions, taxonomy, id=id, item=item)
+
+    def profile(
+        self, transactions: Any, *, taxonomy: Any = None, k: int = 5, id: str = "tid", item: str = "item"
+    ) -> Profile:
+        """Profile transactions before a release: sizes, what attackers find, the taxonomy, and what each algorithm takes.
+
+        Args:
+            transactions: a table, view, file or data frame.
+            taxonomy: the taxonomy of the items, which need not fit.
+            k: the k of the promise that violations and costs are counted for.
+            id, item: the columns of the transactions.
+
+        Raises:
+            InputError: a source cannot be read, or ``bad_parameter``.
+        """
+        from anondb.guide.profile import profile
+
+        return profile(self.engine, transactions, taxonomy=taxonomy, k=k, id_column=id, item_column=item)
+
+    def advise(
+        self,
+        transactions: Any,
+        *,
+        taxonomy: Any = None,
+        k: int = 5,
+        m: int | float = 2,
+        use: str = "counts",
+        item_supports: bool = False,
+        id: str = "tid",
+        item: str = "item",
+        time_limit: float = 120.0,
+        threads: int | None = None,
+        memory_limit: str = "4GB",
+    ) -> Advice:
+        """Try algorithms on a sample and on all persons, each in a process, and advise which promise and algorithm to use.
+
+        Args:
+            transactions: a table, view, file or data frame; a copy lies in a private directory while runs read it.
+            taxonomy: the taxonomy of the items.
+            k, m: how many persons the knowledge of m items has to fit, at least; m may be ``math.inf``.
+            use: ``counts`` (any release that answers counts well), ``categories`` (of the taxonomy in place of items) or
+                ``items`` (unchanged, or deleted).
+            item_supports: whether the release may have item supports.
+            id, item: the columns of the transactions.
+            time_limit: seconds of wall time for all runs.
+            threads, memory_limit: limits of each run.
+
+        Raises:
+            InputError, InfeasibleError, BudgetExceeded: see ``anondb.guide.advise.advise``.
+        """
+        from anondb.guide.advise import advise
+        from anondb.guide.needs import Needs, call_of
+
+        named = [repr(x) if isinstance(x, str) else type(x).__name__ for x in (transactions, taxonomy)]
+        return advise(
+            self.engine,
+            transactions,
+            Needs(k, m, use, item_supports),
+            command=lambda run: call_of(run, *named),
+            taxonomy=taxonomy,
+            id_column=id,
+            item_column=item,
+            time_limit=time_limit,
+            threads=threads,
+            memory_limit=memory_limit,
+        )
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation | Result | None:
         """Run ordinary SQL, mixed with statements of anonymized views (``anondb.statements``).
@@ -514,10 +637,12 @@ class Database:
 
     def releases(self) -> list[ledger.LedgerEntry]:
         """The ledger's releases, including dropped ones, oldest first."""
+        self.engine.look_again()
         return ledger.entries(self.engine, stored.current_catalog(self.engine))
 
     def publications(self) -> list[Publication]:
         """The ledger's publications (sealed files), oldest first."""
+        self.engine.look_again()
         return publications.publications(self.engine, stored.current_catalog(self.engine))
 
     def drop(self, name: str) -> None:
@@ -606,7 +731,8 @@ def connect(
         threads, memory_limit: settings of a connection that anondb opens; refused for a connection passed in.
         read_only: open the file read-only (for verification).
         on_statement: called with the text of every SQL statement before it runs.
-        on_progress: called with a short description of each step of long work.
+        on_progress: called with a short description of each step of long work; its attribute ``share`` is the share that is
+            done, from 0 to 1, or None.
         one_shot: for a single run over files: keep no ledger.
         of_spark: ``folder`` and ``format`` for a session of Spark (``SparkDatabase``).
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from anondb.database import Database, connect
 from anondb.engine import Table
 from anondb.errors import EngineError, InputError
 from anondb.models.km import KmAnonymity
-from anondb.pipeline import Report
+from anondb.reports import Report
 
 CUSTOMERS = 3000
 SHOP: dict[str, dict[str, str]] = {
@@ -46,6 +48,8 @@ TWO_WORDS = (
     *("migraine tablets", "sun cream", "hand cream", "pregnancy test", "glucose test strips"),
 )
 QUESTIONS = (("milk",), ("milk", "bread"), ("coffee", "chocolate"), ("nappies", "wipes"), ("aspirin",), ("saffron",))
+# What the three kinds of customers like: it decides, with some chance, whether a customer is young, has children, or is old.
+TASTES = (("sweets", "drinks", "breakfast"), ("baby", "paper", "bakery"), ("pain", "care", "dairy", "vegetables"))
 RELEASES = {"spring": False, "spring_supports": True}  # whether they have item supports
 
 
@@ -125,20 +129,37 @@ def baskets(seed: int = 1) -> list[tuple[int, str]]:
     return rows
 
 
+def customers(rows: list[tuple[int, str]], seed: int = 2) -> dict[str, tuple[str, Any]]:
+    """Draw age, sex, town and household (number of persons) of each customer, which agree with what the customer buys."""
+    draw = np.random.default_rng(seed)
+    category = {item: name for of in SHOP.values() for name, words in of.items() for item in products(words)}
+    bought = np.zeros((CUSTOMERS, len(TASTES)))
+    for tid, item in rows:
+        bought[tid - 1] += [category[item] in taste for taste in TASTES]
+    odds = np.exp(3 * (bought - bought.max(axis=1, keepdims=True)))
+    bounds = (odds / odds.sum(axis=1, keepdims=True)).cumsum(axis=1)
+    kind = (bounds[:, :-1] < draw.random((CUSTOMERS, 1))).sum(axis=1)
+    age = draw.normal(np.array([26, 38, 66])[kind], np.array([5, 6, 8])[kind])
+    household = draw.integers(np.array([1, 3, 1])[kind], np.array([3, 6, 3])[kind])
+    town = draw.choice(np.array(["Cork", "Delft", "Bergen", "Aarhus"], dtype=object), CUSTOMERS, p=[0.4, 0.3, 0.2, 0.1])
+    sex = draw.choice(np.array(["female", "male"], dtype=object), CUSTOMERS)
+    return {
+        "tid": ("INTEGER", np.arange(1, CUSTOMERS + 1)),
+        "age": ("INTEGER", np.clip(np.rint(age), 18, 95).astype(np.int64)),
+        "sex": ("VARCHAR", sex),
+        "town": ("VARCHAR", town),
+        "household": ("INTEGER", household),
+    }
+
+
 def make_shop(database: Database) -> None:
     """Write the tables ``sales``, ``food`` (the taxonomy) and ``customers`` into the owner's database."""
     engine = database.engine
-    draw = np.random.default_rng(2)
     rows, edges = baskets(), taxonomy_edges()
-    towns = np.array(["Aarhus", "Bergen", "Cork", "Delft"], dtype=object)
     tables: dict[str, dict[str, tuple[str, Any]]] = {
         "sales": {"tid": ("INTEGER", [t for t, _ in rows]), "item": ("VARCHAR", [i for _, i in rows])},
         "food": {"node": ("VARCHAR", [n for n, _ in edges]), "parent": ("VARCHAR", [p for _, p in edges])},
-        "customers": {
-            "tid": ("INTEGER", np.arange(1, CUSTOMERS + 1)),
-            "age": ("INTEGER", draw.integers(18, 91, CUSTOMERS)),
-            "town": ("VARCHAR", towns[draw.integers(0, len(towns), CUSTOMERS)]),
-        },
+        "customers": customers(rows),
     }
     with engine.transaction():
         place = engine.query("release/current_place")
@@ -169,7 +190,7 @@ def run_demo(
             hint="Name another directory.",
         )
     made = []
-    with connect(owner, on_statement=on_statement, on_progress=on_progress) as database:
+    with _private(), connect(owner, on_statement=on_statement, on_progress=on_progress) as database:
         make_shop(database)
         for sealed, (name, item_supports) in zip(files, RELEASES.items(), strict=True):
             release = database.anonymize(
@@ -181,10 +202,20 @@ def run_demo(
                 publish=sealed,
                 allow_overlap=item_supports,  # the second release is of the same persons as the first
             )
-            if release.report is None:
+            if not isinstance(release.report, Report):
                 raise EngineError("The demo made no report.")
             made.append(Published(sealed, release.report, _answers(sealed)))
     return Story(owner, *made)
+
+
+@contextlib.contextmanager
+def _private() -> Iterator[None]:
+    """Only this user can read the files that are made in the block: the owner's database has the raw data."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _answers(sealed: Path) -> tuple[Answer, ...]:

@@ -6,22 +6,88 @@ an id, an attribute value), because error texts end up in logs that are less pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Literal
+
+Interface = Literal["command line", "python", "sql", "toml"]
+_interface: ContextVar[Interface] = ContextVar("interface", default="python")
+SWITCHES = (
+    *("allow-overlap", "include-constraints", "invert", "item-supports", "on-engine", "replace", "resume"),
+    "same-database",
+)
+_FLAG = re.compile(
+    r"(?P<by>(?:\bwith )?)(?<![^\s(])--(?P<name>[a-z]+(?:-[a-z]+)*)(?:[ =](?P<value>[A-Z0-9]|(?<==)[a-z]))?"
+)
+
+
+@contextlib.contextmanager
+def speaking(interface: Interface) -> Iterator[None]:
+    """Word the errors that are made in the block for the users of an interface; Python is the default."""
+    token = _interface.set(interface)
+    try:
+        yield
+    finally:
+        _interface.reset(token)
+
+
+def by_interface(*, command_line: str, python: str, sql: str) -> str:
+    """The words for the interface in use, where naming an option is not enough."""
+    return {"command line": command_line, "python": python, "sql": sql, "toml": command_line}[_interface.get()]
+
+
+def worded(text: str) -> str:
+    """A message, in which options are written as flags, in the words of the interface in use."""
+    return _FLAG.sub(_WORDS[_interface.get()], text)
+
+
+def _in_python(flag: re.Match[str]) -> str:
+    name, by, value = flag["name"], flag["by"], flag["value"] or ""
+    if name.removeprefix("no-") in SWITCHES:
+        return f"{by}{name.removeprefix('no-').replace('-', '_')}={not name.startswith('no-')}"
+    name = {"release": "name"}.get(name, name.replace("-", "_"))
+    return f"{by}{name}{'=' if by or value else ''}{value}"
+
+
+def _in_sql(flag: re.Match[str]) -> str:
+    off = " = false" if flag["name"].startswith("no-") else ""
+    option = f"the option {flag['name'].removeprefix('no-').replace('-', '_')}{off}"
+    words = "CREATE OR REPLACE" if flag["name"] == "replace" else option
+    return f"{flag['by']}{words}{' ' if flag['value'] else ''}{flag['value'] or ''}"
+
+
+def _in_toml(flag: re.Match[str]) -> str:
+    name, value = flag["name"], flag["value"]
+    if name.removeprefix("no-") in SWITCHES:
+        name, value = name.removeprefix("no-"), "false" if name.startswith("no-") else "true"
+    name = name.replace("-", "_")
+    return f"{flag['by']}{name}{' = ' if value else ''}{value or ''}"
+
+
+_WORDS: Mapping[Interface, Callable[[re.Match[str]], str]] = {
+    "command line": lambda flag: flag[0],
+    "python": _in_python,
+    "sql": _in_sql,
+    "toml": _in_toml,
+}
 
 
 class AnondbError(Exception):
     """Base class of all anondb errors.
 
     ``exit_code`` is the exit code of the command line; ``code`` is a short machine-readable name such as
-    ``unknown_item`` (docs/algorithms/conventions.md#outcomes); ``hint`` says what to do next.
+    ``unknown_item`` (docs/algorithms/conventions.md#outcomes); ``hint`` says what to do next. Code names an option by its
+    flag (``--id``), which the message turns into the words of the interface in use: ``id=`` in Python.
     """
 
     exit_code = 5
 
     def __init__(self, message: str, *, code: str | None = None, hint: str | None = None) -> None:
-        super().__init__(f"{message} {hint}" if hint else message)
+        self.hint = None if hint is None else worded(hint)
+        super().__init__(f"{worded(message)} {self.hint}" if self.hint else worded(message))
         self.code = code or self.default_code
-        self.hint = hint
         self.place: dict[str, int] | None = None  # in a script: statement, line and, where known, column
 
     default_code = "error"

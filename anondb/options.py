@@ -19,13 +19,28 @@ _OF_VIEWS: Mapping[str, Parameter] = {
     "model": Parameter("The promise."),
     "algorithm": Parameter("The algorithm that computes the release."),
     "workload": Parameter("Your own queries."),
+    "partition_by": Parameter("Make a release for each value of this column, of disjoint persons."),
     "publish": Parameter("Also seal the release into this file or schema of PostgreSQL."),
     "analysts": Parameter("Roles of PostgreSQL that may read the published release."),
     "counters": Parameter("Roles of PostgreSQL that may only call count_bounds of the published release."),
     "same_database": Parameter("Allow publishing into the database of the raw data.", kinds=(BOOLEAN,)),
+    "time_limit": Parameter("Seconds until the release must be made; nothing is kept after that.", kinds=(NUMBER,)),
+    "mode": Parameter("Permissions of the sealed file, such as '0644'; by default only its owner can read it."),
     "allow_overlap": Parameter("Allow persons that an earlier publication contains.", kinds=(BOOLEAN,)),
 }
-PUBLISHING = ("publish", "allow_overlap", "analysts", "counters", "same_database")
+PUBLISHING = ("partition_by", "time_limit", "publish", "mode", "allow_overlap", "analysts", "counters", "same_database")
+# What a file of policies says of the run, and of each release beside the options of a view.
+RUN: Mapping[str, Parameter] = {
+    "source": Parameter("A DuckDB file, postgresql://HOST/DATABASE, or a data file."),
+    "threads": Parameter("Threads of the engine.", kinds=(INTEGER,)),
+    "memory_limit": Parameter("Memory limit of the engine, such as 2GB.", "SIZE"),
+    "log_file": Parameter("Append a line of JSON for each step to this file; it has no data values.", "FILE"),
+}
+_OF_RELEASES: Mapping[str, Parameter] = {
+    "transactions": Parameter("Table or view of the transactions."),
+    "query": Parameter("One SELECT with the transactions, instead of a table."),
+    "replace": Parameter("Replace a release or a file of this name.", kinds=(BOOLEAN,)),
+}
 _ELSEWHERE = {
     "transactions": "Write the source into the query after AS.",
     "release": "The release has the name of the view.",
@@ -130,13 +145,22 @@ def view_options() -> dict[str, Parameter]:
     return {**model_parameters(), **method_options(), **WORKLOAD, **SOURCES, **_OF_VIEWS}
 
 
-def check_option(name: str, value: str | int | float | bool) -> str | int | float | bool:
-    """Check that an option of ``CREATE ANONYMIZED VIEW`` exists and that its value has the right type; return the value.
+def release_options() -> dict[str, Parameter]:
+    """The options of a release in a file of policies, by name."""
+    return {**_OF_RELEASES, **view_options()}
+
+
+def check_option(name: str, value: Any, available: Mapping[str, Parameter] | None = None) -> Any:
+    """Check that an option exists and that its value has the right type; return the value.
+
+    Args:
+        name, value: the option.
+        available: the options that exist; those of ``CREATE ANONYMIZED VIEW`` by default.
 
     Raises:
         InputError: ``unknown_option`` with the nearest names, or ``bad_parameter``.
     """
-    available = view_options()
+    available = view_options() if available is None else available
     if name not in available:
         if name in _ELSEWHERE:
             raise InputError(f"{name!r} is not an option of a view. {_ELSEWHERE[name]}", code="unknown_option")
@@ -146,9 +170,9 @@ def check_option(name: str, value: str | int | float | bool) -> str | int | floa
         )
         raise InputError(f"There is no option {name!r}. {offer}", code="unknown_option")
     kinds = available[name].kinds
-    fitting = {bool: {BOOLEAN}, int: {INTEGER, NUMBER}, float: {NUMBER}, str: {TEXT}}[type(value)]
+    fitting = {bool: {BOOLEAN}, int: {INTEGER, NUMBER}, float: {NUMBER}, str: {TEXT}}.get(type(value), set())
     if not fitting & set(kinds):
-        shown = repr(value) if isinstance(value, str) else str(value).lower()
+        shown = repr(value) if isinstance(value, str) else str(value).lower() if fitting else type(value).__name__
         raise InputError(f"{name} must be {' or '.join(kinds)}, not {shown}.", code="bad_parameter")
     if name == "max_suppression":
         percent(value)

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from anondb import __version__
+from anondb import __version__, on_engine, reports
 from anondb.algorithms.method import Task
+from anondb.clock import STEPS, Clock
 from anondb.data.requirements import load_requirements
 from anondb.data.sensitive import load_sensitive
 from anondb.data.taxonomy import load_taxonomy
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine
+from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine.limit import check_seconds
 from anondb.errors import InputError, VerificationFailed
 from anondb.models import Model
-from anondb.owner import ledger, publications
-from anondb.owner.accuracy import AnatomyFigures, anatomy_figures, called, measure_on, queries_of, relational_figures
-from anondb.owner.constraint_report import ConstraintReport, check_constraints
-from anondb.owner.publications import Intersection, notes
+from anondb.owner import ledger, persons, publications
+from anondb.owner.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
+from anondb.owner.constraint_report import check_constraints
 from anondb.owner.published_rows import keep as keep_rows
-from anondb.owner.releases import asked_table, check_writable, current_catalog, read_persons, reference_of
+from anondb.owner.releases import asked_table, check_writable, current_catalog, reference_of
+from anondb.owner.unfinished import Unfinished, key_of_load, key_of_recoding
 from anondb.policy import Policy
 from anondb.promises import PROMISES
 from anondb.promises.check import support_rule, verify_release
@@ -31,92 +32,18 @@ from anondb.promises.spec import Knowledge
 from anondb.recode import loss_of, promised, recode, remarks
 from anondb.recoding import Recoding
 from anondb.release.coded import CodedRelease
-from anondb.release.freeze import FrozenRelease, freeze
+from anondb.release.freeze import FrozenRelease, freeze, name_taken
 from anondb.release.objects import SchemaName, find_schema, release_schema
 from anondb.release.row_sums import RowSums, row_sums
-from anondb.utility import Accuracy, Loss, Workload, generalized_items
+from anondb.reports import Report, published
+from anondb.utility import Workload, generalized_items
 from anondb.verify import Verification
 
 if TYPE_CHECKING:
     from anondb.release.publish import PublishedFile
 
 
-@dataclass
-class Clock:
-    """The wall time of each step, in seconds."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-    started: float = field(default_factory=time.perf_counter)
-
-    @contextlib.contextmanager
-    def step(self, engine: Engine, name: str, words: str) -> Iterator[None]:
-        """Report the start of a step, and measure its time."""
-        engine.progress(words)
-        begun = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
-
-    def report(self) -> dict[str, float]:
-        """The seconds of all steps and their total, rounded to milliseconds; 0 for steps that did not run."""
-        steps = dict.fromkeys(("load", "anonymize", "freeze", "verify", "accuracy", "publish"), 0.0) | self.seconds
-        return {n: round(s, 3) for n, s in steps.items()} | {"total": round(time.perf_counter() - self.started, 3)}
-
-
-@dataclass(frozen=True)
-class Report:
-    """The owner's report on a release. It contains true counts: do not give it to analysts."""
-
-    release: str
-    model: Model
-    algorithm: str
-    transactions: int
-    items: int
-    occurrences: int
-    verification: Verification
-    frozen: FrozenRelease
-    loss: Loss
-    accuracy: Accuracy
-    warnings: tuple[str, ...]
-    seconds: dict[str, float]
-    published: str | None = None
-    sha256: str | None = None
-    content_digest: str | None = None
-    anatomy: AnatomyFigures | None = None
-    relational: dict[str, Any] | None = None
-    constraints: ConstraintReport | None = None
-    intersections: tuple[Intersection, ...] = ()
-    verified_rows: RowSums | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The report of ``anonymize --json`` (docs/contract.md#command-line)."""
-        return {
-            "release": self.release,
-            "model": {"name": self.model.name, **self.model.parameters()},
-            "algorithm": self.algorithm,
-            "transactions": self.transactions,
-            "items": self.items,
-            "occurrences": self.occurrences,
-            "verified": self.verification.verified,
-            "violations": self.verification.violations,
-            "across_levels": self.verification.across_levels,
-            "suppressed_items": self.frozen.suppressed_items,
-            "suppressed_occurrences": self.frozen.suppressed_occurrences,
-            "all_suppressed": bool(self.items) and not self.frozen.released_items,
-            "released_items": self.frozen.released_items,
-            "constraints": None if self.constraints is None else self.constraints.to_json(),
-            "loss": self.loss.to_json(),
-            "relational": self.relational,
-            "accuracy": self.accuracy.to_json(),
-            "seconds": self.seconds,
-            "published": self.published,
-            "sha256": self.sha256,
-            "content_digest": self.content_digest,
-            "intersections": [i.to_json() for i in self.intersections],
-            "warnings": list(self.warnings),
-            **({} if self.anatomy is None else {"anatomy": self.anatomy.to_json()}),
-        }
+Persons = tuple[Dataset, Table | None]  # what read_persons returns
 
 
 def anonymize(
@@ -127,10 +54,13 @@ def anonymize(
     task: Task | None = None,
     publish: Callable[[Dataset, RowSums | None], PublishedFile] | None = None,
     sums: bool = False,
+    time_limit: float | None = None,
+    resume: bool = False,
 ) -> Report:
     """Load, anonymize, freeze, measure the loss, verify the frozen rows, measure accuracy, write the ledger.
 
-    One transaction covers all steps: any error leaves the database unchanged.
+    One transaction covers all steps: any error leaves the database unchanged. With ``resume`` the results of ``load`` and
+    of the algorithm are kept in the schema ``anondb_work`` when they are done. Every run that succeeds sweeps it.
 
     Args:
         engine: the engine.
@@ -139,6 +69,8 @@ def anonymize(
         task: the result of ``load`` for this policy, made in the caller's transaction, which then covers all steps.
         publish: seals the release as the last step of the transaction: if it fails, no release is made.
         sums: whether the report has ``verified_rows``, with which a sealed file can be compared.
+        time_limit: the seconds until the release must be made, verified and measured; sealing it is not limited.
+        resume: go on from the steps that an earlier run with ``resume`` finished, if their inputs are the same.
 
     Raises:
         InputError: bad data, taxonomy or names; a release of that name exists.
@@ -146,22 +78,31 @@ def anonymize(
         VerificationFailed: the verifier did not accept the frozen rows (a bug; nothing was kept).
         EngineError: memory, disk, a lock, or a budget.
     """
-    clock = Clock()
+    sums = sums or publish is not None
+    clock = Clock(len(STEPS) if sums else len(STEPS) - 1)
+    clock.limit = check_seconds(time_limit)
     catalog = current_catalog(engine)
-    with engine.recording() as statements, engine.transaction() if task is None else contextlib.nullcontext():
-        check_writable(engine, catalog)
-        ledger.check_names(engine, catalog)
-        with clock.step(engine, "load", "loading transactions"):
-            task = load(engine, policy) if task is None else task
-            name = policy.name if policy.name is not None else task.dataset.table
-            schema = release_schema(catalog, name)
-            _check_name_is_free(engine, schema, policy.replace)
-        report, recoding, queries = _release(
-            engine, clock, policy, task, name, schema, sums=sums or publish is not None
-        )
-        if not engine.one_shot or view is not None:
-            _record(engine, catalog, policy, task, report, recoding, statements, view, called(queries))
-        _record_needs(engine, catalog, report.frozen.release_id, task)
+    with engine.recording() as statements, contextlib.ExitStack() as transaction:
+        recoding = None
+        if resume:
+            task, recoding = _resumed(engine, clock, policy, catalog)
+        if task is None or resume:
+            transaction.enter_context(engine.transaction())
+        with clock.limited(engine, resume):
+            if task is None or recoding is None:
+                with clock.step(engine, "load", "loading transactions") as counts:
+                    task = _loaded(engine, clock, policy, catalog, task, counts)
+            if recoding is None:
+                with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
+                    recoding = recode(engine, policy, task)
+                    task = on_engine.bring(engine, task, recoding)
+            schema = release_schema(catalog, str(clock.release))
+            report, queries = _release(engine, clock, policy, task, recoding, schema, sums=sums)
+            if not engine.one_shot or view is not None:
+                report = replace(report, seconds=clock.report())
+                _record(engine, catalog, policy, task, report, recoding, statements, view, called(queries))
+            _record_needs(engine, catalog, report.frozen.release_id, task)
+            Unfinished(engine, catalog).sweep()
         file = None
         if publish is not None:
             with clock.step(engine, "publish", "publishing"):
@@ -170,9 +111,10 @@ def anonymize(
     return report if file is None else published(report, file)
 
 
-def load(engine: Engine, policy: Policy) -> Task:
-    """Read the transactions, the taxonomy and the constraints of a policy, each source once."""
-    dataset, reference = read_persons(engine, policy)
+def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -> Task:
+    """Read the transactions, the taxonomy and the constraints of a policy, each source once; ``persons`` are those of
+    ``read_persons`` if the caller has them."""
+    dataset, reference, runner = on_engine.read(engine, policy) if persons is None else (*persons, None)
     taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
     if taxonomy is not None:
         taxonomy.leaf_nodes(dataset)  # check that each item is a leaf: not every algorithm does
@@ -197,6 +139,7 @@ def load(engine: Engine, policy: Policy) -> Task:
         delta=policy.delta,
         max_suppression=policy.max_suppression,
         options=policy.method_options,
+        runner=runner,
     )
     if not of_records:
         return replace(task, records_reference=reference)
@@ -212,26 +155,88 @@ def load(engine: Engine, policy: Policy) -> Task:
         domains=policy.domains,
     )
     if (policy.values or 1) > max(len(relational.attributes), 1):
-        raise InputError(
-            f"Queries of {policy.values} values need as many quasi-identifiers, not {len(relational.attributes)}.",
-            code="bad_parameter",
-            hint="Lower --values.",
-        )
+        words = f"Queries of {policy.values} values need as many quasi-identifiers, not {len(relational.attributes)}."
+        raise InputError(words, code="bad_parameter", hint="Lower --values.")
     return replace(task, records=relational, records_reference=reference)
 
 
 # ---------------------------------------------------------------------- parts of the steps
 
 
+def _loaded(
+    engine: DuckDBEngine,
+    clock: Clock,
+    policy: Policy,
+    catalog: str,
+    task: Task | None,
+    counts: dict[str, int],
+    persons: Persons | None = None,
+) -> Task:
+    """Check the database, load unless the caller has, check the name of the release, and count the data."""
+    check_writable(engine, catalog)
+    ledger.check_names(engine, catalog)
+    task = load(engine, policy, persons) if task is None else task
+    clock.release = policy.name if policy.name is not None else task.dataset.table
+    _check_name_is_free(engine, release_schema(catalog, clock.release), policy.replace)
+    counts |= {n: getattr(task.dataset, f"n_{n}") for n in ("transactions", "items", "occurrences")}
+    return task
+
+
+def _resumed(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str) -> tuple[Task, Recoding]:
+    """Load and recode, each in a transaction of its own that keeps the result; or take what an earlier run has kept."""
+    if engine.one_shot or not engine.runs_sql:
+        raise InputError(
+            "Unfinished work is kept in a DuckDB file.",
+            code="bad_usage",
+            hint="Load the data into one, with anondb load.",
+        )
+    work = Unfinished(engine, catalog)
+    with (
+        clock.step(engine, "load", "loading transactions") as counts,
+        engine.transaction(),
+        clock.limited(engine, True),
+    ):
+        check_writable(engine, catalog)
+        work.check()
+        key = key_of_load(engine, policy)
+        persons = work.restore("load", key)
+        counts["resumed"] = persons is not None
+        task = _loaded(engine, clock, policy, catalog, None, counts, persons)
+        if task.runner is not None:
+            raise InputError(
+                "Work inside another database is not kept.",
+                code="bad_usage",
+                hint="Leave --resume out, or add --no-on-engine.",
+            )
+        if persons is None:
+            persons = work.keep("load", key, (task.dataset, task.records_reference))
+        task = replace(task, dataset=persons[0])
+    with (
+        clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}") as counts,
+        engine.transaction(),
+        clock.limited(engine, True),
+    ):
+        key = key_of_recoding(engine, key, policy, task)
+        recoding = work.restore("anonymize", key)
+        counts["resumed"] = recoding is not None
+        if recoding is None:
+            recoding = work.keep("anonymize", key, recode(engine, policy, task))
+    return task, recoding
+
+
 def _release(
-    engine: DuckDBEngine, clock: Clock, policy: Policy, task: Task, name: str, schema: SchemaName, *, sums: bool
-) -> tuple[Report, Recoding, Workload]:
-    """Make, verify and measure the release; also return its recoding and the workload. The report lacks the times."""
-    dataset = task.dataset
-    with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
-        recoding = recode(engine, policy, task)
-        model = promised(policy.model, recoding)
-    with clock.step(engine, "freeze", "freezing the release"):
+    engine: DuckDBEngine,
+    clock: Clock,
+    policy: Policy,
+    task: Task,
+    recoding: Recoding,
+    schema: SchemaName,
+    *,
+    sums: bool,
+) -> tuple[Report, Workload]:
+    """Make, verify and measure the release of a recoding; also return the workload. The report lacks the times."""
+    name, dataset, model = str(clock.release), task.dataset, promised(policy.model, recoding)
+    with clock.step(engine, "freeze", "freezing the release") as counts:
         old = find_schema(engine, schema) if policy.replace and not engine.one_shot else None
         if old is not None:
             keep_rows(engine, schema.catalog, old)
@@ -240,14 +245,18 @@ def _release(
         write = partial(freeze, replace=policy.replace, supports=rule, records_table=task.records_table)
         frozen = write(engine, named, recoding, model, release_schema=schema)
         loss = loss_of(recoding, engine, policy, task, frozen)
-    with clock.step(engine, "verify", "verifying the frozen rows"):
+        counts |= {n: getattr(frozen, n) for n in ("released_items", "suppressed_items", "suppressed_occurrences")}
+    with clock.step(engine, "verify", "verifying the frozen rows") as counts:
         rows = CodedRelease(engine, schema)
         verification = _verified(engine, task, frozen, model, rows)
+        counts["violations"] = verification.all_violations
         verified_rows = row_sums(engine, schema, frozen.kind) if sums else None
         constraints = check_constraints(engine, policy, task, recoding, schema)
-    with clock.step(engine, "accuracy", "measuring accuracy"):
-        queries = queries_of(engine, dataset, policy.workload, partial(generalized_items, recoding.items, frozen.cover))
-        accuracy = measure_on(engine, dataset, schema, frozen.kind, frozen.manifest, queries, rows=rows)
+    with clock.step(engine, "accuracy", "measuring accuracy") as counts:
+        known = on_engine.known_rows(engine, task)
+        queries = queries_of(engine, known, policy.workload, partial(generalized_items, recoding.items, frozen.cover))
+        accuracy = measure_on(engine, known, schema, frozen.kind, frozen.manifest, queries, rows=rows)
+        counts["queries"] = accuracy.queries
         rows.drop()
         anatomy = anatomy_figures(recoding, engine, dataset, schema, model, policy.workload.seed)
         relational = relational_figures(engine, policy, task, recoding)
@@ -269,7 +278,7 @@ def _release(
         relational=relational,
         verified_rows=verified_rows,
     )
-    return report, recoding, queries
+    return report, queries
 
 
 def _verified(
@@ -287,7 +296,7 @@ def _verified(
 
 
 def _inferences(engine: Engine, policy: Policy, task: Task, frozen: FrozenRelease, model: Model) -> tuple[str, ...]:
-    if not frozen.kind.item_supports:
+    if not frozen.kind.item_supports or task.runner is not None:
         return ()
     from anondb.owner.inversion import inference_warning
 
@@ -307,12 +316,9 @@ def _warnings(policy: Policy, task: Task, recoding: Recoding, frozen: FrozenRele
 
 def _check_name_is_free(engine: Engine, schema: SchemaName, replacing: bool) -> None:
     """Raise an ``InputError`` for a name in use, before the long work."""
-    if not replacing and find_schema(engine, schema) is not None:
-        raise InputError(
-            f"A schema {schema.name!r} exists already (upper and lower case are the same).",
-            code="release_exists",
-            hint="Choose another name with --release, or --replace it.",
-        )
+    existing = find_schema(engine, schema)
+    if existing is not None and not replacing:
+        raise name_taken(existing)
 
 
 def _record_needs(engine: Engine, catalog: str, release_id: str, task: Task) -> None:
@@ -343,8 +349,10 @@ def _record(
     release_id = report.frozen.release_id
     ledger.record(engine, catalog, _entry(engine, policy, task, report), recoding.decisions)
     publications.record_statements(engine, catalog, release_id, statements)
+    reports.record(engine, catalog, report)
     if task.taxonomy is not None:
         ledger.record_taxonomy(engine, catalog, release_id, task.taxonomy)
+    persons.record(engine, catalog, release_id, task.dataset.ids)
     if view is not None:
         ledger.record_view(engine, catalog, release_id, view)
     ledger.record_accuracy(engine, catalog, report.release, release_id, report.accuracy.answers, workload)
@@ -352,7 +360,7 @@ def _record(
 
 def _entry(engine: Engine, policy: Policy, task: Task, report: Report) -> ledger.LedgerEntry:
     dataset, frozen, loss = task.dataset, report.frozen, report.loss
-    parameters = policy.ledger_options() | report.model.parameters()
+    parameters = policy.ledger_options() | report.model.parameters() | on_engine.noted(task)
     if policy.records is not None:  # record the reference that finds the table again, not the name in the policy
         parameters["records"] = reference_of(engine, task.records_reference)
     return ledger.LedgerEntry(
@@ -365,7 +373,7 @@ def _entry(engine: Engine, policy: Policy, task: Task, report: Report) -> ledger
         source_reference=reference_of(engine, dataset.reference),
         id_column=dataset.id_column,
         item_column=dataset.item_column,
-        fingerprint=fingerprint(engine, dataset),
+        fingerprint=None if task.runner is not None else fingerprint(engine, dataset),
         transactions=dataset.n_transactions,
         items=dataset.n_items,
         released_items=frozen.released_items,
@@ -380,21 +388,4 @@ def _entry(engine: Engine, policy: Policy, task: Task, report: Report) -> ledger
         verified=report.verification.verified,
         violations=report.verification.violations,
         version=__version__,
-    )
-
-
-def published(report: Report, file: PublishedFile, seconds: float | None = None, one_shot: bool = False) -> Report:
-    """Add a publication to a report; ``seconds`` is its time if the report does not include it yet."""
-    unasked = "A run over files has no ledger: earlier publications of these persons are unknown."
-    warnings = (*report.warnings, *([unasked] if one_shot else ()), *notes(file.intersections), *file.remarks)
-    total = report.seconds["total"]
-    more = {} if seconds is None else {"publish": round(seconds, 3), "total": round(total + seconds, 3)}
-    return replace(
-        report,
-        published=str(file.path),
-        sha256=file.sha256,
-        content_digest=file.content_digest,
-        seconds=report.seconds | more,
-        warnings=warnings,
-        intersections=file.intersections,
     )

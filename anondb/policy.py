@@ -45,7 +45,9 @@ class Workload:
         InputError: ``bad_parameter``.
     """
 
-    queries: int = parameter(1000, "Random COUNT queries that measure accuracy.", kinds=(INTEGER,), panel=OUTPUT)
+    queries: int = parameter(
+        1000, "Random COUNT queries that measure accuracy; 0 for none.", kinds=(INTEGER,), panel=OUTPUT
+    )
     size: int = parameter(2, "Items of each random query.", kinds=(INTEGER,), panel=OUTPUT)
     seed: int = parameter(0, "Seed of the random queries.", kinds=(INTEGER,), panel=OUTPUT)
     draw: str = parameter(
@@ -54,7 +56,7 @@ class Workload:
     own: Any = None
 
     def __post_init__(self) -> None:
-        for name, low in (("queries", 1), ("size", 1), ("seed", 0)):
+        for name, low in (("queries", 0), ("size", 1), ("seed", 0)):
             value = getattr(self, name)
             high = 2**63 - 1 if name == "seed" else MAX_PARAMETER
             integral = isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -157,6 +159,12 @@ class Policy:
     item_supports: bool | None = parameter(
         None, "Also publish how often each item occurs, in buckets of k.", kinds=(BOOLEAN,), panel=OUTPUT
     )
+    on_engine: bool | None = parameter(
+        None,
+        "Work inside PostgreSQL, or fetch its rows; by default, many rows stay there.",
+        kinds=(BOOLEAN,),
+        panel=ALGORITHM,
+    )
     values: int | None = parameter(
         None, "Relational values of a random query, beside --size items (default 1).", kinds=(INTEGER,), panel=OUTPUT
     )
@@ -211,7 +219,7 @@ class Policy:
 
 # The options of a policy other than those of methods, each with its description.
 SOURCES: Mapping[str, Parameter] = {f.name: s for f in fields(Policy) if (s := parameter_of(f)) is not None}
-FOR_ALL = ("id", "item", "records", "item_supports")
+FOR_ALL = ("id", "item", "records", "item_supports", "on_engine")
 
 
 def choose_algorithm(

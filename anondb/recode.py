@@ -26,7 +26,8 @@ def recode(engine: Engine, policy: Policy, task: Task) -> Recoding:
     Raises:
         InfeasibleError: more would be suppressed than allowed, or everything.
     """
-    recoding = policy.method.run(engine, task)
+    where: Any = engine if task.runner is None else task.runner  # algorithms that run there need a Runner only
+    recoding = policy.method.run(where, task)
     items = task.requirements.items(task.dataset)
     suppressed = suppressed_items(recoding.items, engine, task.dataset)
     check_suppression(suppressed, task.dataset.n_items, items, policy.max_suppression)

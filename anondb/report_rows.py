@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from anondb.owner.accuracy import AnatomyFigures
-    from anondb.owner.constraint_report import ConstraintReport
-    from anondb.pipeline import Report
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
 
 Rows = list[tuple[str, str]]
 
@@ -17,25 +14,21 @@ def figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
 
 
-def report_rows(report: Report) -> Rows:
-    """The rows of a report."""
+def report_rows(report: Mapping[str, Any]) -> Rows:
+    """The rows of a report, from its JSON."""
     rows: Rows = [
-        ("promise", f"{report.model.promise} by {report.algorithm}, verified on the frozen rows"),
-        ("transactions", f"{report.transactions:,}"),
-        ("items", f"{report.items:,}"),
-        ("released items", f"{report.frozen.released_items:,}"),
-        (
-            "suppressed",
-            f"{report.frozen.suppressed_items:,} items, {report.frozen.suppressed_occurrences:,} occurrences",
-        ),
+        ("promise", f"{report['promise']} by {report['algorithm']}, verified on the frozen rows"),
+        ("transactions", f"{report['transactions']:,}"),
+        ("items", f"{report['items']:,}"),
+        ("released items", f"{report['released_items']:,}"),
+        ("suppressed", f"{report['suppressed_items']:,} items, {report['suppressed_occurrences']:,} occurrences"),
         *_loss_rows(report),
-        *_constraint_rows(report.constraints),
-        *_relational_rows(report.relational),
-        *accuracy_rows(report.accuracy.to_json()),
-        ("seconds", ", ".join(f"{name} {value:.2f}" for name, value in report.seconds.items() if value)),
+        *_constraint_rows(report["constraints"]),
+        *_relational_rows(report["relational"]),
+        *accuracy_rows(report["accuracy"]),
+        *_anatomy_rows(report.get("anatomy")),
+        ("seconds", ", ".join(f"{name} {value:.2f}" for name, value in report["seconds"].items() if value)),
     ]
-    if report.anatomy is not None:
-        rows[-1:-1] = _anatomy_rows(report.anatomy)
     return rows
 
 
@@ -49,7 +42,7 @@ def error_rows(accuracy: dict[str, Any], name: str = "relative error") -> list[t
     """The rows on relative errors: of queries with a truth of at least k, then of all, with the score of the answer 0."""
     errors, frequent = accuracy["relative_error"], accuracy["frequent"]
     if errors["mean"] is None:
-        return [(name, "not measured: no query has a truth above 0")]
+        return [(name, "not measured: no query" + (" has a truth above 0" if accuracy["queries"] else ""))]
     words = []
     if frequent is not None and frequent["queries"]:
         number = f"{frequent['queries']:,} {'query' if frequent['queries'] == 1 else 'queries'}"
@@ -72,38 +65,39 @@ def truth_words(accuracy: dict[str, Any]) -> str:
     return words if truth is None else f"{words}; the median truth is {figure(truth)}"
 
 
-def _loss_rows(report: Report) -> list[tuple[str, str]]:
+def _loss_rows(report: Mapping[str, Any]) -> Rows:
     """The row on information loss, if the model has one."""
-    loss = report.loss
-    if report.relational:
-        return [("information loss", f"NCP of the records {figure(loss.ncp)}, UL of the items {figure(loss.ul)}")]
-    if loss.lm is None:
+    loss = report["loss"]
+    if report["relational"]:
+        words = f"NCP of the records {figure(loss['ncp'])}, UL of the items {figure(loss['ul'])}"
+        return [("information loss", words)]
+    if loss["lm"] is None:
         return []
-    words = f"LM {figure(loss.lm)} (total {loss.lm_total}), NCP {figure(loss.ncp)}"
-    words += "" if loss.ggd is None else f", GGD {figure(float(loss.ggd))} (total {loss.ggd})"
-    return [("information loss", words if loss.ul_log2 is None else f"{words}, log2 UL {figure(loss.ul_log2)}")]
+    words = f"LM {figure(loss['lm'])} (total {loss['lm_total']}), NCP {figure(loss['ncp'])}"
+    words += "" if loss["ggd"] is None else f", GGD {figure(float(Fraction(loss['ggd'])))} (total {loss['ggd']})"
+    words += "" if loss["ul_log2"] is None else f", log2 UL {figure(loss['ul_log2'])}"
+    return [("information loss", words)]
 
 
-def _anatomy_rows(figures: AnatomyFigures) -> list[tuple[str, Any]]:
+def _anatomy_rows(figures: Mapping[str, Any] | None) -> Rows:
     """The rows on the figures of an anatomy."""
-    buckets, rules = figures.buckets, figures.rules
-    json_ = buckets.to_json()
-    rows = [
-        ("buckets", f"{buckets.buckets:,} of {buckets.columns} columns, the largest of {buckets.largest_bucket:,}"),
-        (
-            "largest posterior",
-            f"{json_['largest_posterior']} of a value that counts, {json_['largest_posterior_empty'] or 0} of an empty one",
-        ),
-        (
-            "faked records",
-            f"e^{figure(json_['faked_records_ln'])} recombinations, e^{figure(json_['faked_distinct_ln'])} distinct",
-        ),
+    if figures is None:
+        return []
+    largest, empty = figures["largest_posterior"], figures["largest_posterior_empty"] or 0
+    records, distinct = figure(figures["faked_records_ln"]), figure(figures["faked_distinct_ln"])
+    buckets = f"{figures['buckets']:,} of {figures['columns']} columns, the largest of {figures['largest_bucket']:,}"
+    rows: Rows = [
+        ("buckets", buckets),
+        ("largest posterior", f"{largest} of a value that counts, {empty} of an empty one"),
+        ("faked records", f"e^{records} recombinations, e^{distinct} distinct"),
     ]
+    rules = figures["rules"]
     if rules is None:
         return [*rows, ("rules", "not mined: mlxtend is not installed")]
-    ratio = rules.accuracy_ratio
-    words = f"{rules.common:,} of {rules.original:,} kept (AR {figure(None if ratio is None else float(ratio))})"
-    return [*rows, ("rules", f"{words}, {rules.reconstructed:,} in a reconstruction")]
+    ratio = rules["accuracy_ratio"]
+    kept = f"(AR {figure(None if ratio is None else float(Fraction(ratio)))})"
+    words = f"{rules['common']:,} of {rules['original']:,} kept {kept}, {rules['reconstructed']:,} in a reconstruction"
+    return [*rows, ("rules", words)]
 
 
 def _relational_rows(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
@@ -125,25 +119,21 @@ def _relational_rows(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
     return rows
 
 
-def _constraint_rows(report: ConstraintReport | None) -> list[tuple[str, str]]:
+def _constraint_rows(report: Mapping[str, Any] | None) -> Rows:
     """The rows on the owner's constraints."""
     if report is None:
         return []
-    rows = []
-    if report.privacy is not None:
-        rows.append(("privacy constraints", str(report.privacy)))
-    if report.utility is not None:
-        rest = f", and one of the {report.rest:,} other items" if report.rest else ""
-        rows.append(("utility constraints", f"{report.utility:,}{rest}, verified on the frozen rows"))
-    if report.countable:
-        exact = sum(c.exact for c in report.countable)
-        rows.append(("countable sets", f"{exact:,} of {len(report.countable):,} exactly"))
-    rows += [
-        (
-            f"  {c.set_id}",
-            f"not exact: of {c.items:,} items {c.suppressed:,} suppressed, {c.mixed:,} together with others",
-        )
-        for c in report.countable
-        if not c.exact
-    ]
+    rows: Rows = []
+    if report["privacy"] is not None:
+        rows.append(("privacy constraints", str(report["privacy"])))
+    if report["utility"] is not None:
+        rest = f", and one of the {report['rest']:,} other items" if report["rest"] else ""
+        rows.append(("utility constraints", f"{report['utility']:,}{rest}, verified on the frozen rows"))
+    countable = report["countable"]
+    if countable:
+        rows.append(("countable sets", f"{sum(c['exact'] for c in countable):,} of {len(countable):,} exactly"))
+    for c in countable:
+        if not c["exact"]:
+            words = f"not exact: of {c['items']:,} items {c['suppressed']:,} suppressed, {c['mixed']:,} together with others"
+            rows.append((f"  {c['set_id']}", words))
     return rows

@@ -6,18 +6,20 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from anondb.data.sources import is_file
+from anondb.data.sources import is_file, is_list
 from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.named import model_of
 from anondb.owner.publications import Publication, publications
-from anondb.postgres.local import at_hand
+from anondb.postgres import at_hand
 from anondb.postgres.place import database_of
 from anondb.promises import check as checks
 from anondb.release.digest import PREFIX, content_digest, file_digest
+from anondb.release.parquet import MANIFEST_FILE, is_parquet_release
 from anondb.release.paths import valid_path
 from anondb.release.reader import SealedRelease, sealed_release
 from anondb.verify import Verification
@@ -31,7 +33,8 @@ class SealedCheck:
 
     Attributes:
         verification: whether its rows keep the promise.
-        sha256, content_digest: the digests of the file and of its content (``anondb.release.digest``).
+        sha256, content_digest: the digests of the file (of Parquet files, of their ``manifest.json``) and of its content
+            (``anondb.release.digest``).
         expected: whether one of them equals the expected digest; None without an expected digest.
         published_as: the publication of this file in the ledger; None if the ledger has none, or without a ledger.
         asked: whether a ledger was consulted.
@@ -83,7 +86,7 @@ def verify_file(
     """Check a sealed file, or a release in PostgreSQL, on a locked connection; its catalog is checked first.
 
     Args:
-        path: the sealed file, or ``postgresql://HOST/DATABASE/SCHEMA``.
+        path: the sealed file, a folder of Parquet files, or ``postgresql://HOST/DATABASE/SCHEMA``.
         promised: maps the file's promise to the promise to check; by default the file's promise is checked.
         witnesses: the maximum number of violations to return.
         privacy_constraints, sensitive: inputs of the models constraints and hkp that no release contains.
@@ -114,19 +117,28 @@ def verify_file(
         verification = checks.verify_sealed(
             sealed.engine, sealed.schema, promise, witnesses, privacy_constraints, sensitive
         )
-        return _identified(sealed, verification, expect, known)
+        digested = Path(path) / MANIFEST_FILE if is_parquet_release(path) else sealed.path
+        return _identified(sealed, digested, verification, expect, known)
 
 
 def files_among(*sources: Any) -> list[str]:
     """The sources that are files: a locked connection needs permission to read them."""
-    return [os.fspath(s) for s in sources if isinstance(s, os.PathLike) or (isinstance(s, str) and is_file(s))]
+    return [
+        os.fspath(s)
+        for s in sources
+        if isinstance(s, os.PathLike) or (isinstance(s, str) and (is_file(s) or is_list(s)))
+    ]
 
 
 def _identified(
-    sealed: SealedRelease, verification: Verification, expect: str | None, known: Sequence[Publication] | None
+    sealed: SealedRelease,
+    file: Path,
+    verification: Verification,
+    expect: str | None,
+    known: Sequence[Publication] | None,
 ) -> SealedCheck:
     """Add the digests and their comparisons to a verification."""
-    digests = file_digest(sealed.path), content_digest(sealed.engine, sealed.schema, sealed.kind)
+    digests = file_digest(file), content_digest(sealed.engine, sealed.schema, sealed.kind)
     same = [p for p in known or () if p.sha256 == digests[0]] or [
         p for p in known or () if p.content_digest == digests[1]
     ]

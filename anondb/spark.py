@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ from anondb.engine import DuckDBEngine
 from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.km import KmAnonymity
-from anondb.on_engine import EngineReport, anonymize_on
+from anondb.on_engine import EngineReport, anonymize_on, verify_on
+from anondb.verify import Verification
 from anondb.warehouse.spark import SparkWarehouse
 
 if TYPE_CHECKING:
@@ -27,24 +29,11 @@ class SparkDatabase:
 
     Args:
         spark: the session. Its settings, temporary views and current schema stay as they are.
-        folder: where a run makes its private folder, which all executors read; by default beside the catalog's tables.
-        format: of the tables of releases: ``parquet``, or ``delta``, ``iceberg`` and others where the session has them.
-        on_statement: called with the text of every statement before it runs.
-        on_progress: called with a short description of each step of long work.
+        options: ``folder``, ``format``, ``on_statement`` and ``on_progress`` (``SparkWarehouse``).
     """
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        *,
-        folder: str | None = None,
-        format: str = "parquet",
-        on_statement: Callable[[str], None] | None = None,
-        on_progress: Callable[[str], None] | None = None,
-    ) -> None:
-        self._warehouse = SparkWarehouse(
-            spark, folder=folder, format=format, on_statement=on_statement, on_progress=on_progress
-        )
+    def __init__(self, spark: SparkSession, **options: Any) -> None:
+        self._warehouse = SparkWarehouse(spark, **options)
 
     def anonymize(
         self,
@@ -72,17 +61,34 @@ class SparkDatabase:
         Raises:
             InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; there is no new schema.
         """
-        return anonymize_on(
+        report = anonymize_on(
             self._warehouse,
             transactions,
             taxonomy=self._tree(taxonomy),
             model=KmAnonymity() if model is None else model,
-            to=to,
+            write=partial(self._warehouse.release, to),
             algorithm=algorithm,
             id_column=id,
             item_column=item,
             max_suppression=None if max_suppression is None else Fraction(max_suppression),
         )
+        return replace(report, release=to)
+
+    def verify(
+        self, transactions: str | DataFrame, *, model: Model | None = None, id: str = "tid", item: str = "item"
+    ) -> Verification:
+        """Check a table against k^m-anonymity with a finite m, or transactional k-anonymity, inside Spark.
+
+        Args:
+            transactions: a table or view by name, or a data frame: one row for each id and item.
+            model: the promise; ``KmAnonymity`` with k=5, m=2 by default.
+            id, item: its columns.
+
+        Raises:
+            InputError: ``not_on_engine`` for another model; bad data.
+        """
+        promise = KmAnonymity() if model is None else model
+        return verify_on(self._warehouse, transactions, promise, id_column=id, item_column=item)
 
     def _tree(self, taxonomy: Any) -> Taxonomy:
         """Read a taxonomy: files by themselves, tables and data frames of Spark through DuckDB."""

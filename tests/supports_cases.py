@@ -12,7 +12,7 @@ from reference_supports import Line, Row, Supports
 from release.cases import catalog, dataset, recoding
 from release.cases import rows as stored
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, NamedRows, Table
 from anondb.models.km import KmAnonymity
 from anondb.release.freeze import freeze
 from anondb.release.item_supports import SupportRule
@@ -122,7 +122,7 @@ def rule_of(
     ``held`` has each released item and member, with the numbers of transactions that show the one and hold the other.
     """
     members = put(engine, "case_members", "released_item VARCHAR, item VARCHAR, support BIGINT, n BIGINT", held)
-    found = engine.query("release/item_supports", {"members": members}, k=k, m=number(m))
+    found = engine.query("warehouse/release/item_supports", {"members": members}, k=k, m=number(m))
     engine.drop(members)
     return list(zip(*(found[c].tolist() for c in ("released_item", "item", "at_least", "at_most")), strict=True))
 
@@ -145,7 +145,8 @@ def verdicts(engine: Engine, cases: Sequence[Published], k: int, m: Bound) -> li
         members += [(f"{n}{APART}{u}", f"{n}{APART}{x}") for u, items in below.items() for x in items]
         lines += [tuple(v if v is None or c > 1 else f"{n}{APART}{v}" for c, v in enumerate(line)) for line in table]
     tables = _verified_tables(engine, occurrences, numbered, members, lines)
-    found = engine.query("verify/item_supports", tables, k=k, m=number(m))
+    violations = NamedRows("warehouse/verify/item_supports", tables, {"k": k, "m": number(m)})
+    found = engine.query("verify/item_supports", {"violations": violations})
     engine.drop(*tables.values())
     wrong: list[list[str]] = [[] for _ in cases]
     for words, names in zip(found["violation"].tolist(), found["items"].tolist(), strict=True):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from anondb.data.requirements import Requirements
     from anondb.data.taxonomy import Taxonomy
     from anondb.data.transactions import Dataset
-    from anondb.engine import Engine, Table
+    from anondb.engine import Engine, Runner, Table
     from anondb.recoding import Recoding
 
 
@@ -47,6 +47,7 @@ class Task:
         delta: the bound of the relational methods, from 0 to 1; None for the default.
         max_suppression: maximal percentage of suppressed items; None for no limit.
         options: an instance of the method's options.
+        runner: the database that holds the transactions, if that is another than the engine's.
     """
 
     model: Any
@@ -60,6 +61,7 @@ class Task:
     delta: Any = None
     max_suppression: Fraction | None = None
     options: Any = field(default_factory=NoOptions)
+    runner: Runner | None = None
 
     @property
     def tree(self) -> Taxonomy:

@@ -15,13 +15,14 @@ from typing import NoReturn
 
 import typer
 
-from anondb.cli import ask, audit, check, files, listing, make, taxonomies
+from anondb.cli import ask, audit, check, files, guide, listing, make, taxonomies
 from anondb.cli import compare as comparing
+from anondb.cli import report as reporting
 from anondb.cli.app import app
 from anondb.cli.examples import epilog
 from anondb.cli.flags import PanelCommand
 from anondb.cli.words import json_error
-from anondb.errors import AnondbError, EngineError, InternalError
+from anondb.errors import AnondbError, EngineError, InternalError, speaking
 
 __all__ = ["app", "main"]
 
@@ -35,6 +36,9 @@ COMMANDS: tuple[Callable[..., None], ...] = (
         audit.inspect,
         audit.attack,
         comparing.compare,
+        reporting.report,
+        guide.profile,
+        guide.advise,
         listing.algorithms,
     ),
 )
@@ -56,12 +60,16 @@ def _fail(error: AnondbError) -> NoReturn:
 
 def main() -> None:
     """Run a command; turn a typed error into a message and an exit code, raised as ``SystemExit`` (docs/contract.md)."""
+    words = sys.argv[1:]
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     asked = copy.copy(app)  # with only the requested command, because building all of them is slower
-    named = [c for c in app.registered_commands if c.callback is not None and c.callback.__name__ in sys.argv[1:2]]
+    named = [c for c in app.registered_commands if c.callback is not None and c.callback.__name__ in words[:1]]
     asked.registered_commands = named or app.registered_commands
     asked.registered_groups = [] if named else app.registered_groups
     try:
-        code = asked(standalone_mode=False)
+        with speaking("command line"):
+            code = asked(words, prog_name="anondb", standalone_mode=False)
     except AnondbError as error:
         _fail(error)
     except (KeyboardInterrupt, typer.Abort):
@@ -83,7 +91,7 @@ def main() -> None:
     except Exception as error:  # a bug; its text and trace may hold data values
         _fail(InternalError(f"An unexpected {type(error).__name__} stopped the command; please report it."))
     if code == 130:  # Typer turns KeyboardInterrupt into this code without a message
-        words = "interrupted; unfinished work was undone, finished work is kept (see anondb releases)"
-        json_error("interrupted", words)
-        typer.echo(f"anondb: {words}", err=True)
+        said = "interrupted; unfinished work was undone, finished work is kept (see anondb releases)"
+        json_error("interrupted", said)
+        typer.echo(f"anondb: {said}", err=True)
     raise SystemExit(code if isinstance(code, int) else 0)

@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb import __version__
-from anondb.cli.words import nothing_begun, plain
+from anondb.cli.log import logged
+from anondb.cli.words import nothing_begun
 from anondb.errors import InputError
 from anondb.models.named import MODELS, make_model
+from anondb.options import RUN, view_options
+from anondb.pages.text import plain
 from anondb.policy import ALGORITHM, DATA, OUTPUT, PROMISE
 
 if TYPE_CHECKING:
@@ -26,8 +29,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="anondb",
     help="Anonymized releases of person-level transactions, computed in DuckDB and queried in SQL.",
+    epilog="anondb help COMMAND lists the options of a command, and shows examples.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -95,6 +98,22 @@ SameDatabase = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors alone, and the JSON object of --json.")]
+LogFile = Annotated[
+    str | None,
+    typer.Option(help=RUN["log_file"].help, metavar="FILE", rich_help_panel=OUTPUT),
+]
+TimeLimit = Annotated[
+    float | None, typer.Option(help=view_options()["time_limit"].help, metavar="SECONDS", rich_help_panel=OUTPUT)
+]
+Mode = Annotated[
+    str | None,
+    typer.Option(
+        help="Permissions of the sealed file, such as 0644; by default only its owner can read it.",
+        metavar="MODE",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Replace = Annotated[
     bool,
     typer.Option("--replace", help="Replace what exists under this name.", rich_help_panel=OUTPUT),
@@ -145,36 +164,42 @@ def opened(
     memory_limit: str | None = None,
     read_only: bool = False,
     create: bool = False,
+    quiet: bool = False,
+    log_file: str | None = None,
+    command: str = "",
 ) -> Iterator[Database]:
     """Open the database of a SOURCE: the DuckDB file, that of PostgreSQL, or memory for a data file; show progress on a
-    terminal."""
-    with _leaving_at_once():
-        from anondb.data.sources import is_file
-        from anondb.database import connect
-        from anondb.engine.elsewhere import is_url
+    terminal unless ``quiet``, and write the steps of the ``command`` to a log file."""
+    with logged(log_file, command) as log:
+        with _leaving_at_once():
+            from anondb.data.sources import is_file
+            from anondb.database import connect
+            from anondb.engine.elsewhere import is_url
 
-    one_shot = is_file(source)
-    there = is_url(source) or Path(source).is_file()
-    if not there and (one_shot or not create):
-        raise InputError(f"The file {Path(source).name!r} does not exist.", code="no_such_file", hint="Check the path.")
-    with progress() as say:
-        database = connect(
-            ":memory:" if one_shot else source,
-            threads=threads,
-            memory_limit=memory_limit,
-            read_only=read_only and not one_shot,
-            one_shot=one_shot,
-            on_statement=shown_statements(show_sql),
-            on_progress=say,
-        )
-        try:
-            yield database
-        except KeyboardInterrupt as stopped:
-            for note in getattr(stopped, "__notes__", ()):
-                typer.echo(f"anondb: {plain(note)}", err=True)
-            raise
-        finally:
-            database.close()
+        one_shot = is_file(source)
+        there = is_url(source) or Path(source).is_file()
+        if not there and (one_shot or not create):
+            named = f"The file {Path(source).name!r} does not exist."
+            raise InputError(named, code="no_such_file", hint="Check the path.")
+        with progress(quiet) as say:
+            database = connect(
+                ":memory:" if one_shot else source,
+                threads=threads,
+                memory_limit=memory_limit,
+                read_only=read_only and not one_shot,
+                one_shot=one_shot,
+                on_statement=shown_statements(show_sql),
+                on_progress=say,
+            )
+            database.engine.on_step = log
+            try:
+                yield database
+            except KeyboardInterrupt as stopped:
+                for note in getattr(stopped, "__notes__", ()):
+                    typer.echo(f"anondb: {plain(note)}", err=True)
+                raise
+            finally:
+                database.close()
 
 
 def shown_statements(show_sql: bool) -> Callable[[str], None] | None:
@@ -183,20 +208,60 @@ def shown_statements(show_sql: bool) -> Callable[[str], None] | None:
 
 
 @contextlib.contextmanager
-def progress() -> Iterator[Callable[[str], None] | None]:
-    """The callback that shows the steps of long work on stderr; None if stderr is not a terminal."""
-    if not sys.stderr.isatty():
+def progress(quiet: bool = False) -> Iterator[Callable[[str], None] | None]:
+    """The callback that shows the steps of long work on stderr: the words, the time and, where it is known, the share that
+    is done and the remaining time. None if stderr is not a terminal."""
+    if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    with Console(stderr=True).status("opening") as status:
-        yield lambda words: status.update(words)
+    times = (TimeElapsedColumn(), BarColumn(20), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), *times)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("opening", total=None)
+
+        def say(words: str) -> None:
+            share = getattr(words, "share", None)
+            if share is None:
+                shown.reset(task, description=plain(words), total=None)
+            else:
+                shown.update(task, description=plain(words), total=1.0, completed=share)
+
+        yield say
+
+
+def check_targets(source: str, *targets: str | None) -> None:
+    """Check, before the long work, that pages and tables of results can be written.
+
+    Raises:
+        InputError: ``bad_path``, or ``target_in_use``: a target is the source.
+    """
+    for target in targets:
+        if target is None:
+            continue
+        path = Path(target)
+        if not path.parent.is_dir() or path.is_dir() or path.suffix.lower() not in (".html", ".csv", ".htm"):
+            raise InputError(
+                f"{path.name!r} cannot be written there: name a .html or .csv file in a directory.", code="bad_path"
+            )
+        if path.exists() and Path(source).exists() and path.samefile(source):
+            raise InputError("The results would replace the source.", code="target_in_use", hint="Name another file.")
 
 
 def only_table(database: Database, id_column: str, item_column: str) -> str:
     """The only table that has both columns, the default if the user named none."""
-    from anondb.owner.releases import current_catalog, tables_with
+    from anondb.data.sources import tables_with
+    from anondb.owner.releases import current_catalog
 
     tables = tables_with(database.engine, current_catalog(database.engine), id_column, item_column)
     if len(tables) != 1:
@@ -215,7 +280,7 @@ def table_to_check(source: str, id_column: str, item_column: str) -> str:
         InputError: ``no_transactions``: several tables, or none; or the only one is a view or has computed columns: reading
             it would run its author's code, so the user must name it.
     """
-    from anondb.owner.releases import tables_with
+    from anondb.data.sources import tables_with
     from anondb.release.catalog import listed
     from anondb.release.reader import locked_engine
 
@@ -252,8 +317,8 @@ def transactions_of(database: Database, source: str, table: str | None, id_colum
 
 def buckets_of(database: Database, source: str, table: str | None) -> Any:
     """The buckets to check: the data file, the named table or file, or the only table that has their columns."""
-    from anondb.data.sources import is_file
-    from anondb.owner.releases import current_catalog, tables_with
+    from anondb.data.sources import is_file, tables_with
+    from anondb.owner.releases import current_catalog
 
     if table is not None:
         return Path(table) if is_file(table) else table

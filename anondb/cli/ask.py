@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,9 @@ import typer
 
 from anondb.cli.app import (
     Json,
+    LogFile,
     MemoryLimit,
+    Quiet,
     ReleaseName,
     ShowSql,
     Source,
@@ -20,9 +22,10 @@ from anondb.cli.app import (
     shown_statements,
 )
 from anondb.cli.flags import with_flags
-from anondb.cli.words import plain, print_answer, print_json, print_result, print_rows, print_table, shown
+from anondb.cli.words import print_answer, print_json, print_result, print_rows, print_table, print_view, shown
 from anondb.errors import InputError
 from anondb.options import WORKLOAD
+from anondb.pages.text import plain
 from anondb.report_rows import accuracy_rows, error_rows, truth_words
 
 if TYPE_CHECKING:
@@ -31,29 +34,70 @@ if TYPE_CHECKING:
 
 
 def run(
-    source: Source,
-    file: Annotated[str, typer.Argument(help="SQL, with anondb's own statements; - reads stdin.", metavar="FILE.sql")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A DuckDB file, postgresql://HOST/DATABASE, or a data file; or a file of policies, which names it.",
+            metavar="SOURCE|FILE.toml",
+        ),
+    ],
+    file: Annotated[
+        str | None,
+        typer.Argument(help="SQL, with anondb's own statements; - reads stdin.", metavar="[FILE.sql]"),
+    ] = None,
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
+    log_file: LogFile = None,
+    quiet: Quiet = False,
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """Run SQL: ordinary statements, and CREATE, REFRESH, DROP and SHOW for anonymized views."""
+    """Run SQL with statements of anonymized views, or make and refresh the releases of a file of policies."""
     from anondb.data.files import load_files
     from anondb.data.sources import is_file
 
+    settings: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "log_file": log_file}
+    if source.lower().endswith(".toml"):
+        if file is not None:
+            raise InputError("A file of policies names its source.", code="bad_usage", hint="Leave FILE.sql out.")
+        _run_policies(Path(source), settings, as_json, show_sql, quiet)
+        return
+    if file is None:
+        raise InputError("There is nothing to run.", code="bad_usage", hint="Name SQL, or a .toml file alone.")
+    if file.lower().endswith(".toml"):
+        raise InputError("A file of policies names its source.", code="bad_usage", hint="Name the .toml file alone.")
     text = _read_sql(file)
     results = []
-    with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database:
+    with opened(source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:
         if is_file(source):
             load_files(database.engine, {"transactions": (source, Path(source).stem)})
         for result in database.run(text):
             results.append(result)
-            if not as_json:
+            if not as_json and not quiet:
                 print_result(result)
         _check_no_transaction(database)
     if as_json:
         print_json({"results": [r.to_json() for r in results]})
+
+
+def _run_policies(path: Path, flags: Mapping[str, Any], as_json: bool, show_sql: bool, quiet: bool) -> None:
+    """``run FILE.toml``: make or refresh the releases of a file of policies; flags replace its settings."""
+    from anondb.data.files import load_files
+    from anondb.data.sources import is_file
+    from anondb.owner import policy_file
+
+    policies = policy_file.read(path)
+    settings = {**policies.settings, **{name: value for name, value in flags.items() if value is not None}}
+    results = []
+    with opened(policies.source, show_sql=show_sql, quiet=quiet, command="run", **settings) as database:
+        if is_file(policies.source):
+            load_files(database.engine, {"transactions": (policies.source, Path(policies.source).stem)})
+        for name, result in policy_file.run(database.engine, policies):
+            results.append({"release": name, "kind": result.kind, "result": result.to_json()})
+            if not as_json and not quiet:
+                print_view(result)
+    if as_json:
+        print_json({"results": results})
 
 
 def _check_no_transaction(database: Database) -> None:
@@ -157,7 +201,7 @@ def _ask_owner(file: str, sql: str | None, release: str, as_json: bool, on_state
 
 def _ask_once(file: str, sql: str, as_json: bool, on_statement: Said) -> None:
     """``query FILE SQL``: the bounds of a count; what is not one count is answered by a session."""
-    from anondb.postgres.local import at_hand
+    from anondb.postgres import at_hand
     from anondb.query import run as answer_from
     from anondb.release.reader import sealed_release
 

@@ -12,15 +12,28 @@ from anondb.errors import VerificationFailed
 
 
 def inspect(
-    file: Annotated[str, typer.Argument(help="The sealed file, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="The sealed file, a folder of Parquet files, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE"
+        ),
+    ],
     as_json: Json = False,
 ) -> None:
     """Check a sealed file for leaks, byte for byte; exit 4 on anything that a release must not have."""
     from anondb.engine.elsewhere import is_url
+    from anondb.owner.parquet import inspect_folder
     from anondb.postgres.local import inspect_release
     from anondb.release.inspect import inspect as inspect_file
+    from anondb.release.parquet import is_parquet_release
 
-    inspection = inspect_release(file) if is_url(file) else inspect_file(file)
+    inspection = (
+        inspect_folder(file)
+        if is_parquet_release(file)
+        else inspect_release(file)
+        if is_url(file)
+        else inspect_file(file)
+    )
     if as_json:
         print_json(inspection.to_json())
     else:

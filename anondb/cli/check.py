@@ -65,6 +65,9 @@ def verify(
         ),
     ] = None,
     witnesses: Annotated[int, typer.Option(help="Show up to this many violations.", min=0)] = 0,
+    on_engine: Annotated[
+        bool, typer.Option("--on-engine", help="Check a table inside PostgreSQL, without fetching it (km and k).")
+    ] = False,
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
     as_json: Json = False,
@@ -75,6 +78,7 @@ def verify(
     from anondb.data.sources import is_file as is_data_file
     from anondb.engine.elsewhere import is_url
     from anondb.postgres.place import place_of
+    from anondb.release.parquet import is_parquet_release
     from anondb.release.reader import is_sealed
     from anondb.sealed import verify_file
 
@@ -87,12 +91,16 @@ def verify(
     records: dict[str, Any] = {name: values.get(name) for name in RECORDS}
     with_records = any(v is not None for v in records.values())
     _check_usage(release is not None or against_source, transactions, buckets, default, bag_input, with_records)
+    if on_engine and (transactions is None or buckets is not None):
+        raise InputError("--on-engine goes with --transactions.", code="bad_usage")
     if against_source:
         _verify_source(source, release, promised, witnesses, as_json, show_sql, threads, memory_limit)
         return
     limits: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit}
     named = transactions or release or buckets or is_data_file(source)
-    if not named and (place_of(source).schema is not None if is_url(source) else is_sealed(source)):
+    if not named and (
+        place_of(source).schema is not None if is_url(source) else is_parquet_release(source) or is_sealed(source)
+    ):
         if with_records:
             raise InputError("A sealed file contains its records.", code="bad_usage", hint="Name only the file.")
         limits |= {"expect": expect, "published_in": published_in, "on_statement": shown_statements(show_sql)}
@@ -108,7 +116,7 @@ def verify(
         checked = _verify_release(source, release, promised, witnesses, knowledge, show_sql, limits)
     else:
         columns = {"id": id, "item": item, "witnesses": witnesses}
-        others = {"bag_input": bag_input, **knowledge, **records}
+        others = {"bag_input": bag_input, "on_engine": on_engine, **knowledge, **records}
         checked = _verify_data(source, transactions, buckets, default, columns, others, show_sql, limits)
     _print(checked, witnesses, as_json)
 
@@ -179,8 +187,8 @@ def _verify_data(
     show_sql: bool,
     limits: dict[str, Any],
 ) -> Verification:
-    """Verify transactions or, for an anatomy, buckets."""
-    with opened(source, show_sql=show_sql, read_only=True, **limits) as database:
+    """Verify transactions or, for an anatomy, buckets; on the engine in tables, which read-only connections refuse."""
+    with opened(source, show_sql=show_sql, read_only=not others["on_engine"], **limits) as database:
         if model.name == "anatomy":
             where = buckets_of(database, source, buckets)
             return database.verify(transactions, buckets=where, model=model, **columns)

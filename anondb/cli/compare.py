@@ -15,6 +15,7 @@ from anondb.cli.app import (
     Source,
     Threads,
     Transactions,
+    check_targets,
     opened,
     progress,
     transactions_of,
@@ -22,6 +23,7 @@ from anondb.cli.app import (
 from anondb.cli.flags import flag_values, pairs, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import EngineError, InfeasibleError, InputError
+from anondb.options import WORKLOAD
 from anondb.report_rows import figure
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ Names = Annotated[str | None, typer.Option(metavar="A,B", help="Algorithms; by d
 OPTIONS = ("taxonomy", "sensitive", "utility_constraints", "max_suppression")
 
 
-@with_flags("id", "item", *OPTIONS, "h", "p", "size", "seed", "draw")
+@with_flags("id", "item", *OPTIONS, "h", "p", *WORKLOAD)
 def compare(
     source: Source,
     algorithms: Names = None,
@@ -43,11 +45,9 @@ def compare(
     m: Annotated[str, typer.Option(help="Values of m: integers, or inf.", metavar="M,M")] = "2",
     option: OptionPairs = None,
     workload: Annotated[
-        str | None, typer.Option(help="Your own queries (query_id, item), to measure accuracy.", metavar="TABLE|FILE")
+        str | None,
+        typer.Option(help="Your own queries: (query_id, item), or a .sql log of COUNT queries.", metavar="TABLE|FILE"),
     ] = None,
-    queries: Annotated[
-        str, typer.Option(help="Number of random queries, or a log of COUNT queries.", metavar="N|FILE.sql")
-    ] = "1000",
     time_limit: Annotated[float, typer.Option(help="Time limit of each run, in seconds.", min=0.1)] = 600.0,
     memory_limit: Annotated[str, typer.Option(help="Memory limit of each run, such as 2GB.", metavar="SIZE")] = "4GB",
     threads: Threads = None,
@@ -63,15 +63,12 @@ def compare(
     from anondb.data.sources import is_file
 
     parse_size(memory_limit)
-    log = queries if queries.lower().endswith(".sql") else None
-    if log is not None and workload is not None:
-        raise InputError("--workload and a log of queries exclude each other.", code="bad_usage", hint="Give one.")
     values = flag_values(flags)
     planned, options = _planned(values, algorithms, model, k, m, option)
     _check_file(source)
-    _check_targets(source, report, csv)
+    check_targets(source, report, csv)
     limits = {"threads": threads, "memory_limit": memory_limit, "time_limit": time_limit}
-    setting = _setting(source, values, workload, log, queries, limits)
+    setting = _setting(source, values, workload, limits)
     setting, facts = _read(setting, transactions, options)
     ledger = _Ledger(None if is_file(source) else source)
     with progress() as say:
@@ -97,17 +94,17 @@ def _planned(
     return planned, options
 
 
-def _setting(
-    source: str, values: dict[str, Any], workload: str | None, log: str | None, queries: str, limits: dict[str, Any]
-) -> Setting:
+def _setting(source: str, values: dict[str, Any], workload: str | None, limits: dict[str, Any]) -> Setting:
     from anondb.compare.runs import Setting
     from anondb.policy import Workload
 
-    id, item, size, seed, draw = (values[name] for name in ("id", "item", "size", "seed", "draw"))
-    count = 1 if log else _whole("queries", queries)
-    Workload(count, size, seed, draw)  # checks them
-    asked = {"workload": workload, "log": log, "queries": count, "size": size, "seed": seed, "draw": draw}
-    return Setting(source, None, id, item, **asked, **limits, fingerprint="")
+    asked = {name: values[name] for name in WORKLOAD}
+    Workload(**asked)  # checks them
+    if not asked["queries"]:
+        raise InputError("A comparison asks queries.", code="bad_parameter", hint="Raise --queries.")
+    log = workload if workload is not None and workload.lower().endswith(".sql") else None
+    asked |= {"workload": None if log else workload, "log": log}
+    return Setting(source, None, values["id"], values["item"], **asked, **limits, fingerprint="")
 
 
 def _write(
@@ -143,20 +140,6 @@ def _check_used(runs: list[Run], options: dict[str, Any]) -> None:
     for option in options:
         if option != "taxonomy" and not any(option in run.options for run in runs):
             raise InputError(f"{option} goes with none of these algorithms.", code="bad_usage", hint="Leave it out.")
-
-
-def _check_targets(source: str, *targets: str | None) -> None:
-    """Check, before the long work, that the results can be written."""
-    for target in targets:
-        if target is None:
-            continue
-        path = Path(target)
-        if not path.parent.is_dir() or path.is_dir() or path.suffix.lower() not in (".html", ".csv", ".htm"):
-            raise InputError(
-                f"{path.name!r} cannot be written there: name a .html or .csv file in a directory.", code="bad_path"
-            )
-        if path.exists() and path.samefile(source):
-            raise InputError("The results would replace the source.", code="target_in_use", hint="Name another file.")
 
 
 def _check_file(source: str) -> None:

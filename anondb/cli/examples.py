@@ -7,7 +7,7 @@ from collections.abc import Mapping
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "demo": ("anondb demo", "anondb demo my-shop --json"),
     "load": (
-        "anondb load shop.duckdb --transactions sales.csv --as sales",
+        "anondb load shop.duckdb --transactions sales.csv --as sales --id customer --item product",
         "anondb load shop.duckdb --transactions sales.csv --as sales --taxonomy food.csv --taxonomy-as food",
     ),
     "anonymize": (
@@ -46,6 +46,18 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "compare": (
         "anondb compare shop.duckdb --transactions sales --taxonomy food --k 2,5 --m 1,2",
         "anondb compare clicks.dat --taxonomy pages.csv --algorithms mhghs,apriori --report compare.html",
+    ),
+    "report": (
+        "anondb report shop.duckdb --release spring --html spring-owner.html",
+        "anondb report spring.duckdb --html spring.html",
+    ),
+    "profile": (
+        "anondb profile shop.duckdb --transactions sales --taxonomy food",
+        "anondb profile clicks.csv --id session --item page --k 10 --html profile.html",
+    ),
+    "advise": (
+        "anondb advise shop.duckdb --transactions sales --taxonomy food",
+        "anondb advise clicks.csv --id session --item page --m 3 --k 10 --no-item-supports --time-limit 600",
     ),
     "algorithms": ("anondb algorithms", "anondb algorithms clump"),
 }

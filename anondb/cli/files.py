@@ -8,9 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from anondb.cli.app import AllowOverlap, Analysts, Counters, Json, Replace, SameDatabase, ShowSql, Source, opened
-from anondb.cli.words import plain, print_digests, print_json, shown
+from anondb.cli.app import (
+    AllowOverlap,
+    Analysts,
+    Counters,
+    Json,
+    LogFile,
+    Mode,
+    Quiet,
+    Replace,
+    SameDatabase,
+    ShowSql,
+    Source,
+    opened,
+)
+from anondb.cli.words import print_digests, print_json, shown
 from anondb.errors import InputError
+from anondb.pages.text import plain
 from anondb.report_rows import figure
 
 
@@ -20,6 +34,12 @@ def load(
     as_table: Annotated[
         str, typer.Option("--as", help="Table for the transactions.", metavar="TABLE")
     ] = "transactions",
+    id: Annotated[
+        str | None, typer.Option(help="Column of persons in the files; tid in the tables.", metavar="COL")
+    ] = None,
+    item: Annotated[
+        str | None, typer.Option(help="Column of items in the transactions; item in the table.", metavar="COL")
+    ] = None,
     taxonomy: Annotated[str | None, typer.Option(help="Taxonomy to load.", metavar="FILE")] = None,
     taxonomy_as: Annotated[
         str, typer.Option(help="Table (node, parent, ord) for the taxonomy.", metavar="TABLE")
@@ -50,7 +70,7 @@ def load(
     try:
         with opened(database, show_sql=show_sql, create=True) as target:
             files = {what: pair for what, pair in files_by_kind.items() if pair[0]}
-            loaded = load_files(target.engine, files, replace=replace)
+            loaded = load_files(target.engine, files, replace=replace, id=id, item=item)
     except BaseException:
         if not existed:  # the new database, without any table in it
             for leftover in (database, f"{database}.wal"):
@@ -68,7 +88,8 @@ def publish(
     source: Source,
     release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
     to: Annotated[
-        str, typer.Option("--to", help="The new file, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE|URL")
+        str,
+        typer.Option("--to", help="The new file or folder, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE|URL"),
     ],
     proof: Annotated[
         str | None, typer.Option(help="Also write SQL that checks the promise without anondb.", metavar="DIR")
@@ -80,14 +101,20 @@ def publish(
     analysts: Analysts = None,
     counters: Counters = None,
     same_database: SameDatabase = False,
+    mode: Mode = None,
+    format: Annotated[
+        str, typer.Option("--format", help="A DuckDB file, or a folder of Parquet files.", metavar="duckdb|parquet")
+    ] = "duckdb",
     replace: Replace = False,
+    log_file: LogFile = None,
+    quiet: Quiet = False,
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """Seal a release into a new DuckDB file that holds nothing else, or into a schema of PostgreSQL."""
+    """Seal a release into a new DuckDB file that holds nothing else, a folder of Parquet, or a schema of PostgreSQL."""
     from anondb.owner.publications import notes
 
-    with opened(source, show_sql=show_sql) as database:
+    with opened(source, show_sql=show_sql, quiet=quiet, log_file=log_file, command="publish") as database:
         file = database.release(release).publish(
             to,
             replace=replace,
@@ -97,6 +124,8 @@ def publish(
             analysts=analysts,
             counters=counters,
             same_database=same_database,
+            mode=mode,
+            format=format,
         )
     if as_json:
         print_json(
@@ -112,6 +141,8 @@ def publish(
                 "remarks": list(file.remarks),
             }
         )
+        return
+    if quiet:
         return
     typer.echo(f"{release} is sealed in {file.path} ({file.transactions} transactions, {file.size / 2**20:.1f} MiB)")
     print_digests(file.sha256, file.content_digest)

@@ -19,7 +19,7 @@ _DEFAULTS: Mapping[str, Any] = {
 }
 _PARAMETERS: Mapping[str, Parameter] = {**model_parameters(), **SOURCES, **WORKLOAD}
 MODEL_PARAMETERS = tuple(model_parameters())
-WITH_NEGATION = ("item_supports",)  # switches with a flag that turns them off
+WITH_NEGATION = ("item_supports", "on_engine")  # switches with a flag that turns them off
 
 
 def with_flags(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -14,15 +14,19 @@ from anondb.cli.app import (
     Analysts,
     Counters,
     Json,
+    LogFile,
     MemoryLimit,
+    Mode,
     ModelName,
     OptionPairs,
+    Quiet,
     ReleaseName,
     Replace,
     SameDatabase,
     ShowSql,
     Source,
     Threads,
+    TimeLimit,
     Transactions,
     model_from,
     opened,
@@ -30,7 +34,7 @@ from anondb.cli.app import (
     transactions_of,
 )
 from anondb.cli.flags import MODEL_PARAMETERS, flag_values, pairs, with_flags
-from anondb.cli.words import print_answers, print_comparison, print_items, print_json, print_report, sql_list
+from anondb.cli.words import print_items, print_json, print_report, print_story
 from anondb.errors import InputError
 from anondb.options import WORKLOAD
 from anondb.policy import ALGORITHM, OUTPUT, SOURCES
@@ -80,6 +84,7 @@ def anonymize(
     analysts: Analysts = None,
     counters: Counters = None,
     same_database: SameDatabase = False,
+    mode: Mode = None,
     replace: Replace = False,
     workload: Annotated[
         str | None, typer.Option(help="Your own queries.", metavar="TABLE|FILE", rich_help_panel=OUTPUT)
@@ -92,6 +97,17 @@ def anonymize(
     ] = 0,
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
+    time_limit: TimeLimit = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Keep finished steps in the schema anondb_work, and go on from those of an earlier run.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    log_file: LogFile = None,
+    quiet: Quiet = False,
     as_json: Json = False,
     show_sql: ShowSql = False,
     **flags: Any,
@@ -101,8 +117,9 @@ def anonymize(
     parameters = {name: options.pop(name) for name in MODEL_PARAMETERS if name in options}
     options |= _algorithm_options(option, options)
     id, item, taxonomy = options["id"], options["item"], options.get("taxonomy")
+    settings: dict[str, Any] = {"threads": threads, "memory_limit": memory_limit, "quiet": quiet, "log_file": log_file}
     with (
-        opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit) as database,
+        opened(source, show_sql=show_sql, command="anonymize", **settings) as database,
         contextlib.ExitStack() as listing,
     ):
         rows = transactions_of(database, source, transactions, id, item)
@@ -118,16 +135,20 @@ def anonymize(
             analysts=analysts,
             counters=counters,
             same_database=same_database,
+            mode=mode,
+            time_limit=time_limit,
+            resume=resume,
             algorithm=algorithm,
             **options,
         )
         report = made.report
         kept = not database.engine.one_shot
-    if report is None:
-        return
+    from anondb.reports import Report
+
+    assert isinstance(report, Report)  # this process has made the release
     if as_json:
         print_json(report.to_json())
-    else:
+    elif not quiet:
         print_report(report, kept)
 
 
@@ -148,7 +169,7 @@ def demo(
     as_json: Json = False,
     show_sql: ShowSql = False,
 ) -> None:
-    """Make a small shop, publish it without and with item supports, and compare analyst queries with the truth."""
+    """Make a small shop, publish it without and with item supports, and compare answers with the truth."""
     from anondb.demo import run_demo
 
     with progress() as say:
@@ -160,13 +181,4 @@ def demo(
     if as_json:
         print_json(story.to_json())
         return
-    plain, supported = story.plain, story.supported
-    print_report(plain.report, kept=True)
-    print_answers(plain.answers)
-    print_comparison(plain, supported)
-    typer.echo(f"\nThe shop is in {story.database}, the sealed releases in {plain.sealed} and {supported.sealed}.")
-    typer.echo(
-        "Both are of the same persons, so the second was published with allow_overlap; give readers one of them."
-    )
-    typer.echo("Open a release with any DuckDB client and query it yourself:")
-    typer.echo(f"  FROM count_bounds({sql_list(plain.answers[0].items)});")
+    print_story(story)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from anondb.cli.words import plain, print_rows
+from anondb.cli.words import print_rows
 from anondb.errors import AnondbError, InputError
+from anondb.pages.text import plain
 
 if TYPE_CHECKING:
     from anondb.session import Session

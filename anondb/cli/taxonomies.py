@@ -8,8 +8,9 @@ import typer
 
 from anondb.cli.app import Json, Replace, Source, opened
 from anondb.cli.app import only_table as only_table_of
-from anondb.cli.words import plain, print_json, shown
+from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
+from anondb.pages.text import plain
 from anondb.report_rows import figure
 
 if TYPE_CHECKING:

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from anondb.report_rows import figure, report_rows
+from anondb.pages.text import plain
+from anondb.report_rows import figure
 
 if TYPE_CHECKING:
-    from anondb.pipeline import Report
+    from anondb.reports import Report
     from anondb.session import Result
     from anondb.verify import Verification
+
+FIRST_QUESTION = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk'"
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -32,11 +35,6 @@ def nothing_begun() -> None:
     """Report that Ctrl-C came before any work."""
     json_error("interrupted", "interrupted; nothing had begun")
     typer.echo("anondb: interrupted; nothing had begun", err=True)
-
-
-def plain(text: str) -> str:
-    """Escape the control and format characters of a text for a terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def shown(text: str) -> str:
@@ -65,7 +63,7 @@ def print_digests(sha256: str, content_digest: str) -> None:
 
 def print_report(report: Report, kept: bool) -> None:
     """Print the owner's report on a release."""
-    rows: list[tuple[str, Any]] = [*report_rows(report)]
+    rows: list[tuple[str, Any]] = [*report.rows()]
     if report.published:
         rows.append(("published", report.published))
     elif not kept:
@@ -77,20 +75,31 @@ def print_report(report: Report, kept: bool) -> None:
         typer.echo(plain(f"note: {warning}"), err=True)
 
 
-def print_answers(answers: Any) -> None:
-    """Print the demo's answers and the truth."""
-    title = "how many customers bought all of these?"
-    _print_beside_truth(title, "items", [(", ".join(a.items), a) for a in answers])
-
-
-def print_comparison(without: Any, with_supports: Any) -> None:
-    """Print the demo's first answer, and the error of random queries, without and with item supports."""
-    title = f"{', '.join(without.answers[0].items)}, without and with item supports"
-    _print_beside_truth(title, "release", [(r.report.release, r.answers[0]) for r in (without, with_supports)])
-    measured = [r.report.accuracy.to_json() for r in (without, with_supports)]
-    first, second = (figure(m["relative_error"]["median"]) for m in measured)
-    asked = f"{measured[0]['queries']:,} queries of {measured[0]['size']} items"
-    typer.echo(f"median relative error over the {asked}: {first} without, {second} with item supports")
+def print_story(story: Any) -> None:
+    """Print the demo: what was made, answers with item supports beside the truth, then without, and the owner's report."""
+    plain, supported = story.plain, story.supported
+    report = supported.report
+    typer.echo(
+        f"A shop of {report.transactions:,} customers and {report.items:,} products was anonymized. Somebody who knows "
+        f"{report.model.m} products\nof a customer cannot narrow the customer down to fewer than {report.model.k}. "
+        "The published file answers:\n"
+    )
+    title = "How many customers bought all of these?"
+    _print_beside_truth(title, "products", [(", ".join(a.items), a) for a in supported.answers])
+    typer.echo("\nThe truth is always between the two bounds; the estimate is the best guess.\n")
+    title = "milk, from the same rows without and with item supports"
+    _print_beside_truth(title, "release", [(r.report.release, r.answers[0]) for r in (plain, supported)])
+    measured = [r.report.accuracy.to_json() for r in (plain, supported)]
+    first, second = (figure(m["relative_error"]["median_frequent"]) for m in measured)
+    typer.echo(
+        f"\nOf {measured[0]['frequent']['queries']:,} random pairs of products that {report.model.k} or more customers "
+        f"bought, the median error\nof the estimate is {first} times the truth without item supports, "
+        f"{second} times with them.\n"
+    )
+    print_table(f"The owner's report on {report.release} (docs/glossary.md explains the words)", report.rows())
+    typer.echo(f"\nThe shop is in {story.database}, the sealed releases are {plain.sealed} and {supported.sealed}.")
+    typer.echo("Both are of the same persons: give readers only one of them. Ask one yourself:")
+    typer.echo(f'  anondb query {supported.sealed} "{FIRST_QUESTION}"')
 
 
 def _print_beside_truth(title: str, first: str, rows: Sequence[tuple[str, Any]]) -> None:
@@ -150,10 +159,8 @@ def _cell(value: Any) -> str:
 
 def print_result(result: Any) -> None:
     """Print the result of a statement of a script: a table, or a sentence on stderr if it has no rows."""
-    if result.view is not None and result.kind != "show":
-        typer.echo(plain(result.view.words))
-        for note in result.view.notes:
-            typer.echo(plain(f"note: {note}"), err=True)
+    if result.view is not None and result.kind not in ("show", "describe"):
+        print_view(result.view)
         return
     if not result.columns:
         return
@@ -168,9 +175,11 @@ def print_result(result: Any) -> None:
     Console(width=None if sys.stdout.isatty() else 10_000).print(table)
 
 
-def sql_list(items: tuple[str, ...]) -> str:
-    """Items as a SQL list, for copying into a shell."""
-    return "[" + ", ".join("'" + i.replace("'", "''") + "'" for i in items) + "]"
+def print_view(result: Any) -> None:
+    """Print what was done with an anonymized view: a sentence, and its notes on stderr."""
+    typer.echo(plain(result.words))
+    for note in result.notes:
+        typer.echo(plain(f"note: {note}"), err=True)
 
 
 def print_items(words: str, items: Sequence[str], *, err: bool = False) -> None:

@@ -18,7 +18,7 @@ from anondb.data.files import load_files
 from anondb.data.sources import is_file, resolve_table
 from anondb.database import Database, connect
 from anondb.engine import Table
-from anondb.errors import AnondbError, InfeasibleError
+from anondb.errors import AnondbError, InfeasibleError, speaking
 from anondb.models.named import make_model
 from anondb.owner.releases import current_catalog
 
@@ -38,7 +38,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             transactions,
             model=make_model(job["model"], **job["parameters"]),
             name=NAME,
-            queries=1 if log else job["queries"],
+            queries=0 if log else job["queries"],
             size=job["size"],
             seed=job["seed"],
             draw=job["draw"],
@@ -88,11 +88,18 @@ def _open(database: Database, job: dict[str, Any]) -> Any:
 
 
 def _answer_figures(database: Database, prefix: str) -> dict[str, Any]:
-    """The mean width of the bounds, and a digest of the queries that shows whether two runs answered the same ones."""
+    """The mean width of the bounds, the symmetric errors by size of the queries, and a digest of the queries that shows
+    whether two runs answered the same ones."""
     tables = {n: Table(current_catalog(database.engine), "anondb", n) for n in ("accuracy", "workloads")}
     width = database.engine.scalar("release/bounds_width", {"accuracy": tables["accuracy"]}, prefix=prefix)
     asked = database.engine.scalar("release/asked_queries", tables, prefix=prefix)
-    return {"bounds_width": None if width is None else float(width), "asked": str(asked)}
+    errors = database.engine.query("release/symmetric_errors", tables, prefix=prefix)
+    by_size = [
+        {"size": int(size), "queries": int(queries), "error": float(error)}
+        for size, queries, error in zip(errors["size"], errors["queries"], errors["error"], strict=True)
+    ]
+    asked = str(asked)
+    return {"bounds_width": None if width is None else float(width), "symmetric_errors": by_size, "asked": asked}
 
 
 def _generalized(database: Database) -> list[dict[str, Any]]:
@@ -110,7 +117,8 @@ def main() -> None:
     """Run the job on stdin, and write one JSON object to stdout, also after an error."""
     result: dict[str, Any]
     try:
-        result = {"status": "done", **run(json.load(sys.stdin))}
+        with speaking("command line"):
+            result = {"status": "done", **run(json.load(sys.stdin))}
     except InfeasibleError as error:
         result = {"status": "infeasible", "message": str(error)}
     except AnondbError as error:

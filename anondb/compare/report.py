@@ -6,13 +6,9 @@ It contains labels and exact figures of the original data: like the ledger, it i
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
-from pathlib import Path
 from typing import Any
 
-from anondb import __version__
 from anondb.compare.merits import (
     asked_the_same,
     deletes_most,
@@ -23,51 +19,14 @@ from anondb.compare.merits import (
     suppressed_words,
     useful_error,
 )
-from anondb.compare.plots import bars, lines, mark, number, scatter
 from anondb.compare.runs import Result, Setting, frontier
-from anondb.errors import InputError
 from anondb.models.named import make_model
-from anondb.utility.errors import FIGURES
+from anondb.pages.html import page, table, write_page
+from anondb.pages.plots import bars, lines, mark, scatter
+from anondb.pages.text import label, number, or_dash, percent, raised
+from anondb.promises import PROMISES
 
 Value = Callable[[Result], float | None]
-
-STYLE = """
-:root { --ink: #1b1b1b; --paper: #fff; --soft: #666; --faint: #ddd; --fill: #8aa; }
-@media (prefers-color-scheme: dark) { :root { --ink: #eee; --paper: #171717; --soft: #aaa; --faint: #444; --fill: #577; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: var(--ink);
-  background: var(--paper); }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; } h3 { font-size: 1rem; margin-bottom: .2rem; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .85rem; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--faint); text-align: right; white-space: nowrap; }
-th:first-child, td:first-child, th:nth-child(2), td:nth-child(2), td.text { text-align: left; }
-td.text { white-space: normal; }
-.plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(26rem, 1fr)); gap: 1rem; } figure { margin: 0; }
-svg { width: 100%; height: auto; color: var(--ink); } .legend svg { width: 1.2rem; height: 1.2rem; vertical-align: -.3rem; }
-.axis, .tick, .name { font: 12px system-ui, sans-serif; fill: var(--ink); } .tick { fill: var(--soft); }
-.grid { stroke: var(--faint); } .line, .ring { fill: none; stroke: var(--ink); stroke-width: 1.6; } .bar { fill: var(--fill);
-  stroke: var(--ink); } .note { color: var(--soft); font-size: .9rem; } .legend span { margin-right: 1.2rem; }
-"""
-
-# The attacks that a promise covers, and those that it does not (docs/algorithms/limits.md).
-PROMISES: Mapping[str, tuple[str, str]] = {
-    "km": (
-        "An attacker who knows up to m items of a person finds none or at least k transactions that hold them all.",
-        "Knowledge of items that a person does not have, of quantities or order, or that a person is in the data at all; and"
-        " facts that all k candidates share: if all have the same diagnosis, it is known. m + 1 known items may single out a"
-        " person.",
-    ),
-    "k": (
-        "Every published transaction equals at least k - 1 others, so any number of known items leaves k candidates.",
-        "Facts that all k candidates share. Levels of the taxonomy are mixed, so the support of an original item is"
-        " ambiguous, and a coarse label beside finer ones suggests that it does not stand for those.",
-    ),
-    "hkp": (
-        "An attacker who knows up to p public items has at least k candidates, and guesses no private item of the person"
-        " with a confidence above h.",
-        "Attackers who already know a private item, or items that a person does not have; and attackers with other prior"
-        " beliefs.",
-    ),
-}
 
 
 def write_report(path: str, results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> None:
@@ -82,52 +41,38 @@ def write_report(path: str, results: Sequence[Result], setting: Setting, facts: 
     Raises:
         InputError: the file cannot be written.
     """
-    try:
-        Path(path).write_text(page(results, setting, facts), encoding="utf-8")
-    except OSError:
-        raise InputError(f"The file {Path(path).name!r} cannot be written.", code="bad_path") from None
+    write_page(path, comparison(results, setting, facts))
 
 
-def page(results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> str:
+def comparison(results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> str:
     """The HTML of the report."""
     done = [r for r in results if r.status == "done"]
     numbers = {name: i for i, name in enumerate(dict.fromkeys(r.run.algorithm for r in results))}
     body = [
-        f"<h1>Comparison of anonymizations of {escape(str(facts['source']))}</h1>",
+        f"<h1>Comparison of anonymizations of {label(str(facts['source']))}</h1>",
         f"<p>{facts['transactions']:,} transactions, {facts['items']:,} items, {facts['occurrences']:,} occurrences, the"
         f" longest transaction has {facts['longest']:,} items. {len(results)} runs, {len(done)} of them done.</p>",
-        '<p class="note">This page contains exact figures and labels of the original data. It is for the owner, not for'
+        '<p class="owner">This page contains exact figures and labels of the original data. It is for the owner, not for'
         " publication.</p>",
         _answer(done),
+        _measures(setting),
+        _promises(results),
         _table(results),
         _plots(done, numbers),
         _frontier(done, numbers),
         _generalized(done),
-        _promises(results),
-        _measures(setting),
     ]
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    head = (
-        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width"><title>anondb compare</title>'
-    )
-    return (
-        f'<!doctype html><html lang="en"><head>{head}<style>{STYLE}</style></head><body>{"".join(body)}</body></html>\n'
-    )
+    return page("anondb compare", body)
 
 
 def _strength(result: Result) -> str:
     """The promise, as HTML."""
-    return re.sub(r"\^(\w+)", r"<sup>\1</sup>", escape(make_model(result.run.model, **result.run.parameters).promise))
+    return raised(make_model(result.run.model, **result.run.parameters).promise)
 
 
 def _asked(result: Result) -> tuple[Any, ...]:
     """The parameters that comparable results must share: k, and m if the promise has one."""
     return tuple(result.run.parameters.get(name) for name in ("k", "m", "p", "h"))
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.3g} %"
 
 
 def _answer(done: Sequence[Result]) -> str:
@@ -147,8 +92,8 @@ def _praise(named: Sequence[Result]) -> list[str]:
     if not named:
         return []
     if len(named) == 1:
-        error = f"the median error of its {_queries(named[0])} {_shown(median_frequent(named[0]))}"
-        loss = _percent(named[0].figures["ncp"])
+        error = f"the median error of its {_queries(named[0])} {or_dash(median_frequent(named[0]))}"
+        loss = percent(named[0].figures["ncp"])
         return [f"{_who(named[0])} has no other run to compare with; its loss (NCP) is {loss}, {error}"]
     said: dict[str, list[str]] = {}
     same = asked_the_same(named)
@@ -170,7 +115,7 @@ def _praise(named: Sequence[Result]) -> list[str]:
 
 # The measures in which a run may be named best: text, value, format, and whether it depends on the queries.
 _MERITS: tuple[tuple[str, Value, Callable[[float], str], bool], ...] = (
-    ("the least loss (NCP),", lambda r: r.figures["ncp"], lambda value: _percent(value), False),
+    ("the least loss (NCP),", lambda r: r.figures["ncp"], lambda value: percent(value), False),
     ("the smallest median error of COUNT queries,", useful_error, number, True),
     ("the narrowest bounds (transactions on average),", lambda r: r.figures["bounds_width"], number, True),
     ("the shortest time (CPU seconds),", lambda r: r.cpu_seconds, lambda value: f"{value:.1f}", False),
@@ -182,47 +127,50 @@ def _queries(result: Result) -> str:
 
 
 def _who(result: Result) -> str:
-    return f"<b>{escape(result.run.algorithm)}</b> ({suppressed_words(result)})"
+    return f"<b>{label(result.run.algorithm)}</b> ({suppressed_words(result)})"
 
 
 def _not_named(some: Sequence[Result]) -> list[str]:
     """The runs that are not compared."""
-    most = [f"{escape(r.run.algorithm)} ({suppressed_words(r)})" for r in some if deletes_most(r)]
+    most = [f"{label(r.run.algorithm)} ({suppressed_words(r)})" for r in some if deletes_most(r)]
     return [f"not compared, since it deletes most: {', '.join(most)}"] if most else []
 
 
+HEAD = (
+    *("algorithm", "queries, truth &ge; k", "error of them, median / mean", "error of all, median / mean", "answer 0"),
+    *("median truth", "bounds' width", "suppressed items", "share suppressed", "NCP", "LM", "released items"),
+    *("CPU s", "wall s", "MiB"),
+)
+
+
 def _table(results: Sequence[Result]) -> str:
-    errors = (
-        "queries, truth &ge; k",
-        "median error of them",
-        "mean",
-        "median error, all",
-        "mean",
-        "answer 0",
-        "median truth",
-    )
-    costs = ("wall s", "CPU s", "peak MiB")
-    names = (*errors, "bounds' width", "suppressed items", "of occurrences", "NCP", "LM", "released", *costs)
-    head = "".join(f"<th>{name}</th>" for name in ("algorithm", "promise", *names))
-    rows = []
-    for r in results:
-        cells = f"<td>{escape(r.run.algorithm)}</td><td>{_strength(r)}</td>"
-        if r.status == "done":
-            values = [f"{frequent_queries(r):,}"]
-            values += [_shown(r.figures["relative_error"][n]) for n in FIGURES if n != "width"]
-            values += [_shown(r.figures["bounds_width"]), f"{r.figures['suppressed_items']:,}"]
-            values += [_percent(share_suppressed(r)), _percent(r.figures["ncp"]), _percent(r.figures["lm"])]
-            values += [f"{r.figures['released_items']:,}"]
-            values += [f"{r.seconds:.2f}", f"{r.cpu_seconds:.2f}", f"{r.peak_mib:,.0f}"]
-            cells += "".join(f"<td>{value}</td>" for value in values)
-        else:
-            cells += f'<td class="text" colspan="{len(names)}">{escape(r.status)}: {escape(str(r.message))}</td>'
-        rows.append(f"<tr>{cells}</tr>")
-    return f'<h2>All runs</h2><div class="scroll"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
+    """A table for each promise."""
+    parts = ["<h2>All runs</h2>"]
+    for asked in dict.fromkeys(map(_asked, results)):
+        listed = [r for r in results if _asked(r) == asked]
+        parts.append(f"<h3>{_strength(listed[0])}</h3>{table(HEAD, map(_row, listed))}")
+    return "".join(parts)
 
 
-def _shown(value: float | None) -> str:
-    return "-" if value is None else number(value)
+def _row(r: Result) -> list[str]:
+    """The figures of a run, or its outcome."""
+    if r.status != "done":
+        return [label(r.run.algorithm), f"{label(r.status)}: {label(str(r.message), 500)}"]
+    errors = r.figures["relative_error"]
+    return [
+        label(r.run.algorithm),
+        f"{frequent_queries(r):,}",
+        f"{or_dash(errors['median_frequent'])} / {or_dash(errors['mean_frequent'])}",
+        f"{or_dash(errors['median'])} / {or_dash(errors['mean'])}",
+        *(or_dash(errors[name]) for name in ("always_zero", "median_truth")),
+        or_dash(r.figures["bounds_width"]),
+        f"{r.figures['suppressed_items']:,}",
+        *(percent(share) for share in (share_suppressed(r), r.figures["ncp"], r.figures["lm"])),
+        f"{r.figures['released_items']:,}",
+        f"{r.cpu_seconds:.2f}",
+        f"{r.seconds:.2f}",
+        f"{r.peak_mib:,.0f}",
+    ]
 
 
 ERROR = "Error of COUNT queries with a truth of k or more"
@@ -242,7 +190,7 @@ def _plots(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
     if not done:
         return ""
     marks = "".join(
-        f'<span><svg viewBox="0 0 14 14">{mark(i, 7, 7)}</svg> {escape(name)}</span>' for name, i in numbers.items()
+        f'<span><svg viewBox="0 0 14 14">{mark(i, 7, 7)}</svg> {label(name)}</span>' for name, i in numbers.items()
     )
     parts = [f'<h2>Loss, accuracy, time and memory</h2><p class="legend">{marks}</p>']
     varied = False
@@ -304,17 +252,20 @@ def _frontier(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
             title = "Privacy against loss" + ("" if m == "any" else f", m = {m}")
             plot = scatter(title, "information loss, NCP %", "k", points, numbers)
             figures.append(f"<figure><h3>{title}</h3>{plot}</figure>")
-    listed = "".join(f"<li>{_strength(r)} by {_who(r)}: NCP {_percent(r.figures['ncp'])}</li>" for r in best)
+    equal: dict[tuple[str, str], list[str]] = {}
+    for r in best:
+        equal.setdefault((_strength(r), percent(r.figures["ncp"])), []).append(_who(r))
+    listed = "".join(f"<li>{kept}, NCP {lost}: {' and '.join(who)}</li>" for (kept, lost), who in equal.items())
     return (
         "<h2>Privacy against loss</h2><p>The frontier: no other run keeps a k and an m at least as large and loses less,"
-        " runs that delete most items or occurrences left out. In the plots it has rings, with the share of the occurrences"
-        f' that are suppressed.</p><ul>{listed}</ul><div class="plots">{"".join(figures)}</div>'
+        " runs that delete most items or occurrences left out. In the plots it has rings, joined by a line; the share of"
+        f' suppressed occurrences appears at the pointer.</p><ul>{listed}</ul><div class="plots">{"".join(figures)}</div>'
     )
 
 
 def _ring(result: Result) -> str:
     """The note beside a run on the frontier."""
-    return f"{_percent(share_suppressed(result))} suppressed"
+    return f"{percent(share_suppressed(result))} suppressed"
 
 
 def _generalized(done: Sequence[Result]) -> str:
@@ -322,19 +273,14 @@ def _generalized(done: Sequence[Result]) -> str:
     parts = []
     for name in dict.fromkeys(r.run.algorithm for r in done):
         first = next(r for r in done if r.run.algorithm == name)
-        items = first.figures["generalized"]
-        if not items:
-            parts.append(f"<h3>{escape(name)}</h3><p>No item is generalized.</p>")
-            continue
-        share = first.figures["transactions"]
-        rows = "".join(
-            f'<tr><td class="text">{escape(i["item"])}</td><td>{i["size"]:,}</td><td>{i["support"]:,}</td>'
-            f"<td>{_percent(i['support'] / share)}</td></tr>"
+        items, transactions = first.figures["generalized"], first.figures["transactions"]
+        rows = [
+            [label(i["item"]), f"{i['size']:,}", f"{i['support']:,}", percent(i["support"] / transactions)]
             for i in items
-        )
-        head = "<tr><th>generalized item</th><th>stands for items</th><th>transactions</th><th>share</th></tr>"
+        ]
+        listed = table(("generalized item", "stands for", "transactions", "share"), rows)
         parts.append(
-            f'<h3>{escape(name)}, {_strength(first)}</h3><div class="scroll"><table>{head}{rows}</table></div>'
+            f"<h3>{label(name)}, {_strength(first)}</h3>{listed if items else '<p>No item is generalized.</p>'}"
         )
     return "<h2>The most frequent generalized items</h2>" + "".join(parts) if parts else ""
 
@@ -342,11 +288,12 @@ def _generalized(done: Sequence[Result]) -> str:
 def _promises(results: Sequence[Result]) -> str:
     parts = ["<h2>What each promise covers</h2>"]
     for name in dict.fromkeys(r.run.model for r in results):
-        covered, missing = PROMISES[name]
+        covered, missing = PROMISES[name].covers()
         who = ", ".join(dict.fromkeys(r.run.algorithm for r in results if r.run.model == name))
         words = ", ".join(dict.fromkeys(_strength(r) for r in results if r.run.model == name))
         parts.append(
-            f"<h3>{words} ({escape(who)})</h3><p><b>Covered.</b> {covered}</p><p><b>Not covered.</b> {missing}</p>"
+            f"<h3>{words} ({label(who, 999)})</h3><p><b>Covered.</b> {label(covered, 999)}</p>"
+            f"<p><b>Not covered.</b> {label(missing, 999)}</p>"
         )
     parts.append(
         "<p>None of them is differential privacy. Releases of overlapping data can be joined; algorithms are deterministic,"
@@ -373,6 +320,6 @@ def _measures(setting: Setting) -> str:
         "<li>Suppressed: items that are deleted everywhere, and deleted occurrences. A run that deletes more than half of"
         " the items or occurrences is not named as best: deleting makes errors small without better answers.</li>"
         "<li>Time and memory: those of the whole process, from reading the source to the verified release; limits were"
-        f" {setting.time_limit:g} s and {escape(str(setting.memory_limit))} for each run.</li>"
-        f"</ul><p class='note'>Made by anondb {__version__}.</p>"
+        f" {setting.time_limit:g} s and {label(str(setting.memory_limit))} for each run.</li>"
+        "</ul>"
     )

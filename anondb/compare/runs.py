@@ -240,7 +240,7 @@ def _figures(done: Finished, setting: Setting) -> dict[str, Any]:
 
 
 def frontier(results: Sequence[Result], loss: str = "ncp") -> list[Result]:
-    """The undominated results: no other has a k and an m at least as large, and less loss."""
+    """The undominated results, the weakest promise first: no other has a k and an m at least as large, and less loss."""
 
     def strength(result: Result) -> tuple[float, float]:
         m = result.run.parameters.get("m", result.run.parameters.get("p", "inf"))
@@ -253,4 +253,5 @@ def frontier(results: Sequence[Result], loss: str = "ncp") -> list[Result]:
         ours, theirs = one.figures[loss], other.figures[loss]
         return at_least and ours <= theirs and (ours < theirs or strength(one) != strength(other))
 
-    return [r for r in done if not any(beats(other, r) for other in done if other is not r)]
+    best = [r for r in done if not any(beats(other, r) for other in done if other is not r)]
+    return sorted(best, key=lambda r: (strength(r)[::-1], r.figures[loss]))

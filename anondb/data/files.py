@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from anondb.data.sources import dat_source, file_query, is_file, reading
+from anondb.data.sources import dat_source, describe, file_query, is_file, reading
 from anondb.data.taxonomy import Taxonomy, load_taxonomy
 from anondb.engine import Engine, Table
 from anondb.errors import EngineError, InputError
@@ -25,13 +25,21 @@ class Loaded:
     note: str = ""
 
 
-def load_files(engine: Engine, wanted: Mapping[str, tuple[str | None, str]], *, replace: bool = False) -> list[Loaded]:
+def load_files(
+    engine: Engine,
+    wanted: Mapping[str, tuple[str | None, str]],
+    *,
+    replace: bool = False,
+    id: str | None = None,
+    item: str | None = None,
+) -> list[Loaded]:
     """Load files into tables of the current schema: all of them, or none if one fails.
 
     Args:
         engine: the engine, outside a transaction.
         wanted: (file, table) for each of ``transactions``, ``taxonomy`` and ``records``.
         replace: whether existing tables are replaced.
+        id, item: the columns of persons and of items in the files, which become ``tid`` and ``item`` in the tables.
 
     ``.dat`` transactions become ``(tid, item)``, one row for each item; a file with empty lines becomes one row for each
     transaction with a list, since the long form cannot hold a transaction without items. Taxonomies of any format become
@@ -41,6 +49,7 @@ def load_files(engine: Engine, wanted: Mapping[str, tuple[str | None, str]], *, 
         InputError: a file is missing or malformed, a table name is empty or taken.
     """
     loaded = []
+    renamed = {"transactions": {"tid": id, "item": item}, "records": {"tid": id}}
     names = [name.lower() for file, name in wanted.values() if file is not None]
     if len(set(names)) < len(names):
         raise InputError("Two of the tables would have the same name.", code="table_exists", hint="Rename one.")
@@ -57,7 +66,7 @@ def load_files(engine: Engine, wanted: Mapping[str, tuple[str | None, str]], *, 
             note = (
                 _load_taxonomy(engine, file, table)
                 if what == "taxonomy"
-                else _load_table(engine, Path(file), what, table)
+                else _load_table(engine, Path(file), what, table, renamed[what])
             )
             rows = int(engine.scalar("transactions/row_count", {"source": table}))
             loaded.append(Loaded(name, rows, note))
@@ -72,7 +81,7 @@ def _make_room(engine: Engine, table: Table, replace: bool) -> None:
         raise InputError(
             f"A table or view {table.name!r} exists already.",
             code="table_exists",
-            hint="Choose another name, or add --replace.",
+            hint="Choose another name, or replace it with --replace.",
         )
     try:
         engine.drop(table)
@@ -84,15 +93,18 @@ def _make_room(engine: Engine, table: Table, replace: bool) -> None:
         ) from None
 
 
-def _load_table(engine: Engine, path: Path, what: str, table: Table) -> str:
+def _load_table(engine: Engine, path: Path, what: str, table: Table, renamed: Mapping[str, str | None]) -> str:
     if path.suffix.lower() not in (".dat", ".csv", ".parquet"):
         raise InputError(
             f"The {what} file {path.name!r} does not end in .dat, .csv or .parquet.", code="bad_file", hint="Rename it."
         )
     if path.suffix.lower() != ".dat":
+        query = _renaming(engine, path, what, renamed) if any(renamed.values()) else file_query(path, what)
         with reading(f"file {path.name!r}"):
-            engine.create(table, file_query(path, what))
+            engine.create(table, query)
         return ""
+    if any(renamed.values()):
+        raise InputError("A .dat file has no columns.", code="bad_usage", hint="Leave --id and --item out.")
     source = dat_source(path, what)
     with reading(source.name):
         lists = engine.create("lists", source.query)
@@ -106,6 +118,28 @@ def _load_table(engine: Engine, path: Path, what: str, table: Table) -> str:
         note = ""
     engine.drop(lists)
     return note
+
+
+def _renaming(engine: Engine, path: Path, what: str, renamed: Mapping[str, str | None]) -> exp.Query:
+    """The rows of a file, with other names of some columns.
+
+    Raises:
+        InputError: ``no_such_column``; ``column_clash`` if another column has the new name.
+    """
+    source = describe(engine, file_query(path, what), f"file {path.name!r}", is_file=True)
+    new = {source.column(old, f"--{'id' if name == 'tid' else name}"): name for name, old in renamed.items() if old}
+    names = [new.get(column, column) for column in source.columns]
+    if len(new) < sum(map(bool, renamed.values())) or len({n.lower() for n in names}) < len(names):
+        raise InputError(
+            f"The columns named become {' and '.join(new.values())}, but {source.name} has another of that name.",
+            code="column_clash",
+            hint="Name two columns, and rename the other one in the file.",
+        )
+    columns = zip(source.columns, names, strict=True)
+    chosen = [exp.column(exp.to_identifier(c, quoted=True)).as_(n, quoted=True) for c, n in columns]
+    return exp.select(*chosen).from_(
+        exp.Subquery(this=source.query, alias=exp.TableAlias(this=exp.to_identifier("rows")))
+    )
 
 
 def _load_taxonomy(engine: Engine, file: str, table: Table) -> str:
@@ -140,7 +174,9 @@ def _write_paths(taxonomy: Taxonomy, path: Path, replace: bool) -> None:
     """Write one path for each leaf: complete, or not at all."""
     if os.path.lexists(path) and not replace:
         raise InputError(
-            f"The file {path.name!r} exists already.", code="file_exists", hint="Choose another name, or add --replace."
+            f"The file {path.name!r} exists already.",
+            code="file_exists",
+            hint="Choose another name, or replace it with --replace.",
         )
     new = path.with_name(f"{path.name}.new")
     try:

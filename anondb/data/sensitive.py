@@ -18,7 +18,8 @@ def load_sensitive(engine: Engine, items: Any) -> tuple[str, ...]:
 
     Args:
         engine: the engine, inside a transaction.
-        items: a table, view, CSV or Parquet file, data frame, or a collection of labels.
+        items: a table, view, CSV or Parquet file, ``.txt`` file with an item on each line, data frame, or collection of
+            labels.
 
     Raises:
         InputError: no such source or column; NULL items.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ class Source:
         lines: selects the lines of a ``.dat`` file, ``(id, line)``; faster to convert to the long form than lists are.
         typed: whether the source declares column types; a ``.dat`` or CSV file holds text only.
         collated: the columns whose collation is not binary (DuckDB does not compare them by code points).
+        partition: the part of the persons that the query selects; None for all.
     """
 
     query: exp.Query
@@ -42,6 +44,7 @@ class Source:
     lines: exp.Query | None = None
     typed: bool = True
     collated: frozenset[str] = frozenset()
+    partition: Partition | None = None
 
     def column(self, wanted: str, parameter: str) -> str:
         """The exact name of a column; like DuckDB, the search ignores case.
@@ -75,22 +78,58 @@ class Source:
         )
 
 
+@dataclass(frozen=True)
+class Partition:
+    """The rows of a source that have one value in a column.
+
+    Attributes:
+        column: the name of the column.
+        value: the value as text.
+        kind: the type of the column.
+    """
+
+    column: str
+    value: str
+    kind: str
+
+    @property
+    def text(self) -> str:
+        """What the manifest of a release says of it: a JSON object of the column and the value."""
+        return json.dumps({self.column: self.value}, ensure_ascii=False)
+
+    @property
+    def condition(self) -> exp.Expr:
+        """The condition that selects its rows."""
+        value = exp.cast(exp.Literal.string(self.value), self.kind, dialect="duckdb")
+        return exp.EQ(this=exp.column(exp.to_identifier(self.column, quoted=True)), expression=value)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class QuerySource:
-    """The query of an anonymized view: its text, its name in messages, and the name of its source in the manifest."""
+    """The query of an anonymized view: its text, its name in messages, the name of its source in the manifest, and the part
+    of its rows that is meant."""
 
     text: str
     name: str
     table: str
+    partition: Partition | None = None
 
     def tree(self) -> exp.Query:
-        """The query as a tree with the text, unchanged, as its only leaf."""
-        return exp.Subquery(this=exp.Var(this=self.text))
+        """The query as a tree with the text, unchanged, as its only leaf but for the partition."""
+        query = exp.Subquery(this=exp.Var(this=self.text))
+        if self.partition is None:
+            return query
+        return exp.select("*").from_(exp.alias_(query, "source", table=True)).where(self.partition.condition)
 
 
 def is_file(source: str) -> bool:
     """Whether a SOURCE names a data file rather than a database."""
     return not is_url(source) and Path(source).suffix.lower() in FILE_SUFFIXES
+
+
+def is_list(source: Any) -> bool:
+    """Whether a source names a file with a value on each line."""
+    return isinstance(source, str | Path) and not is_url(str(source)) and Path(source).suffix.lower() == ".txt"
 
 
 def is_frame(source: Any) -> bool:
@@ -217,6 +256,13 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
     )
 
 
+def tables_with(engine: Engine, catalog: str, id_column: str, item_column: str) -> list[Table]:
+    """The tables and views of a database that have both columns."""
+    columns = {"id_column": id_column.lower(), "item_column": item_column.lower()}
+    tables = engine.query("transactions/tables_with", None, catalog_name=catalog, **columns)
+    return [Table(*names) for names in zip(*(column.tolist() for column in tables.values()), strict=True)]
+
+
 def all_columns(table: Table) -> exp.Select:
     """``SELECT * FROM table``."""
     return exp.select("*").from_(table.expression())
@@ -292,9 +338,11 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
     if isinstance(data, exp.Query):
         yield describe(engine, data, f"the {what} query")
     elif isinstance(data, QuerySource):
-        yield describe(engine, data.tree(), data.name, data.table)
+        yield replace(describe(engine, data.tree(), data.name, data.table), partition=data.partition)
     elif isinstance(data, Table):
         yield describe(engine, all_columns(data), f"table {data.name!r}", data.name, data)
+    elif is_list(data):
+        yield list_source(Path(data), what)
     elif isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
         path = Path(data)
         if path.suffix.lower() == ".dat":
@@ -317,12 +365,23 @@ def open_source(engine: Engine, data: Any, what: str) -> Iterator[Source]:
         )
 
 
-def dat_source(path: Path, what: str) -> Source:
-    """A FIMI .dat file as ``(tid, item)`` with a LIST column; an empty line is an empty transaction."""
+def _lines(path: Path, what: str) -> exp.Query:
+    """The numbered lines of a text file, without blanks before them."""
     if not path.is_file():
         raise InputError(f"The {what} file {path.name!r} does not exist.", code="no_such_file")
     content = exp.select("content").from_(exp.Table(this=exp.func("read_text", _file_literal(path))))
-    lines = load("transactions/dat_lines").bind({"file": content}, {})
+    return load("transactions/dat_lines").bind({"file": content}, {})
+
+
+def list_source(path: Path, what: str) -> Source:
+    """A ``.txt`` file with an item on each line as ``(item)``, without blanks around it; empty lines are omitted."""
+    query = load("transactions/list_items").bind({"lines": _lines(path, what)}, {})
+    return Source(query, f"file {path.name!r}", {"item": "VARCHAR"}, path.stem, typed=False)
+
+
+def dat_source(path: Path, what: str) -> Source:
+    """A FIMI .dat file as ``(tid, item)`` with a LIST column; an empty line is an empty transaction."""
+    lines = _lines(path, what)
     lists = load("transactions/dat_lists").bind({"lines": lines}, {})
     query = exp.select(exp.column("id").as_("tid"), exp.column("items").as_("item")).from_(lists.subquery("lists"))
     return Source(

@@ -14,10 +14,18 @@ import numpy.typing as npt
 from anondb.data.edges import Edge, edges_of_levels, edges_of_paths, not_a_tree, read_edges
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
-from anondb.errors import InputError
+from anondb.errors import InputError, by_interface
 
 Ints = npt.NDArray[np.int64]
-LIST_THEM = "To list them: anondb anonymize --witnesses N, or Database.unknown_items in Python."
+
+
+def list_them() -> str:
+    """How the owner sees the items, which an error never contains."""
+    return by_interface(
+        command_line="To list them: anondb anonymize --witnesses N.",
+        python="To list them: Database.unknown_items.",
+        sql="To list them: the items of the view's query EXCEPT the nodes of the taxonomy that have no child.",
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,14 +113,14 @@ class Taxonomy:
             raise InputError(
                 f"{unknown} of {len(nodes)} items of {dataset.source} are not in {self.name}.",
                 code="unknown_item",
-                hint=f"Add them as leaves, or filter them out. {LIST_THEM}",
+                hint=f"Add them as leaves, or filter them out. {list_them()}",
             )
         internal = int((~self.is_leaf[nodes]).sum()) if len(nodes) else 0
         if internal:
             raise InputError(
                 f"{internal} of {len(nodes)} items of {dataset.source} are inner nodes of {self.name}, not leaves.",
                 code="internal_item",
-                hint=f"Give each a separate leaf below that node. {LIST_THEM}",
+                hint=f"Give each a separate leaf below that node. {list_them()}",
             )
         return nodes
 

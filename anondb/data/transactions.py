@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from anondb.data.sources import Source, reading
+from anondb.data.sources import Partition, Source, reading
 from anondb.engine import Engine, Table, check_collation, load
 from anondb.errors import InputError
 
@@ -44,6 +44,7 @@ class Dataset:
         n_bag_occurrences: the sum of these copies.
         source: the name of the source in messages.
         item_kind: the type of its items (``kind_of``); None if the source is untyped text, such as a CSV file.
+        partition: the part of the source's persons that they are; None for all.
     """
 
     transactions: Table
@@ -64,6 +65,7 @@ class Dataset:
     n_bag_occurrences: int = 0
     source: str = "the transactions"
     item_kind: str | None = None
+    partition: Partition | None = None
 
     @property
     def n_items(self) -> int:
@@ -198,7 +200,7 @@ def load_transactions(
         dataset,
         duplicates=duplicates,
         is_table=not merged and not folds and (bags or not duplicates or element is not None),
-        warnings=_remarks(dataset, duplicates, 0 if folds else merged),
+        warnings=remarks_on(dataset, duplicates, 0 if folds else merged),
         n_bag_occurrences=total if bags else 0,
         item_kind=kind_of(element or source.columns[item_column]) if source.typed else None,
     )
@@ -300,10 +302,11 @@ def _coded(
         item_column=item_column,
         bags=counted,
         source=source.name,
+        partition=source.partition,
     )
 
 
-def _remarks(dataset: Dataset, duplicates: int, merged: int) -> tuple[str, ...]:
+def remarks_on(dataset: Dataset, duplicates: int, merged: int) -> tuple[str, ...]:
     """Remarks for the owner; ``merged`` rows repeat the id of another list."""
     remarks = []
     near = dataset.n_items - len({label.strip(" \t\n\r") for label in dataset.labels})

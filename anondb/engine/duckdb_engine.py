@@ -17,11 +17,13 @@ from sqlglot import exp
 from anondb.engine.elsewhere import Elsewhere
 from anondb.engine.failures import at_most, bad_unicode, encodable, open_error, transaction_open, wrap
 from anondb.engine.interface import Columns
+from anondb.engine.limit import TimeLimit, TimeUp
 from anondb.engine.memory import array_bytes, bytes_of
 from anondb.engine.queries import NamedRows, Tables, Value
 from anondb.engine.shadowed import NameCheck
 from anondb.engine.spill import private_directory
 from anondb.engine.tables import Table
+from anondb.engine.telling import Telling
 from anondb.engine.texts import DUCKDB, creation, drop_text, filling_text, named_text, text_of
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 
@@ -30,7 +32,7 @@ _WORK_PREFIX = "_anondb_"
 RESERVED_NAMES = ("information_schema",)
 
 
-class DuckDBEngine(Elsewhere):
+class DuckDBEngine(Telling, Elsewhere):
     """One connection and the worker thread that uses it.
 
     Work tables are TEMP tables whose names begin with ``_anondb_``. Each block ``transaction()`` is one DuckDB transaction:
@@ -47,11 +49,13 @@ class DuckDBEngine(Elsewhere):
 
     Attributes:
         owned: whether anondb opened the connection.
+        limit: the time limit of the work, if it has one.
         one_shot: whether this is the database of a single run over files, which keeps no ledger.
         names: refuses user macros that hide built-in functions of DuckDB, before anything else runs.
     """
 
     portable_only = False
+    limit: TimeLimit | None = None
 
     def __init__(
         self,
@@ -75,7 +79,6 @@ class DuckDBEngine(Elsewhere):
         self._work: set[str] = set()
         self._inputs = 0  # the number of views on data passed in
         self.others = []
-        self._recorded: list[str] | None = None
         self.names = NameCheck(self._look_up, owned, empty)
 
     @classmethod
@@ -150,26 +153,9 @@ class DuckDBEngine(Elsewhere):
         """The connection, for relations that are handed to the user."""
         return self._connection
 
-    def progress(self, words: str) -> None:
-        """Report the current step of long work to ``on_progress``."""
-        if self._on_progress is not None:
-            self._on_progress(words)
-
-    def say(self, text: str) -> None:
-        """Report a statement to ``on_statement`` before it runs, and record it in a block of ``recording``."""
-        if self._recorded is not None:
-            self._recorded.append(text)
-        if self._on_statement is not None:
-            self._on_statement(text)
-
-    @contextlib.contextmanager
-    def recording(self) -> Iterator[list[str]]:
-        """Record the text of every statement of the block in the list that the block gets."""
-        outer, self._recorded = self._recorded, []
-        try:
-            yield self._recorded
-        finally:
-            self._recorded = outer
+    def interrupt(self) -> None:
+        """Interrupt the statement that is running, from any thread."""
+        self._connection.interrupt()
 
     # ------------------------------------------------------------------ the worker thread
 
@@ -181,18 +167,21 @@ class DuckDBEngine(Elsewhere):
         """
         future = self._pool.submit(work)
         try:
-            return future.result(self._max_seconds)
-        except (KeyboardInterrupt, TimeoutError) as error:
-            self._connection.interrupt()
+            with contextlib.nullcontext() if self.limit is None else self.limit.calling():
+                return future.result(self._max_seconds)
+        except (KeyboardInterrupt, TimeoutError, TimeUp) as error:
+            self.interrupt()
             with contextlib.suppress(Exception):
                 future.result()
-            if isinstance(error, KeyboardInterrupt):
+            if not isinstance(error, TimeoutError):
                 raise
         raise BudgetExceeded(f"A statement took longer than the limit of {self._max_seconds:g} seconds.")
 
     def _execute(self, statement: exp.Expr | str, what: str, fetch: bool = False) -> Columns:
         text = encodable(statement if isinstance(statement, str) else statement.sql(dialect=DUCKDB))
         self.names.check()
+        if self.limit is not None:
+            self.limit.check()
         self.say(text)
 
         def work() -> Columns:
@@ -374,11 +363,14 @@ class DuckDBEngine(Elsewhere):
                 yield
                 self.drop(*(self.work_table(n.removeprefix(_WORK_PREFIX)) for n in sorted(self._work)))
                 self._execute("COMMIT", "commit")
-        except BaseException:
+        except BaseException as error:
+            limit, self.limit = self.limit, None
             self._work.clear()
             with contextlib.suppress(duckdb.Error):
                 self.call(lambda: self._connection.execute("ROLLBACK"))
             self.ended(kept=False)
+            if limit is not None and isinstance(error, TimeUp):  # it arrived as the block of the limit was left
+                raise limit.exceeded() from None
             raise
         self.ended(kept=True)
 

@@ -37,6 +37,9 @@ class Elsewhere:
     def at_hand(self, query: exp.Query) -> None:
         """Fetch the rows of the tables of a query. Call it inside a transaction."""
 
+    def look_again(self) -> None:
+        """Fetch the ledger if another process has changed it since the last transaction. Call it outside a transaction."""
+
     def open_schema(self, name: str) -> None:
         """Fetch the release in a schema."""
 

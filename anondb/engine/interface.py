@@ -66,8 +66,8 @@ class Runner(Protocol):
         """Drop work tables."""
         ...
 
-    def progress(self, words: str) -> None:
-        """Report the current step of long work to the user."""
+    def progress(self, words: str, share: float | None = None) -> None:
+        """Report the current step of long work to the user, and the share of it that is done if that is known."""
         ...
 
 

@@ -72,6 +72,17 @@ def open_locked(
     raise failure
 
 
+def open_reader(files: Sequence[str], spill: Path, directory: Path) -> duckdb.DuckDBPyConnection:
+    """Open a database in memory that can read some files, write into two directories, and nothing else."""
+    connection = duckdb.connect(":memory:", config=_config(None, None, 1, spill))
+    allowed = {"allowed_paths": list(files), "allowed_directories": [str(spill), str(directory)]}
+    for name, paths in allowed.items():
+        connection.execute(_setting(name, exp.convert(paths)).sql(dialect="duckdb"))
+    for name, value in (("enable_external_access", exp.false()), ("lock_configuration", exp.true())):
+        connection.execute(_setting(name, value).sql(dialect="duckdb"))
+    return connection
+
+
 def open_desk(*, memory_limit: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
     """Open a database in memory that reads no file and no other database, and whose settings cannot be changed.
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import wrap
-from anondb.engine.locked import STORAGE_VERSION, attaching, open_desk, open_locked
+from anondb.engine.locked import STORAGE_VERSION, attaching, open_desk, open_locked, open_reader
 from anondb.engine.spill import private_directory
 
 
@@ -46,6 +46,18 @@ def locked_engine(
     return DuckDBEngine(
         connection, owned=True, on_statement=on_statement, temp_directory=spill, max_seconds=max_seconds, empty=True
     )
+
+
+def reader_engine(files: Sequence[str], directory: Path) -> DuckDBEngine:
+    """An engine on an empty database in memory that can read some files and write into a directory, and nothing else; it is
+    locked before its first statement."""
+    spill = private_directory()
+    try:
+        connection = open_reader(files, spill, directory)
+    except BaseException:
+        shutil.rmtree(spill, ignore_errors=True)
+        raise
+    return DuckDBEngine(connection, owned=True, temp_directory=spill, empty=True)
 
 
 def desk_engine(

@@ -193,6 +193,8 @@ def relational_figures(engine: Engine, policy: Policy, task: Task, recoding: Rec
     from anondb.utility.relational import accuracy_of
 
     workload = policy.workload
+    if not workload.queries and workload.own is None:
+        return {**recoding.summary(), "accuracy": None}
     asked = {
         "k": int(policy.model.parameters()["k"]),
         "values": policy.values or 1,

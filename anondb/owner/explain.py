@@ -5,6 +5,7 @@ Decisions and taxonomy are those of the run that made the release; nothing is re
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -173,35 +174,42 @@ def _cost(text: str) -> str:
     return f"{float(Fraction(text)):.6g}"
 
 
+def cause(decision: Mapping[str, Any], parameters: Mapping[str, Any], last: int) -> str | None:
+    """What forced a decision, as a clause; None if nothing did. ``last`` is the last round of the algorithm."""
+    action, support, number = str(decision["action"]), decision["support"], int(decision["round"])
+    k, m = parameters.get("k"), parameters.get("m", parameters.get("p"))
+    known = f"combination of {f'up to {m}' if last == 1 or number == m else number} items"
+    known = known if m is not None else "privacy constraint"
+    if support is None or action not in ("generalize", "suppress", "merge"):
+        return None
+    if action == "generalize":
+        few = f"was held by only {support} transactions, fewer than k = {k}"
+        return f"a combination of {number} items with one of these {few}"
+    if action == "merge":
+        return f"a {known} with one of its items was held by only {support} transactions, fewer than k = {k}"
+    if k is not None and int(support) >= int(k):
+        h = parameters.get("h")
+        return f"of the {support} transactions that hold a {known} with it, more than the share h = {h} hold a private item"
+    return f"a {known} with it is held by only {support} transactions, fewer than k = {k}"
+
+
 def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) -> ExplainedStep:
     """A decision as a sentence; the wording does not depend on the algorithm."""
     action, subject, support = str(decision["action"]), str(decision["subject"]), decision["support"]
     number, cost = int(decision["round"]), _cost(decision["cost"])
-    k, m = parameters.get("k"), parameters.get("m", parameters.get("p"))
-    known = f"combination of {f'up to {m}' if last == 1 or number == m else number} items"
-    known = known if m is not None else "privacy constraint"
+    why = cause(decision, parameters, last)
     if action == "specialize":
         words = f"{subject!r} gave way to its children, the cheapest step there was; cost after it {cost}"
     elif action == "generalize":
-        words = (
-            f"{subject!r} took the place of what lies below it: a combination of {number} items with one of these was held"
-            f" by only {support} transactions, fewer than k = {k}; cost after it {cost}"
-        )
-    elif action == "suppress" and support is not None and k is not None and int(support) >= int(k):
-        words = (
-            f"{subject!r} was suppressed: of the {support} transactions that hold a {known} with it,"
-            f" more than the share h = {parameters.get('h')} hold a private item; cost {cost}"
-        )
+        words = f"{subject!r} took the place of what lies below it: {why}; cost after it {cost}"
     elif action == "suppress":
-        words = (
-            f"{subject!r} was suppressed: a {known} with it is held by only {support} transactions,"
-            f" fewer than k = {k}; cost {cost}"
-        )
-        if number < last:
+        share = support is not None and parameters.get("k") is not None and int(support) >= int(parameters["k"])
+        words = f"{subject!r} was suppressed: {why}; cost {cost}"
+        if not share and number < last:
             words += " (suppression is decided anew in each round)"
     elif action == "merge":
         words = f"{subject!r} was formed by merging"
-        words += "" if support is None else f", since its support of {support} was below k = {k}"
+        words += "" if why is None else f", since {why}"
         words += f"; cost after it {cost}"
     else:
         words = f"{action} {subject!r}; cost after it {cost}"

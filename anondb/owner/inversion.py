@@ -202,7 +202,7 @@ def _publishes(engine: Engine, baskets: Sequence[Basket], view: ReaderView, mode
     rule = support_rule(model)
     with engine.transaction():
         tables = {"members": engine.put("members", held)}
-        published = engine.query("release/item_supports", tables, k=rule.k, m=rule.m)
+        published = engine.query("warehouse/release/item_supports", tables, k=rule.k, m=rule.m)
     return _bounds_of(published) == view.item_supports
 
 

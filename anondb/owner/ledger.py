@@ -19,6 +19,7 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from anondb.data.constraints import PrivacyConstraints
+from anondb.data.sources import Partition
 from anondb.engine import Engine, Table
 from anondb.errors import InputError
 from anondb.promises.spec import Knowledge
@@ -96,6 +97,9 @@ PUBLICATIONS = {
     "published": "TIMESTAMP",
     "user_name": "VARCHAR",
 }
+REPORTS = dict.fromkeys(("release_id", "report"), "VARCHAR")
+PARTITIONS = dict.fromkeys(("release_id", "column_name", "value", "kind", "digest"), "VARCHAR")
+PERSONS = {"release_id": "VARCHAR", "person": "BIGINT"}
 STATEMENTS = {"release_id": "VARCHAR", "step": "BIGINT", "statement": "VARCHAR"}
 OVERLAPS = {
     **dict.fromkeys(("name", "release_id", "other", "other_id"), "VARCHAR"),
@@ -142,7 +146,11 @@ _TABLES = {
     "accuracy": _ACCURACY,
     "publications": PUBLICATIONS,
     "statements": STATEMENTS,
+    "reports": REPORTS,
     "overlaps": OVERLAPS,
+    "secrets": {"secret": "VARCHAR"},
+    "persons": PERSONS,
+    "partitions": PARTITIONS,
     **KEPT,
 }
 
@@ -227,12 +235,24 @@ class View:
         query: the text of its query.
         options: the options of its statement.
         table: the plain name of its source, for the manifest.
+        partition: the part of its rows that a release holds; None if a release holds all.
     """
 
     name: str
     query: str
     options: Mapping[str, Any]
     table: str
+    partition: Partition | None = None
+
+    @property
+    def release(self) -> str:
+        """The name of its release, or of that of the part."""
+        return self.name if self.partition is None else f"{self.name}/{self.partition.value}"
+
+    @property
+    def time_limit(self) -> float | None:
+        """The seconds until its release must be made; None for no limit."""
+        return self.options.get("time_limit")
 
 
 def ledger_table(catalog: str, name: str) -> Table:
@@ -443,11 +463,23 @@ def records_of(engine: Engine, catalog: str, release_id: str) -> str | None:
     return str(digests[0]) if len(digests) else None
 
 
+def recorded_answers(engine: Engine, catalog: str, release_id: str) -> dict[str, list[tuple[Any, ...]]]:
+    """The answers of each workload on a release: items, truth, estimate, lower and upper bound, by truth."""
+    tables = {name: ledger_table(catalog, name) for name in ("accuracy", "workloads")}
+    if not all(present(engine, table, _TABLES[table.name]) for table in tables.values()):
+        return {}
+    rows = engine.query("report/recorded_answers", tables, release_id=release_id)
+    answers: dict[str, list[tuple[Any, ...]]] = {}
+    for workload, items, *counts in zip(*(column.tolist() for column in rows.values()), strict=True):
+        answers.setdefault(str(workload), []).append((tuple(items), *counts))
+    return answers
+
+
 def record_view(engine: Engine, catalog: str, release_id: str, view: View) -> None:
     """Record the anonymized view of a release; call it after ``record``."""
     row: dict[str, str | None] = {
         "name": view.name,
-        "release": view.name,
+        "release": view.release,
         "release_id": release_id,
         "query": view.query,
         "options": json.dumps(dict(view.options), ensure_ascii=False),
@@ -465,7 +497,18 @@ def view_of(engine: Engine, catalog: str, release_id: str) -> View | None:
     if not len(views["name"]):
         return None
     name, query, options, source = (str(views[c][0]) for c in ("name", "query", "options", "source_table"))
-    return View(name, query, json.loads(options), source)
+    chosen = json.loads(options)
+    part = _partition_of(engine, catalog, release_id) if "partition_by" in chosen else None
+    return View(name, query, chosen, source, part)
+
+
+def _partition_of(engine: Engine, catalog: str, release_id: str) -> Partition | None:
+    table = ledger_table(catalog, "partitions")
+    if not present(engine, table, PARTITIONS):
+        return None
+    rows = engine.query("release/partition_of", {"partitions": table}, release_id=release_id)
+    parts = [Partition(*map(str, row)) for row in zip(*(column.tolist() for column in rows.values()), strict=True)]
+    return parts[0] if parts else None
 
 
 def record_accuracy(engine: Engine, catalog: str, name: str, release_id: str, answers: Table, workload: str) -> None:

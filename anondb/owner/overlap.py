@@ -1,23 +1,21 @@
 """Find earlier publications of the same persons, and measure what readers of both releases learn from comparing them.
 
-A release is refused if an earlier publication contains persons of its source, unless the owner allows it; then both
-releases are compared. Overlaps are looked up before anything is written, in separate transactions, because a source that
-can no longer be read ends its transaction. The comparison uses the published rows.
+A release is refused if an earlier publication contains its persons, unless the owner allows it; then both releases are
+compared. The ledger knows the persons of each publication (``owner/persons``). The comparison uses the published rows.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from anondb.data.sources import QuerySource
 from anondb.data.transactions import Dataset
-from anondb.engine import Engine
-from anondb.errors import EngineError, InputError, InternalError, quote_list
+from anondb.engine import Engine, Table
+from anondb.errors import InputError, quote_list
 from anondb.owner import ledger, publications
+from anondb.owner import persons as of_persons
 from anondb.owner import published_rows as published
 from anondb.owner.ledger import LedgerEntry
 from anondb.owner.publications import Intersection
@@ -25,46 +23,14 @@ from anondb.release.objects import SchemaName
 
 GONE = "its rows are gone: its schema was not dropped by anondb"
 NOT_ALIKE = "an anatomy has no transactions to compare"
-Source = str | None
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A release to be published.
-
-    Attributes:
-        name: the name of the release.
-        source: the identity of its source: the reference of a table, or the query of a view; None for files and data
-            frames.
-        fingerprint: the digest of its data, if it was computed.
-        transactions: their number, if known.
-        read: reads the source, inside a transaction.
-    """
-
-    name: str
-    source: Source
-    fingerprint: str | None
-    transactions: int | None
-    read: Callable[[], Dataset]
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """An earlier publication that may contain persons of the new release, and their maximum number."""
+    """An earlier publication that contains persons of the new release, and their number."""
 
     entry: LedgerEntry
     persons: int
-
-
-def source_of(engine: Engine, catalog: str, entry: LedgerEntry) -> Source:
-    """The identity of a release's source: releases with equal identities have the same source."""
-    view = ledger.view_of(engine, catalog, entry.release_id)
-    return entry.source_reference if view is None else query_source(view)
-
-
-def query_source(view: ledger.View) -> str:
-    """The query of a view in the form of ``source_of``."""
-    return QuerySource(view.query, "", "").tree().sql(dialect="duckdb")
 
 
 def published_before(engine: Engine, catalog: str, but: str | None = None) -> list[LedgerEntry]:
@@ -74,48 +40,29 @@ def published_before(engine: Engine, catalog: str, but: str | None = None) -> li
     return [by_id[i] for i in gone if i in by_id and i != but]
 
 
-def earlier(
-    engine: Engine,
-    catalog: str,
-    subject: Subject,
-    read: Callable[[LedgerEntry], Dataset],
-    but: str | None = None,
-) -> list[Earlier]:
-    """The earlier publications that may contain persons of the subject, oldest first. Call it outside a transaction.
+def earlier(engine: Engine, catalog: str, persons: Table | exp.Query | str, but: str | None = None) -> list[Earlier]:
+    """The earlier publications that contain some persons, oldest first. Call it inside a transaction.
 
-    Releases of the same source contain them; releases whose source can no longer be read are assumed to. For other releases
-    the person ids of the current sources are compared.
+    A publication whose persons the ledger does not have is assumed to contain them all.
 
     Args:
         engine, catalog: the owner's database.
-        subject: the release to be published.
-        read: reads the source of an earlier release, inside a transaction.
+        persons: the ids ``(tid, id)`` of a source, or the number of a release.
         but: the number of the release itself, which may be published again.
     """
-    with engine.transaction():
-        before = [(e, source_of(engine, catalog, e)) for e in published_before(engine, catalog, but)]
-    shared: dict[str, int | None] = {}
-    overlapping = []
-    for entry, source in before:
-        same = source is not None and source == subject.source
-        at_most: int | None = entry.transactions
-        if not same and entry.fingerprint != subject.fingerprint and source is not None:
-            if source not in shared:
-                shared[source] = None
-                with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():
-                    shared[source] = _shared(engine, subject, entry, read)
-            at_most = entry.transactions if shared[source] is None else shared[source]
-        if at_most:
-            overlapping.append(Earlier(entry, min(at_most, subject.transactions or at_most)))
-    return overlapping
-
-
-def _shared(engine: Engine, subject: Subject, entry: LedgerEntry, read: Callable[[LedgerEntry], Dataset]) -> int:
-    """The number of ids that both sources share."""
-    dataset = read(entry)
-    others = engine.create("overlap_ids", exp.select("tid", "id").from_(dataset.ids.expression()))
-    engine.drop(dataset.transactions, dataset.ids, dataset.items)
-    return int(engine.scalar("release/shared_ids", {"ids": subject.read().ids, "other_ids": others}))
+    before = published_before(engine, catalog, but)
+    if not before:
+        return []
+    if not isinstance(persons, str):
+        ledger.ensure(engine, catalog)
+        made = of_persons.digests(engine, catalog, persons)
+        shared = of_persons.shared(engine, catalog, made)
+        engine.drop(made)
+    else:
+        shared = of_persons.shared(engine, catalog, persons)
+    known = of_persons.known(engine, catalog)
+    counts = [(e, shared.get(e.release_id, 0 if e.release_id in known else e.transactions)) for e in before]
+    return [Earlier(entry, number) for entry, number in counts if number]
 
 
 def measure(
@@ -170,5 +117,5 @@ def refused(name: str, overlapping: Sequence[Earlier | LedgerEntry], hint: str |
         f"Persons of {name!r} are in a release that was published before: {quote_list(sorted(names))}. Readers of both may"
         " single out persons whom each of them hides.",
         code="overlap",
-        hint=hint or "Say --allow-overlap (in Python allow_overlap=True) if that is wanted; both are then compared.",
+        hint=hint or "Say --allow-overlap if that is wanted; both are then compared.",
     )

@@ -141,7 +141,7 @@ class Intersection:
     @property
     def words(self) -> str:
         """One line for the owner."""
-        head = f"Compared with {self.other!r}, published before"
+        head = f"Compared with the published {self.other!r}"
         if self.difference is None:
             return f"{head}: not measured, since {self.reason}."
         fewest = "1 person fits" if self.smallest == 1 else f"{self.smallest or 0:,} persons fit"

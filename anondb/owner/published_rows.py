@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
-from anondb.owner import ledger, publications
+from anondb.owner import ledger, persons, publications
 from anondb.owner.publications import Difference
 from anondb.release.freeze import drop_schema
 from anondb.release.objects import (
@@ -144,13 +144,18 @@ def _from_ledger(engine: Engine, catalog: str, release_id: str) -> PublishedRows
 
 
 def keep(engine: Engine, catalog: str, schema: SchemaName) -> None:
-    """Store the rows of a published release that is about to be dropped. Call it inside a transaction."""
+    """Store the rows of a published release that is about to be dropped, and forget the persons of one that was not.
+
+    Call it inside a transaction.
+    """
     release = of_schema(engine, schema)
     if release is None:
         return
     release_id = release.manifest["release_id"]
-    gone = {p.release_id for p in publications.publications(engine, catalog)}
-    if release_id not in gone or _from_ledger(engine, catalog, release_id) is not None:
+    if release_id not in {p.release_id for p in publications.publications(engine, catalog)}:
+        persons.forget(engine, catalog, release_id)
+        return
+    if _from_ledger(engine, catalog, release_id) is not None:
         return
     ledger.ensure(engine, catalog)
     shape = {"one_image": release.one_image, "attributes": release.attributes, "buckets": release.buckets is not None}

@@ -20,7 +20,7 @@ from anondb.owner import releases as stored
 from anondb.owner.accuracy import k_of
 from anondb.query import Answer, OpenRelease
 from anondb.release.objects import read_manifest
-from anondb.statements.parser import plain_table
+from anondb.statements.queries import plain_table
 from anondb.utility import RelativeError, error_figures
 
 UNANSWERED = ("unsupported_query", "query_too_complex", "ambiguous_item", "bad_sql")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from anondb import options
-from anondb.data.sources import QuerySource, open_source
+from anondb.data.sources import QuerySource, is_file, open_source, resolve_table
 from anondb.data.transactions import Dataset, fingerprint, load_transactions
 from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import EngineError, InputError, InternalError, VerificationFailed
@@ -61,11 +61,14 @@ def check_writable(engine: Engine, catalog: str) -> None:
         )
 
 
-def tables_with(engine: Engine, catalog: str, id_column: str, item_column: str) -> list[Table]:
-    """The tables and views of a database that have both columns."""
-    columns = {"id_column": id_column.lower(), "item_column": item_column.lower()}
-    tables = engine.query("transactions/tables_with", None, catalog_name=catalog, **columns)
-    return [Table(*names) for names in zip(*(column.tolist() for column in tables.values()), strict=True)]
+def without_ledger(engine: DuckDBEngine, catalog: str) -> tuple[str, ...]:
+    """A remark if nothing will be known of a publication later: the ledger is in memory, or there is none."""
+    if engine.one_shot:
+        return ("A run over files has no ledger: earlier publications of these persons are unknown.",)
+    if engine.runs_sql and engine.scalar("release/in_memory", catalog_name=catalog):
+        words = "The ledger is in memory and ends with the connection, so later publications of these persons are not"
+        return (f"{words} compared with this one: keep it in a file.",)
+    return ()
 
 
 def find_release(engine: DuckDBEngine, name: str) -> SchemaName:
@@ -124,8 +127,7 @@ def load_entry(engine: Engine, entry: ledger.LedgerEntry) -> Dataset:
     Raises:
         InputError: the source does not exist (files and data frames are not kept).
     """
-    view = ledger.view_of(engine, current_catalog(engine), entry.release_id)
-    source = source_of(engine, entry, view)
+    source = source_of(engine, entry, ledger.view_of(engine, current_catalog(engine), entry.release_id))
     bags = bool(entry.parameters.get("bag_input", False))
     return _read(engine, source, records_of(engine, entry), entry.id_column, entry.item_column, bags)[0]
 
@@ -182,8 +184,8 @@ def records_of(engine: Engine, entry: ledger.LedgerEntry) -> Any:
 
 def view_policy(engine: Engine, view: ledger.View, replace: bool = False) -> Policy:
     """The policy of an anonymized view: its query is the source, and the release has the name of the view."""
-    source = QuerySource(view.query, f"the query of the view {view.name!r}", view.table)
-    return options.view_policy(view.name, source, view.options, replace=replace)
+    source = QuerySource(view.query, f"the query of the view {view.name!r}", view.table, view.partition)
+    return options.view_policy(view.release, source, view.options, replace=replace)
 
 
 def measure_release(engine: DuckDBEngine, name: str, workload: Workload) -> Accuracy:
@@ -193,16 +195,17 @@ def measure_release(engine: DuckDBEngine, name: str, workload: Workload) -> Accu
         InputError: the release or its source does not exist (files and data frames are not kept).
     """
     catalog = current_catalog(engine)
+    if not workload.queries and workload.own is None:
+        raise InputError("There is no query to measure.", code="bad_parameter", hint="Raise --queries.")
     with engine.transaction():
         found = find_whole(engine, name)
-        schema, kind, manifest = found.schema, found.kind, found.manifest
         check_writable(engine, catalog)
         entry, dataset = load_source(engine, name)
-        queries = queries_of(engine, dataset, workload, partial(generalized_members, engine, schema, dataset))
-        unchanged = dataset.n_transactions == int(manifest["transactions"]) and (
+        queries = queries_of(engine, dataset, workload, partial(generalized_members, engine, found.schema, dataset))
+        unchanged = dataset.n_transactions == int(found.manifest["transactions"]) and (
             entry.fingerprint == fingerprint(engine, dataset)
         )
-        accuracy = measure_on(engine, dataset, schema, kind, manifest, queries, must_hold=unchanged)
+        accuracy = measure_on(engine, dataset, found.schema, found.kind, found.manifest, queries, must_hold=unchanged)
         ledger.ensure(engine, catalog)
         ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, called(queries))
         return accuracy
@@ -232,8 +235,10 @@ def publish_release(
     proof: str | None = None,
     include_constraints: bool = False,
     verified: RowSums | None = None,
+    mode: int | None = None,
+    format: str = targets.FORMATS[0],
 ) -> PublishedFile:
-    """Seal a release into a new file or a schema of PostgreSQL, and check the sealed rows first (``seal``).
+    """Seal a release into a new file, a folder or a schema of PostgreSQL, and check the sealed rows first (``seal``).
 
     The ledger records the publication. Unless ``allow_overlap``, a release that shares persons with a different earlier
     publication is refused; else both are compared. A run over files has no ledger and makes no such check.
@@ -246,12 +251,13 @@ def publish_release(
     from anondb.promises.proof_pack import proof_directory, write_proof
     from anondb.promises.spec import Shown
 
-    targets.check_proof(path, proof)
+    targets.check_proof(path, proof, format)
+    targets.check_target(engine, path, replace, format)
     catalog = current_catalog(engine)
-    before = [] if engine.one_shot or not publications.publications(engine, catalog) else _earlier(engine, name)
+    before = earlier_of(engine, name)
     if before and not allow_overlap:
         raise overlap.refused(name, before)
-    intersections = _measured(engine, name, before)
+    intersections = measured(engine, name, before)
     with engine.transaction():
         found = find_whole(engine, name)
         manifest = found.manifest
@@ -273,6 +279,8 @@ def publish_release(
             replace=replace,
             allow_overlap=allow_overlap,
             known=known,
+            mode=mode,
+            format=format,
         )
     if place is not None:
         write_proof(place, manifest, (file.sha256, file.content_digest), shown)
@@ -290,6 +298,8 @@ def seal(
     replace: bool,
     allow_overlap: bool,
     known: Knowledge | None = None,
+    mode: int | None = None,
+    format: str = targets.FORMATS[0],
 ) -> PublishedFile:
     """Seal a release into its file, verify the sealed rows, and record the publication and its ``intersections`` with
     earlier ones in the ledger. Call it inside ``engine.transaction()``: the file comes last.
@@ -311,7 +321,8 @@ def seal(
             if not verify_release(sealed, sealed_schema, model, kind=found.kind, knowledge=checked_with).verified:
                 raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
-    file = targets.publish(engine, found.schema, path, found.kind, replace=replace, check=check, verified=verified)
+    how: dict[str, Any] = {"replace": replace, "check": check, "verified": verified, "mode": mode, "format": format}
+    file = targets.publish(engine, found.schema, path, found.kind, **how)
     if not engine.one_shot:
         smallest = [i.smallest for i in intersections if i.smallest is not None]
         publications.record_publication(
@@ -330,17 +341,8 @@ def seal(
             ),
         )
         publications.record_overlaps(engine, catalog, name, file.release_id, intersections)
-    return replace_fields(file, intersections=tuple(intersections))
-
-
-def view_published_before(engine: DuckDBEngine, view: ledger.View, policy: Policy) -> list[overlap.Earlier]:
-    """The earlier publications that may contain persons of a view, including earlier versions of the view."""
-    if engine.one_shot:
-        return []
-    subject = overlap.Subject(
-        view.name, overlap.query_source(view), None, None, lambda: read_persons(engine, policy)[0]
-    )
-    return overlap.earlier(engine, current_catalog(engine), subject, partial(load_entry, engine))
+    remarks = (*file.remarks, *without_ledger(engine, catalog))
+    return replace_fields(file, intersections=tuple(intersections), remarks=remarks)
 
 
 def reference_of(engine: Engine, table: Table | None) -> str | None:
@@ -353,48 +355,46 @@ def reference_of(engine: Engine, table: Table | None) -> str | None:
     return name.sql(dialect="duckdb")
 
 
-def check_source_not_published(engine: DuckDBEngine, transactions: Any) -> None:
-    """Raise an ``InputError``, before the long work, if another release of the same table was published.
-
-    Different tables that share persons are detected when the release is published.
+def check_source_not_published(engine: DuckDBEngine, policy: Policy) -> None:
+    """Raise an ``InputError``, before the long work, if an earlier publication contains persons of a policy's source.
 
     Raises:
         InputError: ``overlap``.
     """
     catalog = current_catalog(engine)
-    if engine.one_shot or not publications.publications(engine, catalog):
+    is_table = isinstance(policy.transactions, str) and not is_file(policy.transactions)
+    if engine.one_shot or not is_table or not publications.publications(engine, catalog):
         return
-    with engine.transaction(), open_source(engine, transactions, "transactions") as source:
-        reference = reference_of(engine, source.reference)
-    same = [e for e in overlap.published_before(engine, catalog) if e.source_reference == reference]
-    if reference is not None and same:
-        raise overlap.refused(source.table, same)
+    with engine.transaction():
+        if engine.runs_sql:
+            dataset, _ = read_persons(engine, policy)
+            before: Sequence[overlap.Earlier | ledger.LedgerEntry] = overlap.earlier(engine, catalog, dataset.ids)
+        else:  # the persons would have to be fetched: they are compared when the release is made
+            reference = reference_of(engine, resolve_table(engine, policy.transactions, "transactions"))
+            before = [e for e in overlap.published_before(engine, catalog) if e.source_reference == reference]
+        if before:
+            raise overlap.refused(policy.name or str(policy.transactions), before)
 
 
-def _earlier(engine: DuckDBEngine, name: str) -> list[overlap.Earlier]:
-    """The earlier publications that may contain persons of a release to be published."""
+def earlier_of(engine: DuckDBEngine, name: str) -> list[overlap.Earlier]:
+    """The other publications that contain persons of a release; none in a run over files."""
     catalog = current_catalog(engine)
+    if engine.one_shot or not publications.publications(engine, catalog):
+        return []
     with engine.transaction():
         release_id = find_whole(engine, name).manifest["release_id"]
-    entry = ledger.find(engine, catalog, name)
-    subject = overlap.Subject(
-        name=name,
-        source=None if entry is None else overlap.source_of(engine, catalog, entry),
-        fingerprint=None if entry is None else entry.fingerprint,
-        transactions=None if entry is None else entry.transactions,
-        read=lambda: load_source(engine, name)[1],
-    )
-    return overlap.earlier(engine, catalog, subject, partial(load_entry, engine), release_id)
+        return overlap.earlier(engine, catalog, release_id, release_id)
 
 
-def _measured(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
-    """Compare a release with each earlier publication. Its source is read, if possible, in a separate transaction, because
+def measured(engine: DuckDBEngine, name: str, before: Sequence[overlap.Earlier]) -> list[Intersection]:
+    """Compare a release with each of these publications. Its source is read, if possible, in a separate transaction, because
     an unreadable source ends its transaction."""
     if not before:
         return []
     catalog = current_catalog(engine)
-    with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():
-        _, dataset = load_source(engine, name)
-        return overlap.measure(engine, catalog, find_release(engine, name), before, dataset)
+    entry = ledger.find(engine, catalog, name)
+    if entry is None or not entry.parameters.get("on_engine"):  # else its source is not fetched for this
+        with contextlib.suppress(InputError, EngineError, InternalError), engine.transaction():
+            return overlap.measure(engine, catalog, find_release(engine, name), before, load_source(engine, name)[1])
     with engine.transaction():
         return overlap.measure(engine, catalog, find_release(engine, name), before, None)

@@ -6,8 +6,8 @@ script and names the statement and its line. Earlier statements keep their effec
 
 from __future__ import annotations
 
+import contextlib
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,27 +15,29 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from anondb.data.sources import QuerySource
-from anondb.data.taxonomy import LIST_THEM
 from anondb.engine import DuckDBEngine, user_sql
-from anondb.errors import AnondbError, InputError
-from anondb.owner import views
+from anondb.errors import AnondbError, InputError, speaking
+from anondb.owner import view_names, views
+from anondb.owner.releases import current_catalog
 from anondb.owner.view_results import Result
 from anondb.statements.parser import parse
 from anondb.statements.statement import (
     CreateView,
     DropView,
+    OnView,
     Ordinary,
+    RefreshAll,
     RefreshView,
+    RenameView,
     ShowViews,
     Statement,
+    StatementSyntaxError,
     position,
     syntax_error,
 )
 
 if TYPE_CHECKING:
     import duckdb
-
-_FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ class StatementResult:
 
     Attributes:
         number, line: the number of the statement, and its first line.
-        kind: ``create``, ``refresh``, ``drop``, ``show`` for anonymized views, ``sql`` for ordinary SQL.
+        kind: ``create``, ``refresh``, ``refresh all``, ``rename``, ``drop``, ``describe``, ``statement`` or ``show`` for
+            anonymized views, ``sql`` for ordinary SQL.
         columns, rows: the returned table; no columns if the statement returned nothing.
         view: the result of a statement of anonymized views; None for ordinary SQL.
         changed: the number of rows that ordinary SQL changed, if DuckDB reports it.
@@ -109,7 +112,7 @@ def prepare(engine: DuckDBEngine, text: str) -> list[Step]:
                 steps.append(Step(len(steps) + 1, position(text, statement.start)[0], statement, returns))
             continue
         if isinstance(part, CreateView):
-            _check_query(engine, text, part)
+            check_query(engine, text, part)
         steps.append(Step(len(steps) + 1, position(text, part.start)[0], part))
     return steps
 
@@ -135,7 +138,8 @@ def sql(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | Result | N
     for step in steps:
         if step is steps[-1] and isinstance(step.statement, Ordinary) and step.returns == "rows":
             try:
-                result = user_sql.relation(engine, step.statement.text)
+                with _named(engine, step.statement.text):
+                    result = user_sql.relation(engine, step.statement.text)
             except user_sql.UserSqlError as refused:
                 raise _user_error(text, step, step.statement.start, refused) from None
             finally:
@@ -150,7 +154,8 @@ def run_step(engine: DuckDBEngine, text: str, step: Step) -> StatementResult:
     statement = step.statement
     if isinstance(statement, Ordinary):
         try:
-            result = user_sql.run(engine, statement.text)
+            with _named(engine, statement.text):
+                result = user_sql.run(engine, statement.text)
         except user_sql.UserSqlError as refused:
             raise _user_error(text, step, statement.start, refused) from None
         finally:
@@ -161,16 +166,26 @@ def run_step(engine: DuckDBEngine, text: str, step: Step) -> StatementResult:
             columns, rows = [], []
         return StatementResult(step.number, step.line, "sql", columns, rows, changed=changed)
     try:
-        outcome = _run_own(engine, text, step, statement)
+        with speaking("sql"):
+            outcome = _run_own(engine, text, step, statement)
     except AnondbError as error:
-        raise _placed(_in_sql(error), step.number, step.line) from None
+        raise _placed(error, step.number, step.line) from None
     return StatementResult(step.number, step.line, outcome.kind, outcome.columns, outcome.fetchall(), outcome)
 
 
-def _run_own(
-    engine: DuckDBEngine, text: str, step: Step, statement: CreateView | RefreshView | DropView | ShowViews
-) -> Result:
+def _named(engine: DuckDBEngine, text: str) -> contextlib.AbstractContextManager[None]:
+    """Let a statement select from anonymized views by their names."""
+    return view_names.readable(engine, text) if engine.runs_sql else contextlib.nullcontext()
+
+
+def _run_own(engine: DuckDBEngine, text: str, step: Step, statement: OnView | RefreshAll | ShowViews) -> Result:
+    if isinstance(statement, RefreshAll):
+        return views.refresh_all(engine)
+    if isinstance(statement, ShowViews):
+        return views.show(engine, statement.status, statement.like)
+    _check_place(engine, text, statement)
     if isinstance(statement, CreateView):
+        view_names.check_not_its_own(engine, statement)
         tree = QuerySource(statement.query, "", "").tree()
         engine.know(tree)
         described = exp.Describe(this=tree)
@@ -180,10 +195,31 @@ def _run_own(
             raise _user_error(text, step, statement.query_start, refused) from None
         return views.create(engine, statement)
     if isinstance(statement, RefreshView):
-        return views.refresh(engine, statement.name)
+        return views.refresh(engine, statement.name, statement.ignore_late_rows)
     if isinstance(statement, DropView):
         return views.drop(engine, statement.name, statement.if_exists)
-    return views.show(engine, statement.status)
+    if isinstance(statement, RenameView):
+        return view_names.rename(engine, statement.name, statement.new_name)
+    return view_names.describe(engine, statement.name, statement.statement)
+
+
+def _check_place(engine: DuckDBEngine, text: str, statement: OnView) -> None:
+    """Refuse a view of another database: anonymized views are in the current one, and belong to its schema ``main``.
+
+    Raises:
+        StatementSyntaxError: ``elsewhere``.
+    """
+    here = [current_catalog(engine).lower(), "main"] if engine.runs_sql else []
+    place = [part.lower() for part in statement.place]
+    if place and place not in ([here] + [[part] for part in here]):
+        line, column = position(text, statement.name_start)
+        raise StatementSyntaxError(
+            "anonymized views are in the current database, and in no schema but main.",
+            line,
+            column,
+            code="elsewhere",
+            hint="USE the other database first, or give the name alone.",
+        )
 
 
 # ---------------------------------------------------------------------- DuckDB's statements and errors
@@ -210,7 +246,7 @@ def _check_ordinary(engine: DuckDBEngine, text: str, part: Ordinary) -> None:
         raise syntax_error(text, part.start + len(part.text) - len(part.text.lstrip()), words)
 
 
-def _check_query(engine: DuckDBEngine, text: str, view: CreateView) -> None:
+def check_query(engine: DuckDBEngine, text: str, view: CreateView) -> None:
     """Check that DuckDB parses the query of a view as one SELECT."""
     try:
         statements = user_sql.split(engine, view.query)
@@ -232,21 +268,6 @@ def _parse_error(text: str, start: int, refused: user_sql.UserSqlError) -> Anond
 def _user_error(text: str, step: Step, start: int, refused: user_sql.UserSqlError) -> AnondbError:
     """An error of the user's SQL with its position in the script."""
     return _placed(refused.error, step.number, position(text, start)[0] + refused.line - 1)
-
-
-def _in_sql(error: AnondbError) -> AnondbError:
-    """Reword an error's hint: options of a statement instead of flags of the command line."""
-    if error.hint and error.place is None:
-        said = str(error).removesuffix(error.hint)
-        if error.code == "release_exists":
-            error.hint = "Choose another, or CREATE OR REPLACE it."
-        elif LIST_THEM in error.hint:
-            listed = "To list them: the items of the view's query EXCEPT the nodes of the taxonomy that have no child."
-            error.hint = error.hint.replace(LIST_THEM, listed)
-        else:
-            error.hint = _FLAG.sub(lambda m: "the option " + m[1].replace("-", "_"), error.hint)
-        error.args = (said + error.hint,)
-    return error
 
 
 def _placed(error: AnondbError, number: int, line: int) -> AnondbError:

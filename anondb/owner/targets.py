@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anondb.data.sources import FILE_SUFFIXES
 from anondb.engine import DuckDBEngine
+from anondb.engine.elsewhere import is_url
 from anondb.errors import InputError
 from anondb.postgres.place import Place, target
 from anondb.release import paths
 from anondb.release.objects import Kind, SchemaName
+from anondb.statements.statement import Value
 
 if TYPE_CHECKING:
     from anondb.release.publish import PublishedFile
@@ -17,13 +23,28 @@ if TYPE_CHECKING:
 OPTIONS = ("analysts", "counters", "same_database")  # of a publication in PostgreSQL
 
 
-def check_target(engine: DuckDBEngine, where: Any, replace: bool) -> None:
+FORMATS = ("duckdb", "parquet")  # of a publication in a file or a folder
+SOURCES = (
+    *("taxonomy", "records", "hierarchies", "weights", "domains", "sensitive", "privacy_constraints"),
+    *("utility_constraints", "countable", "columns", "workload"),
+)
+SOURCE_SUFFIXES = (*FILE_SUFFIXES, ".tree", ".txt")
+
+
+def check_target(engine: DuckDBEngine, where: Any, replace: bool, format: str = FORMATS[0]) -> None:
     """Check, before the long work, that a release can be published there.
 
     Raises:
-        InputError: see ``release.paths.check_target`` and ``postgres.publish.check_target``.
+        InputError: see ``release.paths.check_target``, ``owner.parquet.check_folder`` and ``postgres.publish.check_target``.
     """
-    if isinstance(where, Place):
+    if format not in FORMATS or (format != FORMATS[0] and isinstance(where, Place)):
+        words = "PostgreSQL has no other format." if isinstance(where, Place) else f"There is no format {format!r}."
+        raise InputError(words, code="bad_parameter", hint=f"Formats of files: {', '.join(FORMATS)}.")
+    if format != FORMATS[0]:
+        from anondb.owner.parquet import check_folder
+
+        check_folder(engine, where, replace)
+    elif isinstance(where, Place):
         from anondb.postgres.publish import check_target as check_place
 
         check_place(engine, where, replace)
@@ -31,22 +52,62 @@ def check_target(engine: DuckDBEngine, where: Any, replace: bool) -> None:
         paths.check_target(engine, where, replace)
 
 
-def publish(engine: DuckDBEngine, schema: SchemaName, where: str | Place, kind: Kind, **options: Any) -> PublishedFile:
-    """Seal a release into a file or a schema of PostgreSQL; the options are those of ``release.publish.publish``."""
+def publish(
+    engine: DuckDBEngine,
+    schema: SchemaName,
+    where: str | Place,
+    kind: Kind,
+    *,
+    mode: int | None = None,
+    format: str = FORMATS[0],
+    **options: Any,
+) -> PublishedFile:
+    """Seal a release into a file, a folder of Parquet files or a schema of PostgreSQL; the options are those of
+    ``release.publish.publish``."""
+    if format != FORMATS[0]:
+        from anondb.owner.parquet import publish as publish_folder
+
+        if mode is not None:
+            raise InputError(
+                "mode goes with a sealed file.", code="bad_usage", hint="Change the permissions of the folder."
+            )
+        return publish_folder(engine, schema, where, kind, **options)
     if isinstance(where, Place):
         from anondb.postgres.publish import publish as publish_there
 
         return publish_there(engine, schema, where, kind=kind, **options)
     from anondb.release.publish import publish as publish_file
 
-    return publish_file(engine, schema, where, kind=kind, **options)
+    return publish_file(engine, schema, where, kind=kind, mode=paths.PRIVATE if mode is None else mode, **options)
 
 
-def check_proof(where: str | Place, proof: str | None) -> None:
-    """Refuse a proof of a release in PostgreSQL: its SQL reads a file of DuckDB."""
-    if isinstance(where, Place) and proof is not None:
+def check_mode(where: Any, mode: Any) -> int | None:
+    """The permissions of a sealed file as a number, from an octal text or a number; None if the owner says nothing.
+
+    Raises:
+        InputError: ``bad_parameter``: not permissions with which the owner reads and writes and no other writes;
+            ``bad_usage`` without a file.
+    """
+    if mode is None:
+        return None
+    digits = isinstance(mode, str) and re.fullmatch(r"0?[0-7]{3}", mode)
+    number = int(mode, 8) if digits else mode
+    if not isinstance(number, int) or isinstance(number, bool) or number & ~0o755 or number & 0o600 != 0o600:
         raise InputError(
-            "The proof reads a sealed file, not PostgreSQL.",
+            "mode must be permissions such as 0644: the owner reads and writes, and no other writes.",
+            code="bad_parameter",
+        )
+    if where is None or isinstance(where, Place) or is_url(where):
+        hint = "Name it with --publish." if where is None else "In PostgreSQL, name the readers with --analysts."
+        raise InputError("mode goes with a sealed file.", code="bad_usage", hint=hint)
+    return number
+
+
+def check_proof(where: str | Place, proof: str | None, format: str = FORMATS[0]) -> None:
+    """Refuse a proof of a release in PostgreSQL or in Parquet files: its SQL reads a file of DuckDB."""
+    if proof is not None and (isinstance(where, Place) or format != FORMATS[0]):
+        raise InputError(
+            "The proof reads a sealed file, not PostgreSQL or Parquet.",
             code="bad_usage",
             hint="Publish to a file too, with the proof.",
         )
@@ -69,3 +130,16 @@ def target_of(options: Mapping[str, Any]) -> Any:
             hint="Leave it out, and name a file of passwords in PGPASSFILE.",
         )
     return named
+
+
+def anchored(options: Mapping[str, Value], folder: str | os.PathLike[str] = "") -> dict[str, Value]:
+    """Make the paths in a view's options absolute: a later REFRESH may run in another directory than ``folder``."""
+    anchored = dict(options)
+    for name, value in options.items():
+        path = Path(folder, str(value))
+        if name == "publish" and is_url(value):
+            continue
+        is_source = name in SOURCES and path.suffix.lower() in SOURCE_SUFFIXES
+        if name == "publish" or is_source or (name == "hierarchies" and path.is_dir()):
+            anchored[name] = os.path.abspath(path)
+    return anchored

@@ -21,6 +21,7 @@ from anondb.owner.view_results import Check
 from anondb.promises import check as checks
 from anondb.promises.spec import Knowledge
 from anondb.recoding import GlobalRecoding
+from anondb.release.item_supports import held_by
 from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest
 from anondb.utility import Loss, global_loss
 from anondb.verify import Verification
@@ -134,16 +135,20 @@ def _differing_supports(
 ) -> int:
     """The number of item supports of a release that its rule does not give for the current source."""
     released, rule = schema.table("released_items"), checks.support_rule(model)
+    held = engine.put("held", held_by(dataset))
     tables: dict[str, Table | NamedRows] = {
-        "transactions": dataset.transactions,
-        "items": dataset.items,
+        "held": held,
         "released_items": released,
         "supports": NamedRows("statements/shown", {"transactions": recoded, "codes": codes}, {}),
     }
-    members = {"members": NamedRows("release/item_holders", tables, {})}
-    recounted = NamedRows("release/item_supports", members, {"k": rule.k, "m": rule.m})
+    members = {"members": NamedRows("warehouse/release/item_holders", tables, {})}
+    recounted = NamedRows("warehouse/release/item_supports", members, {"k": rule.k, "m": rule.m})
     published = schema.table("item_supports")
-    return int(engine.scalar("statements/differing_supports", {"recounted": recounted, "item_supports": published}))
+    differing = int(
+        engine.scalar("statements/differing_supports", {"recounted": recounted, "item_supports": published})
+    )
+    engine.drop(held)
+    return differing
 
 
 def _loss(engine: Engine, entry: ledger.LedgerEntry, dataset: Dataset, schema: SchemaName, published: Images) -> Loss:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from anondb.owner.publications import notes
-from anondb.pipeline import Report
+from anondb.reports import Report
 from anondb.utility import Loss
 from anondb.verify import Verification
 
@@ -88,6 +88,10 @@ class Result(ABC):
 
     kind = ""
 
+    def __repr__(self) -> str:
+        """The sentence and the remarks."""
+        return "\n".join([self.words, *(f"note: {note}" for note in self.notes)])
+
     @property
     @abstractmethod
     def words(self) -> str:
@@ -113,7 +117,7 @@ class Result(ABC):
         """The result as JSON values."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Created(Result):
     """The result of ``CREATE ANONYMIZED VIEW``: the report of the new release."""
 
@@ -140,7 +144,7 @@ class Created(Result):
         return {"view": self.view, **self.report.to_json()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Refreshed(Result):
     """The result of ``REFRESH ANONYMIZED VIEW``.
 
@@ -224,7 +228,118 @@ class Refreshed(Result):
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
+class Kept(Result):
+    """The result of ``CREATE ANONYMIZED VIEW IF NOT EXISTS`` where there is one of the name."""
+
+    view: str
+    kind = "create"
+
+    @property
+    def words(self) -> str:
+        """A sentence for the owner."""
+        return f"anonymized view {self.view}: exists already, and stays as it is"
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        return {"view": self.view, "created": False}
+
+
+@dataclass(frozen=True, repr=False)
+class RefreshedAll(Result):
+    """The result of ``REFRESH ALL ANONYMIZED VIEWS``: the results of all views, oldest first."""
+
+    refreshed: tuple[Any, ...]
+    kind = "refresh all"
+
+    @property
+    def words(self) -> str:
+        """A sentence for each view."""
+        return "\n".join(one.words for one in self.refreshed) or "there are no anonymized views"
+
+    @property
+    def notes(self) -> list[str]:
+        """The notes on all views."""
+        return [note for one in self.refreshed for note in one.notes]
+
+    @property
+    def columns(self) -> list[str]:
+        """view, changed."""
+        return ["view", "changed"]
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """A row for each view."""
+        return [(one.view, one.changed) for one in self.refreshed]
+
+    def to_json(self) -> dict[str, Any]:
+        """The results as JSON values."""
+        return {"views": [one.to_json() for one in self.refreshed]}
+
+
+@dataclass(frozen=True, repr=False)
+class Renamed(Result):
+    """The result of ``ALTER ANONYMIZED VIEW ... RENAME TO``."""
+
+    view: str
+    new_name: str
+    kind = "rename"
+
+    @property
+    def words(self) -> str:
+        """A sentence for the owner."""
+        return f"anonymized view {self.view}: renamed to {self.new_name}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        return {"view": self.view, "new_name": self.new_name}
+
+
+@dataclass(frozen=True, repr=False)
+class Described(Result):
+    """The result of ``DESCRIBE ANONYMIZED VIEW``: facts on a view."""
+
+    view: str
+    facts: tuple[tuple[str, Any], ...]
+    kind = "describe"
+
+    @property
+    def words(self) -> str:
+        """The facts, one line each."""
+        return "\n".join(f"{name}: {value}" for name, value in self.facts)
+
+    @property
+    def columns(self) -> list[str]:
+        """property, value."""
+        return ["property", "value"]
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """The facts as rows of texts."""
+        return [(name, str(value)) for name, value in self.facts]
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as JSON values."""
+        return {"view": self.view, **dict(self.facts)}
+
+
+@dataclass(frozen=True, repr=False)
+class Stated(Result):
+    """The result of ``SHOW CREATE ANONYMIZED VIEW``: the statement that makes the view."""
+
+    view: str
+    statement: str
+    kind = "statement"
+
+    @property
+    def words(self) -> str:
+        """The statement."""
+        return self.statement
+
+    def to_json(self) -> dict[str, Any]:
+        """The statement as a JSON value."""
+        return {"view": self.view, "statement": self.statement}
+
+
+@dataclass(frozen=True, repr=False)
 class Dropped(Result):
     """The result of ``DROP ANONYMIZED VIEW``; ``dropped`` is false if IF EXISTS was used and the view did not exist."""
 
@@ -242,7 +357,7 @@ class Dropped(Result):
         return {"view": self.view, "dropped": self.dropped}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Shown(Result):
     """The result of ``SHOW ANONYMIZED VIEWS``: one row for each view, oldest first."""
 
@@ -256,8 +371,9 @@ class Shown(Result):
 
     @property
     def columns(self) -> list[str]:
-        """name, model, parameters, algorithm, source, transactions, lm, ncp, created, status."""
-        return ["name", "model", "parameters", "algorithm", "source", "transactions", "lm", "ncp", "created", "status"]
+        """name, model, parameters, algorithm, source, partitions, transactions, lm, ncp, created, status."""
+        measured = ["transactions", "lm", "ncp", "created", "status"]
+        return ["name", "model", "parameters", "algorithm", "source", "partitions", *measured]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """The views as rows."""

@@ -3,103 +3,119 @@
 from __future__ import annotations
 
 import contextlib
-import os
+import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from anondb import pipeline
+from sqlglot import exp
+
+from anondb import pipeline, reports
 from anondb.algorithms.method import Task
 from anondb.data.columns import load_columns
-from anondb.data.sources import FILE_SUFFIXES, resolve_table
+from anondb.data.sources import resolve_table
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
-from anondb.engine.elsewhere import is_url
 from anondb.errors import AnondbError, InputError
 from anondb.models.named import parameters_of
-from anondb.owner import ledger, overlap
+from anondb.owner import ledger, overlap, partitions
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
-from anondb.owner.targets import check_target, target_of
+from anondb.owner.partition_results import Partitioned
+from anondb.owner.partition_values import survey_of
+from anondb.owner.parts import parts_of
+from anondb.owner.targets import anchored, check_mode, check_target, target_of
 from anondb.owner.view_check import by_transaction, check_release, images_of
-from anondb.owner.view_results import Created, Dropped, Refreshed, Shown
+from anondb.owner.view_results import Created, Dropped, Kept, Refreshed, RefreshedAll, Shown
 from anondb.policy import Policy
-from anondb.postgres.local import at_hand
+from anondb.postgres import at_hand
 from anondb.postgres.place import Place
 from anondb.release.objects import find_schema, read_manifest, release_schema
 from anondb.release.publish import PublishedFile
 from anondb.release.reader import read_sealed_manifest
 from anondb.release.row_sums import RowSums
-from anondb.statements.parser import plain_table
-from anondb.statements.statement import CreateView, Value
+from anondb.statements.queries import plain_table
+from anondb.statements.statement import CreateView
 
-SOURCES = (
-    *("taxonomy", "records", "hierarchies", "weights", "domains", "sensitive", "privacy_constraints"),
-    *("utility_constraints", "countable", "columns", "workload"),
-)
-SOURCE_SUFFIXES = (*FILE_SUFFIXES, ".tree", ".txt")
 _ALLOW_ANEW = "If that is wanted, CREATE OR REPLACE the view with its options and allow_overlap = true in WITH (...)."
 
 
 # ---------------------------------------------------------------------- the statements
 
 
-def create(engine: DuckDBEngine, statement: CreateView) -> Created:
-    """Make the release of a view, publish it if requested, and record the view in the ledger, all or nothing.
+def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned | Kept:
+    """Make the release of a view, publish it if requested, and record the view in the ledger, all or nothing; for a
+    partitioned view, see ``partitions.create``.
 
     Raises:
         InputError: ``overlap``.
         AnondbError: see ``pipeline.anonymize``; the database and an existing file are unchanged.
     """
+    if statement.if_not_exists and _exists(engine, statement.name):
+        return Kept(statement.name)
     table = _source_table(engine, statement)
-    view = ledger.View(statement.name, statement.query, _anchored(statement.options), table)
+    view = ledger.View(statement.name, statement.query, anchored(statement.options), table)
+    if "partition_by" in view.options:
+        stored.view_policy(engine, view)  # checks the options
+        return partitions.create(engine, view, statement.replace)
+    _make_way(engine, statement)
     policy = stored.view_policy(engine, view, replace=statement.replace)
     path = target_of(view.options)
-    publish = None
-    if path is not None:
-        check_target(engine, path, statement.replace)
-        before = stored.view_published_before(engine, view, policy)
-        if before and not view.options.get("allow_overlap", False):
-            raise overlap.refused(view.name, before, "Add allow_overlap = true if that is wanted.")
+    check_mode(path, view.options.get("mode"))
+    if path is None:
+        return Created(view.name, pipeline.anonymize(engine, policy, view=view, time_limit=view.time_limit))
+    check_target(engine, path, statement.replace)
+    with engine.transaction():
+        task = pipeline.load(engine, policy)
+        before = _published_before(engine, view, task.dataset, "Add allow_overlap = true if that is wanted.")
         publish = partial(_sealed, engine, view, path, statement.replace, before)
-    return Created(view.name, pipeline.anonymize(engine, policy, view=view, publish=publish))
+        limit = view.time_limit
+        report = pipeline.anonymize(engine, policy, view=view, task=task, publish=publish, time_limit=limit)
+        return Created(view.name, report)
 
 
-def refresh(engine: DuckDBEngine, name: str) -> Refreshed:
+def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> Refreshed | Partitioned:
     """Replace the release of a view if an input has changed (``_causes``), and publish it if its file is not current, all or
-    nothing.
+    nothing; for a partitioned view, see ``partitions.refresh``.
+
+    Args:
+        engine: the engine.
+        name: the name of the view.
+        ignore_late_rows: for a partitioned view, whether rows of published values that have changed since are left out.
 
     Raises:
         InputError: the view does not exist, or the release is not a view's; ``overlap``.
         AnondbError: see ``pipeline.anonymize``; the old release and its file stay.
     """
+    partitioned = partitioned_view(engine, name)
+    if partitioned is not None:
+        return partitions.refresh(engine, partitioned, ignore_late_rows)
     with engine.transaction():
-        entry, view = _stored(engine, name)
+        entry, view = stored_view(engine, name)
         policy = stored.view_policy(engine, view, replace=True)
-    path = target_of(view.options)
-    before = [] if path is None else stored.view_published_before(engine, view, policy)
-    with engine.transaction():
+        path = target_of(view.options)
         schema = stored.find_release(engine, name)
         task = pipeline.load(engine, policy)
         causes = _causes(engine, entry, task, policy)
         if path is not None and not causes and _sealed_id(path) == entry.release_id:
             path = None
-        if not causes:
-            before = [one for one in before if one.entry.release_id != entry.release_id]
+        before: list[overlap.Earlier] = []
         if path is not None:
             check_target(engine, path, replace=True)
-            if before and not view.options.get("allow_overlap", False):
-                raise overlap.refused(view.name, before, _ALLOW_ANEW)
+            but = None if causes else entry.release_id
+            before = _published_before(engine, view, task.dataset, _ALLOW_ANEW, but)
         check, changed, report, file, begun = None, None, None, None, 0.0
         compared = bool(causes) and not by_transaction(engine, schema)  # else an item has several images
         if compared:
             check = check_release(engine, entry, task.dataset, schema, policy.model, policy.max_suppression)
             old = images_of(engine, task.dataset, schema)
         if causes:
-            report = pipeline.anonymize(engine, policy, view=view, task=task, sums=path is not None)
+            report = pipeline.anonymize(
+                engine, policy, view=view, task=task, sums=path is not None, time_limit=view.time_limit
+            )
         if compared:
             changed = int((old != images_of(engine, task.dataset, schema)).sum())
         if path is not None:
@@ -109,7 +125,7 @@ def refresh(engine: DuckDBEngine, name: str) -> Refreshed:
     if report is None:
         return Refreshed(view.name, (), file=file)
     if file is not None:
-        report = pipeline.published(report, file, time.perf_counter() - begun)
+        report = reports.published(report, file, time.perf_counter() - begun)
     return Refreshed(view.name, causes, (entry.lm, entry.ncp), check, changed, report, file)
 
 
@@ -121,45 +137,88 @@ def drop(engine: Engine, name: str, if_exists: bool) -> Dropped:
     """
     catalog = stored.current_catalog(engine)
     with engine.transaction():
-        if if_exists and find_schema(engine, release_schema(catalog, name)) is None:
+        known = parts_of(engine, catalog, name)
+        if known:
+            partitions.drop(engine, catalog, known)
+        elif if_exists and find_schema(engine, release_schema(catalog, name)) is None:
             return Dropped(name, dropped=False)
-        published.drop_release(engine, catalog, name)
+        else:
+            published.drop_release(engine, catalog, name)
     return Dropped(name, dropped=True)
 
 
-def show(engine: DuckDBEngine, status: bool) -> Shown:
-    """List the anonymized views; with ``status``, read each source to distinguish ``fresh`` from ``stale``."""
+def refresh_all(engine: DuckDBEngine) -> RefreshedAll:
+    """Refresh all anonymized views, oldest first; one that fails does not keep the others from it.
+
+    Raises:
+        AnondbError: the error of the first view that failed, after all were tried.
+    """
+    done: list[Refreshed | Partitioned] = []
+    failed: list[AnondbError] = []
+    for shown in show(engine, status=False).views:
+        try:
+            done.append(refresh(engine, shown["name"]))
+        except AnondbError as error:
+            failed.append(error)
+    if failed:
+        first = failed[0]
+        first.args = (f"{len(failed):,} of {len(failed) + len(done):,} views were not refreshed. The first: {first}",)
+        raise first
+    return RefreshedAll(tuple(done))
+
+
+def show(engine: DuckDBEngine, status: bool, like: str | None = None) -> Shown:
+    """List the anonymized views; with ``status``, read each source to distinguish ``fresh`` from ``stale``.
+
+    Args:
+        engine: the engine.
+        status: whether to read the sources.
+        like: a pattern of names: % stands for any text, _ for one character; upper and lower case are the same.
+    """
     catalog = stored.current_catalog(engine)
-    views = []
+    views: dict[str, dict[str, Any]] = {}
     for entry in ledger.entries(engine, catalog):
         view = ledger.view_of(engine, catalog, entry.release_id) if entry.status == ledger.PRESENT else None
-        if view is None:
+        if view is None or (like is not None and not _is_like(view.name, like)):
             continue
-        views.append(
-            {
-                "name": entry.name,
-                "model": entry.model,
-                "parameters": ", ".join(
-                    f"{name}={value}"
-                    for name in (*parameters_of(entry.model), "max_suppression")
-                    if (value := entry.parameters.get(name)) is not None
-                ),
-                "algorithm": entry.algorithm,
-                "source": entry.source_table,
-                "transactions": entry.transactions,
-                "lm": entry.lm,
-                "ncp": entry.ncp,
-                "created": entry.created.isoformat(sep=" ", timespec="seconds"),
-                "status": _status(engine, entry, view) if status else "unknown",
-            }
-        )
-    return Shown(tuple(views))
+        if view.partition is not None and view.name in views:
+            views[view.name]["transactions"] += entry.transactions
+            views[view.name]["partitions"] += 1
+            continue
+        views[view.name] = {
+            "name": view.name,
+            "model": entry.model,
+            "parameters": ", ".join(
+                f"{name}={value}"
+                for name in (*parameters_of(entry.model), "max_suppression")
+                if (value := entry.parameters.get(name)) is not None
+            ),
+            "algorithm": entry.algorithm,
+            "source": entry.source_table,
+            "partitions": None if view.partition is None else 1,
+            "transactions": entry.transactions,
+            "lm": entry.lm if view.partition is None else None,
+            "ncp": entry.ncp if view.partition is None else None,
+            "created": entry.created.isoformat(sep=" ", timespec="seconds"),
+            "status": _status(engine, entry, view) if status else "unknown",
+        }
+    return Shown(tuple(views.values()))
+
+
+def _is_like(name: str, pattern: str) -> bool:
+    """Whether a name has the form of a pattern of LIKE."""
+    form = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in pattern)
+    return re.fullmatch(form, name, re.IGNORECASE | re.DOTALL) is not None
 
 
 def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) -> str:
     """``fresh``, ``stale``, or ``unknown`` if an input of the view can no longer be read."""
     try:
         with engine.transaction():
+            if view.partition is not None:
+                catalog = stored.current_catalog(engine)
+                known = parts_of(engine, catalog, view.name)
+                return "stale" if survey_of(engine, catalog, view, known).changed else "fresh"
             policy = stored.view_policy(engine, view)
             task = pipeline.load(engine, policy)
             return "stale" if _causes(engine, entry, task, policy) else "fresh"
@@ -184,7 +243,43 @@ def _source_table(engine: Engine, statement: CreateView) -> str:
     return statement.name
 
 
-def _stored(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]:
+def partitioned_view(engine: Engine, name: str) -> ledger.View | None:
+    """The view of this name if it is partitioned, else None."""
+    catalog = stored.current_catalog(engine)
+    with engine.transaction():
+        known = parts_of(engine, catalog, name)
+        view = ledger.view_of(engine, catalog, known[0].release_id) if known else None
+    return None if view is None else replace(view, partition=None)
+
+
+def _exists(engine: Engine, name: str) -> bool:
+    """Whether there is a view or a release of this name."""
+    catalog = stored.current_catalog(engine)
+    with engine.transaction():
+        known = parts_of(engine, catalog, name)
+        return bool(known) or find_schema(engine, release_schema(catalog, name)) is not None
+
+
+def _make_way(engine: Engine, statement: CreateView) -> None:
+    """Refuse a view of the name of a partitioned one, whose releases have other names.
+
+    Raises:
+        InputError: ``release_exists``.
+    """
+    if partitioned_view(engine, statement.name) is not None:
+        raise InputError(
+            f"There is a partitioned view {statement.name!r}.",
+            code="release_exists",
+            hint=f"Drop it first: DROP ANONYMIZED VIEW {exp.to_identifier(statement.name, quoted=True).sql('duckdb')}.",
+        )
+
+
+def stored_view(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]:
+    """The ledger's entry of a view that is not partitioned, and the view.
+
+    Raises:
+        InputError: ``no_such_release`` or ``not_a_view``.
+    """
     catalog = stored.current_catalog(engine)
     entry = ledger.find(engine, catalog, name)
     if entry is None or find_schema(engine, release_schema(catalog, name)) is None:
@@ -201,19 +296,6 @@ def _stored(engine: Engine, name: str) -> tuple[ledger.LedgerEntry, ledger.View]
     return entry, view
 
 
-def _anchored(options: Mapping[str, Value]) -> dict[str, Value]:
-    """Make the paths in a view's options absolute: a later REFRESH may run in another directory."""
-    anchored = dict(options)
-    for name, value in options.items():
-        path = Path(str(value))
-        if name == "publish" and is_url(value):
-            continue
-        is_source = name in SOURCES and path.suffix.lower() in SOURCE_SUFFIXES
-        if name == "publish" or is_source or (name == "hierarchies" and path.is_dir()):
-            anchored[name] = os.path.abspath(path)
-    return anchored
-
-
 def _causes(engine: DuckDBEngine, entry: ledger.LedgerEntry, task: Task, policy: Policy) -> tuple[str, ...]:
     """The inputs that changed since a view's release was made: data, repeated rows, records, taxonomy, sensitive items,
     constraints, columns."""
@@ -221,7 +303,7 @@ def _causes(engine: DuckDBEngine, entry: ledger.LedgerEntry, task: Task, policy:
     was = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
     same = {
         "data": fingerprint(engine, task.dataset) == entry.fingerprint,
-        "repeated rows": _asked(engine, entry.name) == stored.asked_table(task.dataset, entry.name),
+        "repeated rows": (_asked(engine, entry.name) == task.dataset.table) == task.dataset.is_table,
         "records": ledger.records_of(engine, catalog, entry.release_id)
         == (None if task.records is None else task.records.fingerprint()),
         "sensitive items": sorted(ledger.sensitive_of(engine, catalog, entry.release_id))
@@ -260,6 +342,22 @@ def _parents(taxonomy: Taxonomy | None) -> dict[str, str | None]:
     }
 
 
+def _published_before(
+    engine: DuckDBEngine, view: ledger.View, dataset: Dataset, hint: str, but: str | None = None
+) -> list[overlap.Earlier]:
+    """The earlier publications that contain persons of a view, including earlier versions of it.
+
+    Raises:
+        InputError: ``overlap``, with the ``hint``, unless the view allows it.
+    """
+    if engine.one_shot:
+        return []
+    before = overlap.earlier(engine, stored.current_catalog(engine), dataset.ids, but)
+    if before and not view.options.get("allow_overlap", False):
+        raise overlap.refused(view.name, before, hint)
+    return before
+
+
 def _sealed_id(path: str | Place) -> str | None:
     """The number of the release in a sealed file or schema; None if it does not exist or cannot be read."""
     try:
@@ -281,5 +379,7 @@ def _sealed(
     """Seal the release of a view, and compare it with earlier publications. Call it inside a transaction."""
     catalog, found = stored.current_catalog(engine), stored.find_whole(engine, view.name)
     intersections = overlap.measure(engine, catalog, found.schema, before, dataset)
-    allowed = bool(view.options.get("allow_overlap", False))
-    return stored.seal(engine, view.name, found, path, intersections, verified, replace=replace, allow_overlap=allowed)
+    allowed, mode = bool(view.options.get("allow_overlap", False)), check_mode(path, view.options.get("mode"))
+    return stored.seal(
+        engine, view.name, found, path, intersections, verified, replace=replace, allow_overlap=allowed, mode=mode
+    )

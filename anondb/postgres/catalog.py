@@ -82,6 +82,15 @@ def grant_findings(server: Server, namespace: int) -> list[Finding]:
     return [Finding("grants", f"{more} rights of others than to read")] if more else []
 
 
+def default_privileges(what: str) -> InputError:
+    """The error for rights that PostgreSQL gives others when an object is made."""
+    return InputError(
+        f"The default privileges of your role give others rights {what}.",
+        code="default_privileges",
+        hint="Look them up with \\ddp in psql, ALTER DEFAULT PRIVILEGES, and run it again.",
+    )
+
+
 def release_statements(schema: str, kind: Kind) -> Iterator[exp.Expr | str]:
     """The statements that make an empty release: tables, views, functions and comments."""
     temporary = schema == TEMPORARY

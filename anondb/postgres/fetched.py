@@ -23,7 +23,6 @@ class Fetched:
         version: the version of the ledger; None without a ledger.
         releases: the schemas of releases, each with the number of the release that is here, if it is.
         sources, filled: the tables of the owner that are here, and those with their rows.
-        inside: whether a transaction is open.
         kept: whether DuckDB has committed it.
         touched: whether a statement of it named the ledger or a release.
     """
@@ -33,7 +32,7 @@ class Fetched:
         self.releases: dict[str, str | None] = {}
         self.sources: dict[tuple[str, str], SourceTable] = {}
         self.filled: set[tuple[str, str]] = set()
-        self.inside = self.kept = self.touched = False
+        self.kept = self.touched = False
 
     def copy(self) -> Fetched:
         """A copy, for a transaction that may fail."""

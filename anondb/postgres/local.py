@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
-from anondb.engine.elsewhere import is_url
 from anondb.engine.spill import private_directory
 from anondb.errors import InputError
 from anondb.postgres.catalog import check_reference, grant_findings, manifest_findings, namespace_of, schema_findings
@@ -38,17 +37,9 @@ class Copied:
 
 
 @contextlib.contextmanager
-def at_hand(source: str | os.PathLike[str] | Place, on_statement: Said = None) -> Iterator[str | os.PathLike[str]]:
-    """The path of a sealed file; for the URL of a release in PostgreSQL, that of a private file with its rows.
-
-    Raises:
-        InputError: ``no_such_release``; ``not_a_release``: the schema holds other objects, or other views and functions
-            than anondb's.
-    """
+def fetched_file(source: str | os.PathLike[str] | Place, on_statement: Said) -> Iterator[Path]:
+    """The path of a private file with the rows of a release in PostgreSQL; see ``at_hand``."""
     if not isinstance(source, Place):
-        if not is_url(source):
-            yield source
-            return
         source = release_of(str(source))
     with _directory() as directory:
         copied = copy(source, directory, on_statement)

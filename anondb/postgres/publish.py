@@ -14,13 +14,20 @@ from collections.abc import Iterator
 from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine
 from anondb.engine.spill import private_directory
 from anondb.errors import AnondbError, InputError, InternalError, quote_list
-from anondb.postgres.catalog import check_reference, namespace_of, release_statements, schema_findings
+from anondb.postgres.catalog import (
+    check_reference,
+    default_privileges,
+    namespace_of,
+    release_statements,
+    schema_findings,
+)
 from anondb.postgres.local import checked_kind, write
 from anondb.postgres.owner import PostgresEngine
 from anondb.postgres.place import Place
@@ -61,8 +68,11 @@ def _connected(engine: DuckDBEngine, where: Place) -> Iterator[Server]:
 
 def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) -> None:
     check_reference(server)
+    raw = engine.server if isinstance(engine, PostgresEngine) else None
     for role in (*where.analysts, *where.counters):
         _check_role(server, role)
+        if raw is not None:
+            _check_role_of_raw(raw, role)
     both = set(where.analysts) & set(where.counters)
     if both:
         raise InputError(
@@ -73,7 +83,7 @@ def _check(engine: DuckDBEngine, server: Server, where: Place, replace: bool) ->
         raise InputError(
             f"The release would lie in the database of the raw data. {_SHOWN}",
             code="same_database",
-            hint="Publish into a database of its own, or say --same-database (in Python same_database=True).",
+            hint="Publish into a database of its own, or say --same-database.",
         )
     if namespace_of(server, str(where.schema)) is not None and not replace:
         raise InputError(
@@ -96,17 +106,34 @@ def _check_role(server: Server, role: str) -> None:
             code="no_such_role",
             hint="An administrator makes it: CREATE ROLE name NOLOGIN.",
         )
+    _check_rights(facts, role)
+
+
+def _check_role_of_raw(raw: Server, role: str) -> None:
+    """Check a role in the raw database, where the owner's role may be another; a role that is not there reads nothing."""
+    facts = raw.query("postgres/roles", role_name=role)
+    if facts["powerful"]:
+        _check_rights(facts, role)
+        if raw.query("postgres/readable", role_name=role, but=None)["of_anondb"][0]:
+            raise _bad_role(role, "it may read the ledger or a frozen release in the raw database")
+
+
+def _check_rights(facts: dict[str, list[Any]], role: str) -> None:
     reason = None
     if facts["powerful"][0]:
-        reason = "it is a superuser, replicates, or bypasses row security"
+        reason = "it is a superuser, makes roles, replicates, or bypasses row security"
     elif facts["of_owner"][0]:
         reason = "it is a member of the role that publishes, and so reads the raw data"
     elif facts["member_of"][0]:
         reason = f"it is a member of {facts['member_of'][0]}"
     if reason is not None:
-        raise InputError(
-            f"The role {role!r} cannot be one of analysts: {reason}.", code="bad_role", hint="Use another role."
-        )
+        raise _bad_role(role, reason)
+
+
+def _bad_role(role: str, reason: str) -> InputError:
+    return InputError(
+        f"The role {role!r} cannot be one of analysts: {reason}.", code="bad_role", hint="Use another role."
+    )
 
 
 def _remarks(engine: DuckDBEngine, server: Server, where: Place) -> tuple[str, ...]:
@@ -122,7 +149,16 @@ def _remarks(engine: DuckDBEngine, server: Server, where: Place) -> tuple[str, .
             remarks.append(
                 f"The role {role!r} may not connect to the database: GRANT CONNECT ON DATABASE name TO role."
             )
-        if isinstance(engine, PostgresEngine) and not where.same_database and _connects(engine.server, role):
+        if not isinstance(engine, PostgresEngine) or not _connects(engine.server, role):
+            continue
+        but = where.schema if where.same_database else None
+        readable = int(engine.server.query("postgres/readable", role_name=role, but=but)["of_owner"][0])
+        if readable:
+            remarks.append(
+                f"The role {role!r} may read {readable} of the tables and views of the raw database:"
+                " REVOKE what is not for analysts."
+            )
+        if not where.same_database:
             remarks.append(
                 f"The role {role!r} may connect to the raw database, and see its catalog:"
                 " REVOKE CONNECT ON DATABASE name FROM PUBLIC."
@@ -223,11 +259,7 @@ def _check_written(
     rights = dict.fromkeys(where.analysts, "SELECT") | dict.fromkeys(where.counters, "EXECUTE")
     for grantee, privilege in _rights(server, namespace):
         if rights.get(grantee) != "SELECT" and (grantee not in rights or privilege == "SELECT"):
-            raise InputError(
-                "The default privileges of your role give others rights on the release.",
-                code="default_privileges",
-                hint="ALTER DEFAULT PRIVILEGES in the database of the release, and publish again.",
-            )
+            raise default_privileges("on the release")
     tables = {table.name: table for table in source_tables(server, schema=where.schema)}
     if file_digest(write(server, tables, kind, file.release_id, directory)) != file.sha256:
         raise InternalError("The rows in PostgreSQL differ from the sealed ones.")

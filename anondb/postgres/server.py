@@ -36,6 +36,7 @@ _SETTINGS = {  # of the session: no object of the database hides a function, and
     "default_tablespace": "",
     "temp_tablespaces": "",
     "default_table_access_method": "heap",
+    "lock_timeout": "60s",  # a reader may hold a lock on a release that is to be replaced
 }
 _BY_CLASS: Mapping[str, tuple[type[AnondbError], str, str]] = {  # by the beginning of a SQLSTATE
     "08": (EngineError, "connection", "The connection to PostgreSQL was lost"),
@@ -43,11 +44,14 @@ _BY_CLASS: Mapping[str, tuple[type[AnondbError], str, str]] = {  # by the beginn
     "22021": (InputError, "bad_text", "A text holds the character U+0000, which PostgreSQL does not store"),
     "2200": (EngineError, "refused", "PostgreSQL refused a value"),
     "23505": (EngineError, "conflict", "Another process wrote the same at the same time"),
+    "25006": (InputError, "read_only", "The connection is open read-only"),
     "25P03": (EngineError, "connection", "PostgreSQL ended an idle transaction"),
     "28": (InputError, "login", "PostgreSQL refused the login"),
     "2BP01": (InputError, "not_a_release", "Other objects depend on a release that would be dropped"),
     "3D000": (InputError, "no_such_database", "There is no such database"),
     "40": (EngineError, "conflict", "Another process changed the same at the same time"),
+    "3F000": (InputError, "no_such_table", "A schema does not exist"),
+    "42P01": (InputError, "no_such_table", "A table does not exist"),
     "42501": (InputError, "no_privilege", "The role lacks a privilege"),
     "42P06": (EngineError, "conflict", "Another process wrote the same at the same time"),
     "42P07": (EngineError, "conflict", "Another process wrote the same at the same time"),
@@ -61,8 +65,10 @@ _BY_CLASS: Mapping[str, tuple[type[AnondbError], str, str]] = {  # by the beginn
 _HINTS = {
     "conflict": "Nothing was kept: run it again.",
     "login": "Check the role, and its password in PGPASSFILE or the URL.",
+    "locked": "A reader's open transaction may hold it: look it up in pg_stat_activity.",
     "no_such_database": "An administrator makes it: CREATE DATABASE name OWNER role.",
     "no_privilege": "docs/postgres.md lists what each role needs.",
+    "read_only": "Open it for writing, on a server that is no standby.",
     "not_a_release": "Drop or move them first.",
 }
 
@@ -77,6 +83,7 @@ class Server:
     Attributes:
         version: the version of the server, as a number.
         path: the schemas of the role's search path, in which names without a schema are looked up.
+        inside: whether a transaction is open.
 
     Raises:
         InputError: ``no_driver``, ``login``, ``no_such_database``, ``old_server`` or ``bad_encoding``.
@@ -86,6 +93,7 @@ class Server:
     def __init__(self, place: Place, on_statement: Callable[[str], None] | None = None) -> None:
         self.place = place
         self._on_statement = on_statement
+        self.inside = False
         failures, connect = _driver()
         self._failures = failures
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="anondb-postgres")
@@ -207,15 +215,29 @@ class Server:
     def begin(self, *, read_only: bool = False) -> None:
         """Begin a transaction: one snapshot of the whole database."""
         self.run("BEGIN ISOLATION LEVEL REPEATABLE READ" + " READ ONLY" * read_only, "begin")
+        self.inside = True
 
     def commit(self) -> None:
         """Commit the transaction."""
+        self.inside = False
         self.run("COMMIT", "commit")
 
     def rollback(self) -> None:
         """Undo the transaction; nothing happens if the connection is lost, which undoes it too."""
+        self.inside = False
         with contextlib.suppress(AnondbError):
             self.run("ROLLBACK", "rollback")
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A transaction for the block, which is committed at its end and rolled back after an error."""
+        self.begin()
+        try:
+            yield
+        except BaseException:
+            self.rollback()
+            raise
+        self.commit()
 
     @contextlib.contextmanager
     def undone(self) -> Iterator[None]:
@@ -286,4 +308,6 @@ def _typed(error: Any, what: str, connecting: bool = False) -> AnondbError:
             code="connection",
             hint="Check the host, the port, the role and its password.",
         )
+    if not state and type(error).__name__ == "OperationalError":  # the server did not answer
+        return EngineError(f"The connection to PostgreSQL was lost ({what}).", code="connection")
     return EngineError(f"PostgreSQL refused a statement ({what}, SQLSTATE {state or 'unknown'}).", code="refused")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import sqlglot
 from sqlglot import exp
 
 from anondb.errors import InputError, quote_list
@@ -74,6 +75,43 @@ def source_tables(server: Server, *, wanted: str | None = None, schema: str | No
     return [SourceTable(*names, tuple(columns)) for names, columns in tables.items()]
 
 
+def find_table(server: Server, reference: str) -> SourceTable:
+    """The table or view ``name`` or ``schema.name``; as in DuckDB, the search ignores case.
+
+    A name without a schema is looked up in the search path of the role.
+
+    Raises:
+        InputError: ``no_such_table``; ``ambiguous_table``.
+    """
+    try:
+        node = exp.to_table(reference, dialect="duckdb")
+    except (sqlglot.errors.SqlglotError, ValueError):
+        node = exp.Table()
+    alike = [] if node.catalog or not node.name else source_tables(server, wanted=node.name.lower())
+    places = [node.db] if node.db else list(server.path)
+    for schema in places:
+        there = [t for t in alike if t.schema.lower() == schema.lower()]
+        exact = [t for t in there if (t.schema, t.name) == (schema, node.name)] or there
+        if len(exact) > 1:
+            raise InputError(
+                "Names of schemas or tables differ by case only.", code="ambiguous_table", hint="Write the exact name."
+            )
+        if exact:
+            return exact[0]
+    raise InputError(
+        "There is no such table or view in the database.", code="no_such_table", hint="Name it as SCHEMA.TABLE."
+    )
+
+
+def collation_error(subject: str, kind: str = "text") -> InputError:
+    """The error for texts of which PostgreSQL treats different ones as equal."""
+    return InputError(
+        f"{subject} a collation or type that treats different texts as equal.",
+        code="collation",
+        hint=f'Cast the column to {kind} COLLATE "C" in a view, and use that.',
+    )
+
+
 @dataclass(frozen=True)
 class Reading:
     """How a table is read: the query in PostgreSQL, and the types in DuckDB of its columns."""
@@ -119,12 +157,7 @@ def _as_read(column: Column, scale: Any) -> tuple[exp.Expr, str]:
     value, kind = named(column.name), column.type_name
     if column.element is not None:
         if column.collated:
-            raise InputError(
-                f"The texts in the lists of the column {column.name!r} have a collation or type that treats different"
-                " texts as equal.",
-                code="collation",
-                hint="Cast the column to text[] in a view, and use that.",
-            )
+            raise collation_error(f"The texts in the lists of the column {column.name!r} have", "text[]")
         if column.element in _ELEMENTS:
             return value, f"{_ELEMENTS[column.element]}[]"
         return exp.cast(value, "TEXT[]", dialect="postgres"), "VARCHAR[]"

@@ -48,5 +48,14 @@ ANATOMY = ModelSpec(
   = ignore, the frequency of the empty value has no limit: the absence of items of a column is then not protected.
 * **Needs the original data**: the values are those of the original, and each transaction's values are in one bucket.
 """,
+    covered=(
+        "An attacker who knows in which bucket a person is links the person to a value of a column with a probability of at "
+        "most one in {l}. A value is the set of items that a transaction has in the column."
+    ),
+    uncovered=(
+        "Items are published unchanged: an attacker who knows one rare item may find its bucket and the other "
+        "items of its column. Correlation across columns, values that are frequent everywhere, and presence "
+        "in the data are not covered."
+    ),
     no_item_supports="it publishes the original items already",
 )

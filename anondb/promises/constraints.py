@@ -58,6 +58,14 @@ CONSTRAINTS = ModelSpec(
 * **Needs the constraints**: the constraints that the owner wrote. `verify_constraints.sql` contains them only if the owner
   published them.
 """,
+    covered=(
+        "An attacker who knows a combination of items that the owner named finds none or at least {k} "
+        "transactions that hold it."
+    ),
+    uncovered=(
+        "Combinations that the owner did not name; knowledge of items that a person does not have, of "
+        "quantities or order; and facts that all candidates share."
+    ),
     needs=("privacy_constraints",),
     known_items=any_number,
 )

@@ -42,6 +42,14 @@ HKP = ModelSpec(
 * **Needs the list of private items**, which is in `verify_hkp.sql`: an attacker who knows up to p public items of a person
   finds at least k matching transactions, and no private item is in more than the share h of them.
 """,
+    covered=(
+        "An attacker who knows {known} of a person, all of them public, finds none or at least {k} transactions that hold "
+        "them, and guesses no private item of the person with a confidence above {h}."
+    ),
+    uncovered=(
+        "Attackers who already know a private item, or items that a person does not have; and attackers with "
+        "other prior beliefs."
+    ),
     needs=("sensitive",),
     no_item_supports="together with the algorithm's own reasons the counts break the bound h",
 )

@@ -48,5 +48,13 @@ K = ModelSpec(
   transactions, including empty ones and the copies of items, and returns the classes that are too small.
 * **Needs the taxonomy**: a released item stands for the right items (`released_items` lists them).
 """,
+    covered=(
+        "Every published transaction is one of at least {k} equal ones, so any number of known items leaves none or at"
+        " least {k} candidates."
+    ),
+    uncovered=(
+        "Facts that all candidates share. Levels of the taxonomy are mixed, so the support of an original "
+        "item is ambiguous, and a coarse label beside finer ones suggests that it does not stand for those."
+    ),
     known_items=any_number,
 )

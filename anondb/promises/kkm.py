@@ -60,6 +60,14 @@ KKM = ModelSpec(
 * **Needs the taxonomy and the hierarchies**: released items and values stand for the right ones (`released_items` and
   `released_values` list them).
 """,
+    covered=(
+        "An attacker who knows all published values of a person and {known}, none of them sensitive, finds "
+        "none or at least {k} records that fit."
+    ),
+    uncovered=(
+        "Sensitive items that an attacker already knows; attributes that are known but were not named as "
+        "quasi-identifiers; items that a person does not have; and facts that all candidates share."
+    ),
     takes=("sensitive",),
     relational=True,
     no_item_supports="its classes are small: private items would follow from quasi-identifiers alone",

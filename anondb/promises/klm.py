@@ -40,6 +40,14 @@ KLM = ModelSpec(
 * **Needs the taxonomy and the hierarchies**: released items and values stand for the right ones (`released_items` and
   `released_values` list them).
 """,
+    covered=(
+        "An attacker who knows all published values of a person and {known}, none of them sensitive, finds "
+        "none or at least {k} records that fit; and at most one in {l} of these holds any one sensitive item."
+    ),
+    uncovered=(
+        "Sensitive items that an attacker already knows; attributes that are known but were not named as "
+        "quasi-identifiers; items that a person does not have; and attackers with other prior beliefs."
+    ),
     needs=("sensitive",),
     relational=True,
     no_item_supports="together with the algorithm's own reasons the counts break the bound 1/l",

@@ -46,6 +46,12 @@ KM = ModelSpec(
 * **Needs the taxonomy** (or the owner's groups of items): a released item stands for the right items. `released_items`
   lists them; compare the list with the node of the taxonomy.
 """,
+    covered=("An attacker who knows {known} of a person finds none or at least {k} transactions that hold them all."),
+    uncovered=(
+        "Knowledge of items that a person does not have, of quantities or order, or that a person is in the "
+        "data at all; and facts that all candidates share: if all have the same diagnosis, it is known. More "
+        "known items may single out a person."
+    ),
     implied_by=("k",),
     known_items=lambda model: None if math.isinf(model.m) else int(model.m),
 )

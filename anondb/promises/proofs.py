@@ -212,4 +212,5 @@ def item_supports(manifest: Manifest) -> exp.Query:
         "item_supports": Table("", SEALED_SCHEMA, "item_supports"),
     }
     values = {"k": int(manifest["k"]), "m": None if known is None else known(model)}
-    return load("verify/item_supports").bind(tables, values)
+    violations = load("warehouse/verify/item_supports").bind(tables, values)
+    return load("verify/item_supports").bind({"violations": violations}, {})

@@ -99,6 +99,8 @@ class ModelSpec:
         verify: the verifier ``(subject, model, witnesses)``; it re-derives the promise from the definition.
         proof: builds the query over a sealed file that returns the violations, from ``(manifest, shown)``.
         claims: the proof pack's list of what the proof shows, and from which inputs.
+        covered, uncovered: the attackers that the promise covers, and those that it does not, as sentences with the names
+            of parameters in braces; ``{known}`` is what an attacker may know (``covers``).
         needs: required options that belong to the promise; other models do not take them.
         takes: optional options that belong to the promise.
         implied_by: the names of stronger models, whose algorithms also keep this promise.
@@ -112,6 +114,8 @@ class ModelSpec:
     verify: Callable[[Subject, Any, int], Verification]
     proof: Callable[[Mapping[str, str], Shown], exp.Query]
     claims: str
+    covered: str = ""
+    uncovered: str = ""
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     implied_by: tuple[str, ...] = ()
@@ -124,6 +128,13 @@ class ModelSpec:
     def name(self) -> str:
         """The name of the model."""
         return self.model.name
+
+    def covers(self, parameters: Mapping[str, Any] | None = None) -> tuple[str, str]:
+        """``covered`` and ``uncovered`` with the values of the parameters, or with their letters."""
+        values = {name: name for name in self.parameters} if parameters is None else dict(parameters)
+        most = str(values.get("m", values.get("p")))
+        known = {"inf": "any number of items", "1": "one item"}.get(most, f"up to {most} items")
+        return self.covered.format(known=known, **values), self.uncovered.format(known=known, **values)
 
     def check_item_supports(self) -> None:
         """Check that releases under the model may have item supports.

@@ -15,7 +15,8 @@ from anondb.query.by_item import by_item
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
-from anondb.query.measures import counted, has_sums, histogram, measured, with_sizes_as_sums
+from anondb.query.histogram import histogram
+from anondb.query.measures import counted, has_sums, measured, with_sizes_as_sums
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.parsing import parse
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan

@@ -15,23 +15,22 @@ from anondb.engine import Columns, DuckDBEngine, Table, check_collation, load
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.classes import Block, Classes, Counts, Group, Holding, Passing
 from anondb.query.evaluate import Bag, Part, Passed, Question
+from anondb.query.held_items import HeldItems
 from anondb.query.inline_tables import inline_table
 from anondb.query.matching import passing
 from anondb.query.original import Original
 from anondb.query.predicates import ItemTest, Weights
-from anondb.query.relational import cell_columns, cells_of, with_cells
+from anondb.query.relational import cell_columns, cells_of, read_attributes, with_cells
 from anondb.query.summed import Summed, of_sums, shares_by_item, with_sums
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
-from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest, release_kind
+from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest
 
 if TYPE_CHECKING:
     from anondb.query.supported import SupportedAnswers
 
 MAX_BITS = 62
-_NEEDED = frozenset({
-    "release_id", "transactions", "semantics", "suppression", "table", "id_column", "item_column",
-})  # fmt: skip
+_NEEDED = {"release_id", "transactions", "semantics", "suppression", "table", "id_column", "item_column"}
 
 
 class Opened:
@@ -54,14 +53,16 @@ class Opened:
                 raise
         if not members or not self.manifest.keys() >= _NEEDED:
             raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
-        released, items = members["released_item"].tolist(), members["item"].tolist()
+        released, items = (members[name].tolist() for name in ("released_item", "item"))
         self.images: dict[str, list[str]] = {}
         for item, image in zip(items, released, strict=True):
             self.images.setdefault(item, []).append(image)
         self.local = is_local(engine, schema)
         self.suppressed = self.manifest["suppression"] != "none"
         self.differing = self.local and self.suppressed  # different items may be missing in different transactions
-        self.attributes = self._read_attributes() if layout_of(self.manifest.get("model", "")) == RECORDS else None
+        self.attributes = (
+            read_attributes(engine, schema) if layout_of(self.manifest.get("model", "")) == RECORDS else None
+        )
         self.sizes: Mapping[str, int] = Counter(released)
         self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
@@ -78,17 +79,6 @@ class Opened:
             bags[label][item] = Bag(copies, nested)
         return bags
 
-    def _read_attributes(self) -> tuple[Attribute, ...]:
-        """Read the relational attributes, and the values of their categories."""
-        kind = release_kind(self.engine, self.schema)
-        if kind is None or kind.attributes is None:
-            raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
-        rows = self.engine.query("query/released_values", {"released_values": self.schema.table("released_values")})
-        values: dict[str, set[tuple[str, str | None]]] = {}
-        for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):
-            values.setdefault(name, set()).add((released, value))
-        return tuple(Attribute(a.name, a.ends, a.has_null, frozenset(values.get(a.name, ()))) for a in kind.attributes)
-
     def is_current(self) -> bool:
         """Whether the tables still hold this release: release ids are random and never reused.
 
@@ -102,8 +92,6 @@ class Opened:
         for collation in rows["collation"].tolist():
             check_collation(collation)
         return bool(rows["release_id"].tolist() == [self.manifest["release_id"]])
-
-    # ---------------------------------------------------------------- items
 
     def passing(self, tests: Sequence[ItemTest | OnValue]) -> Passing:
         """The tests that each label passes."""
@@ -294,14 +282,17 @@ class Opened:
     @cached_property
     def supports(self) -> Mapping[str, int]:
         """The number of transactions of each released item."""
+        if self._numbered is not None:
+            return self._numbered.supports()
         rows = self.engine.query("query/supports", self._tables())
         return dict(zip(rows["released_item"].tolist(), rows["transactions"].tolist(), strict=True))
 
     @cached_property
     def _lengths(self) -> Mapping[int, int]:
         """The number of transactions with each number of released items, without empty transactions."""
-        rows = self.engine.query("query/lengths", self._tables())
-        return dict(zip(rows["released_items"].tolist(), rows["transactions"].tolist(), strict=True))
+        return dict(
+            zip(*(c.tolist() for c in self.engine.query("query/lengths", self._tables()).values()), strict=True)
+        )
 
     def share(self, released: str, item: str) -> float:
         """How likely an item is among the members that a released item stands for, by the estimates."""
@@ -385,6 +376,12 @@ class Opened:
         table = Table("temp", "main", f"_anondb_{name}.{place}")
         return table if self.engine.exists(table) else self.engine.create(table, load(name).bind(tables, {}))
 
+    @cached_property
+    def _numbered(self) -> HeldItems | None:
+        """The rows by the numbers of released items; None for bags, and where the distinct transactions are cached."""
+        of_bags = self.manifest["semantics"] != "set" or self._contents is not None
+        return None if of_bags else HeldItems.of(self.engine, self.schema)
+
     def _codes(self, classes: Classes) -> Mapping[str, int]:
         """What each listed released item adds to a signature."""
         weights = classes.weights()
@@ -393,7 +390,10 @@ class Opened:
     def _held(self, classes: Classes, listed: Table | None = None) -> exp.Query:
         """The query for the signature of each transaction with a relevant released item, or with one of a table
         (released_item, weight) that has the codes of the classes and further released items."""
-        codes = inline_table({"released_item": "VARCHAR", "weight": "BIGINT"}, list(self._codes(classes).items()))
+        listed_codes = self._codes(classes)
+        if not listed and self._numbered and (held := self._numbered.query(classes, listed_codes)):
+            return held
+        codes = inline_table({"released_item": "VARCHAR", "weight": "BIGINT"}, list(listed_codes.items()))
         tables: dict[str, Table | exp.Query] = {**self._tables(), "weights": listed or codes}
         if classes.default is not None:
             return load("query/held_by_default").bind(tables, {"weight": classes.weights()[classes.default]})

@@ -16,10 +16,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from math import fsum, inf, isinf, prod, sqrt
+from math import fsum, inf, isinf, prod
 
 import numpy as np
-import numpy.typing as npt
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Size, Sums
@@ -32,16 +31,14 @@ from anondb.query.predicates import (
     Constant,
     OnSum,
     Weights,
-    at_least,
-    conjuncts,
     finite,
     leaves,
     replaced,
 )
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, values_part
-from anondb.query.summed import LOGISTIC, Summed
-from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
+from anondb.query.summed import Summed
+from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
 
 MARGIN = 1e-6  # shares that add up to hardly more than 1 leave one member at a time
@@ -243,7 +240,7 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
     Raises:
         InputError: ``unsupported_query`` or ``query_too_complex``.
     """
-    groups = _groups(release, plan)
+    groups = groups_of(release, plan)
     lower, estimate, upper = aggregated(plan.aggregate, groups)
     if isinstance(plan.measure, Attribute) and not any(g.outcome.least and g.persons for g in groups):
         return None, estimate, None  # all may be NULL
@@ -255,45 +252,13 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
     return ends[0], None if estimate is None else estimate / scale, ends[1]
 
 
-def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
-    """The number of persons of a plan who have each number of items that pass the test of its measure.
-
-    Raises:
-        InputError: ``unsupported_query`` if a number has no bound, or ``query_too_complex``.
-    """
-    assert isinstance(plan.measure, Weights)
-    held = at_least(1, plan.measure.test) in conjuncts(plan.condition)
-    groups = [(g, g.size) for g in _groups(release, plan) if g.size is not None and g.outcome.greatest]
-    most = max((size.greatest for _, size in groups), default=0.0)
-    if isinf(most):
-        raise unsupported("GROUP BY a number of items that may be suppressed", "Ask for ranges with HAVING.")
-    lower, estimate, upper = (np.zeros(int(most) + 1) for _ in range(3))
-    for g, size in groups:
-        numbers = slice(max(int(size.least), int(held)), int(size.greatest) + 1)
-        if numbers.start >= numbers.stop:
-            continue
-        if numbers.stop - numbers.start == 1:
-            lower[numbers] += g.outcome.least * g.persons
-        estimate[numbers] += g.outcome.expected * g.persons * _likely(size, numbers)
-        upper[numbers] += g.outcome.greatest * g.persons
-    ends = zip(lower.tolist(), estimate.tolist(), upper.tolist(), strict=True)
-    return {number: clip(int(low), middle, int(high)) for number, (low, middle, high) in enumerate(ends) if high}
-
-
-def _likely(size: Size, numbers: slice) -> npt.NDArray[np.float64]:
-    """How likely each number of items is, by a normal distribution."""
-    distances = (np.arange(numbers.start + 0.5, numbers.stop - 1) - size.mean) / sqrt(size.variance + 1e-9)
-    below = 1 / (1 + np.exp(-LOGISTIC * np.clip(distances, -30.0, 30.0)))
-    return np.diff(below, prepend=0.0, append=1.0)
-
-
 def counted(release: Opened, plan: Plan) -> Bounds:
     """The number of persons of a plan whose condition compares sums with numbers.
 
     Raises:
         InputError: ``unsupported_query`` or ``query_too_complex``.
     """
-    return total([(g.outcome, g.persons) for g in _groups(release, plan)])
+    return total([(g.outcome, g.persons) for g in groups_of(release, plan)])
 
 
 def has_sums(condition: Condition) -> bool:
@@ -318,7 +283,7 @@ def with_sizes_as_sums(plan: Plan) -> Plan | None:
     return replace(plan, condition=condition, other=None) if has_sums(condition) else None
 
 
-def _groups(release: Opened, plan: Plan) -> list[Group]:
+def groups_of(release: Opened, plan: Plan) -> list[Group]:
     """The persons of a plan, grouped by what the release shows."""
     if plan.condition == NEVER:
         return []

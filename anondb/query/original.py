@@ -50,6 +50,11 @@ class Original:
 
     # ---------------------------------------------------------------- queries
 
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What ``accepted`` depends on: releases with equal shapes accept the same queries."""
+        return self.kinds, tuple((name, tuple(columns.items())) for name, columns in self.tables())
+
     def accepted(self, sql: str, beside: Shape = ()) -> Mapping[str, list[tuple[str, str]]]:
         """The forms of the table for which DuckDB accepts a query: with items as texts, or as whole numbers if possible.
 

@@ -25,9 +25,11 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import Engine, Table
+from anondb.errors import InputError
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question, Vector, part_of
 from anondb.query.refusals import unsupported
 from anondb.query.values import DAY, Attribute, OnValue, Value
+from anondb.release.objects import SchemaName, release_kind
 
 MAX_GROUPS = 1_000
 Cell = tuple[str | int | bool | None, ...]
@@ -208,3 +210,19 @@ class RecordAnswers:
             of_values = [parts[a.name, c] for a, c in zip(self._attributes, cells, strict=True)]
             alike[(*sorted(of_values, key=lambda p: not p.fixed), *others)] += records
         return [(self._evaluator.outcome(made), records) for made, records in alike.items()]
+
+
+def read_attributes(engine: Engine, schema: SchemaName) -> tuple[Attribute, ...]:
+    """Read the relational attributes of a release, and the values of their categories.
+
+    Raises:
+        InputError: ``not_a_release``.
+    """
+    kind = release_kind(engine, schema)
+    if kind is None or kind.attributes is None:
+        raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
+    rows = engine.query("query/released_values", {"released_values": schema.table("released_values")})
+    values: dict[str, set[tuple[str, str | None]]] = {}
+    for name, released, value in zip(*(c.tolist() for c in rows.values()), strict=True):
+        values.setdefault(name, set()).add((released, value))
+    return tuple(Attribute(a.name, a.ends, a.has_null, frozenset(values.get(a.name, ()))) for a in kind.attributes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -135,13 +135,14 @@ def of_sums(group: Group, states: Sequence[float], numbers: Sequence[float], sum
     """
     if not sums:
         return group
+    size = total = None
     if sums[0].listed:
-        group, states = replace(group, size=Size(*states[: len(Size._fields)])), states[len(Size._fields) :]
+        size, states = Size(*states[: len(Size._fields)]), states[len(Size._fields) :]
     elif sums[0].least is None:
-        group = replace(group, sums=Sums(*map(float, numbers[: len(Sums._fields)])))
-        numbers = numbers[len(Sums._fields) :]
+        total, numbers = Sums(*map(float, numbers[: len(Sums._fields)])), numbers[len(Sums._fields) :]
     shares = (float(number) / group.records for number in numbers)
-    return replace(group, states=tuple(zip(map(int, states), shares, strict=True)))
+    compared = tuple(zip(map(int, states), shares, strict=True))
+    return Group(group.counts, group.cells, group.complete, group.records, total, size, compared)
 
 
 def _double(number: float) -> exp.Expr:

@@ -25,6 +25,7 @@ from anondb.release.objects import (
     Kind,
     SchemaName,
     manifest_keys,
+    partition_of,
     read_manifest,
     sensitive_text,
 )
@@ -176,10 +177,10 @@ def _shown_categories(schema: SchemaName, kind: Kind) -> exp.Query:
 def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
     """Find keys that the model's manifest must not have or lacks, and values not in their key's form (names are free)."""
     findings = []
-    strange = (manifest.keys() - {"item_supports"}) ^ manifest_keys(manifest.get("model", ""))
+    strange = (manifest.keys() - {"item_supports", "partition"}) ^ manifest_keys(manifest.get("model", ""))
     if strange:
         findings.append(Finding("rows", f"{len(strange)} keys of the manifest too many or too few"))
-    texts = {key: value for key, value in manifest.items() if key not in (*_NAMES, "sensitive")}
+    texts = {key: value for key, value in manifest.items() if key not in (*_NAMES, "sensitive", "partition")}
     odd = sum(not _WORDS.get(key, _PARAMETER).fullmatch(value) for key, value in texts.items())
     if "sensitive" in manifest:
         with contextlib.suppress(ValueError):
@@ -187,6 +188,7 @@ def _manifest_findings(manifest: Mapping[str, str]) -> list[Finding]:
             texts_only = isinstance(listed, list) and all(isinstance(item, str) for item in listed)
             odd -= texts_only and manifest["sensitive"] == sensitive_text(listed)
         odd += 1
+    odd += "partition" in manifest and partition_of(manifest) is None
     if odd:
         findings.append(Finding("rows", f"{odd} values of the manifest are not of their key's form"))
     return findings

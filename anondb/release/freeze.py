@@ -108,7 +108,17 @@ def manifest_of(
         "id_column": dataset.id_column,
         "item_column": dataset.item_column,
         "version": __version__,
+        **({} if dataset.partition is None else {"partition": dataset.partition.text}),
     }
+
+
+def name_taken(existing: SchemaName) -> InputError:
+    """The error for the name of a release that is in use."""
+    return InputError(
+        f"A schema {existing.name!r} exists already (upper and lower case are the same).",
+        code="release_exists",
+        hint="Choose another name, or replace it with --replace.",
+    )
 
 
 def _make_room(engine: Engine, schema: SchemaName, replace: bool) -> None:
@@ -122,11 +132,7 @@ def _make_room(engine: Engine, schema: SchemaName, replace: bool) -> None:
     existing = find_schema(engine, schema)
     if existing is not None:
         if not replace:
-            raise InputError(
-                f"A schema {existing.name!r} exists already (upper and lower case are the same).",
-                code="release_exists",
-                hint="Choose another name, or replace the release.",
-            )
+            raise name_taken(existing)
         drop_schema(engine, existing)
     engine.run(exp.Create(this=schema.expression(), kind="SCHEMA"), "creating the schema of the release")
 
@@ -306,8 +312,8 @@ def _write_global(
         "release_image",
         {"item": ("INTEGER", np.arange(dataset.n_items)), "released": ("INTEGER", recoding.image)},
     )
-    lost = engine.query("release/suppressed", {"transactions": dataset.transactions, "image": image})
-    items, occurrences = int(lost["items"][0]), int(lost["occurrences"][0])
+    gone = recoding.image < 0
+    items, occurrences = int(gone.sum()), int(dataset.supports[gone].sum())
     occurring = set(recoding.image[recoding.image >= 0].tolist())
     labels = _write_labels(engine, recoding.labels, occurring, schema)
     tables = {"transactions": dataset.transactions, "image": image, "numbered": numbered, "released": labels}

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from anondb.engine import Engine, NamedRows, Table
+from anondb.engine import Engine, NamedRows, Runner, Table
 from anondb.release.objects import SUPPORTS, SchemaName
 
 if TYPE_CHECKING:
     from anondb.data.transactions import Dataset
 
 MARGIN = 1e-6  # shares of a released item's members that add up to less than 1 + MARGIN leave nothing to share
+MOST_MEMBERS = 50_000_000  # of all released items
 _STEPS = 60  # of the bisection: more than a float has bits
 
 
@@ -46,19 +47,40 @@ def write_item_supports(
     """
     rows = {name: schema.table(name) for name in ("transaction_items", "labels", "released_items")}
     tables: dict[str, Table | NamedRows] = {
-        "transactions": dataset.transactions,
-        "items": dataset.items,
         "released_items": rows["released_items"],
-        "supports": NamedRows("release/label_counts", {n: rows[n] for n in ("transaction_items", "labels")}, {}),
+        "supports": NamedRows(
+            "warehouse/release/label_counts", {n: rows[n] for n in ("transaction_items", "labels")}, {}
+        ),
     }
     if local:
-        members = NamedRows("release/holders", {**tables, **rows, "numbered": numbered}, {})
+        data = {"transactions": dataset.transactions, "items": dataset.items, "numbered": numbered}
+        members = NamedRows("release/holders", {**tables, **rows, **data}, {})
     else:
-        members = NamedRows("release/item_holders", tables, {})
-    bounds = engine.query("release/item_supports", {"members": members}, k=rule.k, m=rule.m)
-    columns: dict[str, Any] = {name: bounds[name] for name in SUPPORTS if name != "weight"}
-    columns["weight"] = weights(bounds["released_item"], bounds["at_least"] + bounds["at_most"], bounds["support"])
-    engine.put(schema.table("item_supports"), {name: (kind, columns[name]) for name, kind in SUPPORTS.items()})
+        held = engine.put("held", held_by(dataset))
+        members = NamedRows("warehouse/release/item_holders", {**tables, "held": held}, {})
+    engine.put(schema.table("item_supports"), item_supports(engine, members, rule))
+    if not local:
+        engine.drop(held)
+
+
+def held_by(dataset: Dataset) -> dict[str, tuple[str, Any]]:
+    """The columns ``(label, n)``: how many transactions of the data hold each item."""
+    return {"label": ("VARCHAR", dataset.labels), "n": ("BIGINT", dataset.supports)}
+
+
+def item_supports(runner: Runner, members: Table | NamedRows, rule: SupportRule) -> dict[str, tuple[str, Any]]:
+    """The columns of the table ``item_supports`` of a release, with their types.
+
+    Args:
+        runner: where the members lie.
+        members: ``(released_item, item, support, n)``: of the transactions that show a released item, n hold a
+            member.
+        rule: the parameters of the promise.
+    """
+    tables = {"members": members}
+    bounds = runner.fetch("warehouse/release/item_supports", tables, most=MOST_MEMBERS, k=rule.k, m=rule.m)
+    weight = weights(bounds["released_item"], bounds["at_least"] + bounds["at_most"], bounds["support"])
+    return {name: (kind, weight if name == "weight" else bounds[name]) for name, kind in SUPPORTS.items()}
 
 
 def weights(

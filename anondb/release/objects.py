@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -268,6 +269,18 @@ def table_counts(engine: Engine, schema: SchemaName, kind: Kind = GLOBAL) -> dic
 def sensitive_text(items: Iterable[str]) -> str:
     """The sensitive items in the form of the manifest: a sorted JSON list, each item once."""
     return json.dumps(sorted(set(items)), ensure_ascii=False)
+
+
+def partition_of(manifest: Mapping[str, str]) -> tuple[str, str] | None:
+    """The column and the value whose persons a release holds, from its manifest; None if it says nothing, or not in the form
+    that anondb writes."""
+    text = manifest.get("partition", "")
+    with contextlib.suppress(ValueError, RecursionError):
+        said = json.loads(text)
+        pairs = list(said.items()) if isinstance(said, dict) else []
+        if len(pairs) == 1 and isinstance(pairs[0][1], str) and json.dumps(said, ensure_ascii=False) == text:
+            return pairs[0]
+    return None
 
 
 def read_manifest(engine: Engine, schema: SchemaName) -> dict[str, str]:

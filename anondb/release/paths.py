@@ -17,6 +17,7 @@ from anondb.engine.elsewhere import is_url
 from anondb.errors import EngineError, InputError
 
 _BUILD_PREFIX = ".anondb-build-"
+PRIVATE = 0o600  # the permissions of a sealed file, unless the owner says others
 DATA_SUFFIXES = (".csv", ".dat", ".parquet", ".tree", ".txt", ".sql", ".json")
 
 
@@ -52,6 +53,12 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) ->
     target = valid_path(path)
     exists, directory = os.path.lexists(target), target.parent.is_dir()
     shown = repr(target.name)
+    if target.suffix.lower() in DATA_SUFFIXES:
+        raise InputError(
+            f"A release is sealed into a DuckDB file, and {shown} is the name of another kind of file.",
+            code="bad_path",
+            hint=f"Name it such as {target.with_suffix('.duckdb').name!r}.",
+        )
     if not directory:
         raise InputError(f"The directory for {shown} does not exist.", code="no_such_directory", hint="Make it first.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
@@ -67,13 +74,9 @@ def check_target(engine: Engine, path: str | os.PathLike[str], replace: bool) ->
                     )
         if not replace:
             raise InputError(
-                f"The file {shown} exists already.", code="target_exists", hint="Choose another name, or replace it."
-            )
-        if target.suffix.lower() in DATA_SUFFIXES:
-            raise InputError(
-                f"{shown} is a data file, which a release never replaces.",
-                code="target_in_use",
-                hint="Choose another name.",
+                f"The file {shown} exists already.",
+                code="target_exists",
+                hint="Choose another name, or replace it with --replace.",
             )
     if os.path.lexists(wal_of(target)):
         raise InputError(

@@ -23,7 +23,7 @@ from anondb.release.digest import content_digest, file_digest
 from anondb.release.findings import file_findings, storage_findings
 from anondb.release.numbering import DRAWS, NUMBERS, number_transactions
 from anondb.release.objects import ROW_ORDER, SEALED_SCHEMA, Kind, SchemaName, read_manifest, release_kind, table_counts
-from anondb.release.paths import build_directory, check_target, described, sweep_builds, sync
+from anondb.release.paths import PRIVATE, build_directory, check_target, described, sweep_builds, sync
 from anondb.release.row_sums import RowSums, row_sums, rows_of
 
 BUILD_NAME = "release.duckdb"
@@ -71,6 +71,7 @@ def publish(
     replace: bool = False,
     check: Check | None = None,
     verified: RowSums | None = None,
+    mode: int = PRIVATE,
 ) -> PublishedFile:
     """Write a frozen release into a new database file, under fresh transaction ids.
 
@@ -89,6 +90,7 @@ def publish(
             sealed rows; any exception stops the publication.
         verified: the sums of the rows that the verifier accepted. If the release still has these rows, the finished file is
             compared with them, which takes the place of ``check``.
+        mode: the permissions of the file.
 
     Raises:
         InputError: the file exists, is a database in use here, or its directory is missing or not writable.
@@ -109,15 +111,15 @@ def publish(
         with lending_memory(engine) as limit:
             writer.write(BUILD_NAME, build_statements(kind, manifest["release_id"]), memory_limit=limit)
             digest = _check_sealed(built, kind, manifest, counts, expected or check, limit)
-        size, sha256 = _move(built, target)
+        size, sha256 = _move(built, target, mode)
     transactions = int(manifest["transactions"])
     return PublishedFile(target, manifest["release_id"], transactions, counts[kind.rows], size, sha256, digest)
 
 
-def _move(built: Path, target: Path) -> tuple[int, str]:
+def _move(built: Path, target: Path, mode: int) -> tuple[int, str]:
     """Move the finished file to its name in one step; returns its size and SHA-256."""
     try:
-        os.chmod(built, 0o600)
+        os.chmod(built, mode)
         sync(built)
         size, sha256 = built.stat().st_size, file_digest(built)
         os.replace(built, target)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -31,8 +31,8 @@ Env = Mapping[str, Cte]
 class People(Protocol):
     """The tables of persons: the original's tables as the release answers for them."""
 
-    def is_table(self, node: exp.Table) -> bool:
-        """Whether a table has rows of persons."""
+    def is_source(self, node: exp.Expr, env: Env) -> bool:
+        """Whether a table or subquery in a FROM clause has the rows of single persons."""
         ...
 
     def of_persons(self, node: exp.Expr, env: Env) -> bool:
@@ -57,6 +57,19 @@ class Facts:
     rows: Known
     keys: Mapping[exp.Expr, int]
     counts: Mapping[exp.Expr, exp.Expr]
+
+
+def with_ctes(node: exp.Expr, env: Env, of_persons: Callable[[exp.Expr, Env], bool]) -> Env:
+    """The common table expressions that a query sees: its own, and those around it."""
+    clause = node.args.get("with_")
+    if clause is None:
+        return env
+    only(clause, "expressions")
+    known = dict(env)
+    for cte in clause.expressions:
+        only(cte, "this", "alias", "materialized")
+        known[lowered(cte.alias)] = Cte(cte, dict(known), of_persons(cte.this, known))
+    return known
 
 
 class Tables(Protocol):
@@ -88,11 +101,13 @@ class Compiler:
         people: the tables of persons.
         tables: the other tables.
         notes: remarks on the interpretation of the query, each once.
+        listing: whether LIMIT keeps all rows that it may choose, flagged, in place of the first by the estimates.
     """
 
     people: People
     tables: Tables
     notes: dict[str, None] = field(default_factory=dict)
+    listing: bool = False
 
     # ---------------------------------------------------------------- queries
 
@@ -107,7 +122,7 @@ class Compiler:
             return self.query(node.this, env)
         from anondb.session.selects import SelectRows
 
-        env = self.ctes(node, env)
+        env = with_ctes(node, env, self.people.of_persons)
         if isinstance(node, exp.SetOperation):
             return self._set_operation(node, env)
         if not isinstance(node, exp.Select):
@@ -116,18 +131,13 @@ class Compiler:
             raise unsupported("the rows of single persons", ROWS_HINT)
         return SelectRows(self, node, env).rows()
 
-    def ctes(self, node: exp.Expr, env: Env) -> Env:
-        """The common table expressions that a query sees."""
-        clause = node.args.get("with_")
-        if clause is None:
-            return env
-        only(clause, "expressions")
-        known = dict(env)
-        for cte in clause.expressions:
-            only(cte, "this", "alias", "materialized")
-            seen = self.ctes(cte.this, known)
-            known[lowered(cte.alias)] = Cte(cte, dict(known), self.people.of_persons(cte.this, seen))
-        return known
+    def listed(self, node: exp.Expr, env: Env) -> Known:
+        """The rows of a query whose values IN lists."""
+        before, self.listing = self.listing, True
+        try:
+            return self.query(node, env)
+        finally:
+            self.listing = before
 
     def _set_operation(self, node: exp.SetOperation, env: Env) -> Known:
         only(node, "this", "expression", "distinct", "with_", "order", "limit", "offset")

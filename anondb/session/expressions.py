@@ -23,7 +23,7 @@ FILLED = (
 
 NEVER_WRAPPED = (
     *(exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Cast, exp.Anonymous),
-    *(exp.Array, exp.Struct, exp.Map, exp.Slice, exp.PropertyEQ, exp.Kwarg),
+    *(exp.Array, exp.Struct, exp.Map, exp.Slice, exp.PropertyEQ, exp.Kwarg, exp.Any, exp.All),
 )
 """Operands that stand without parentheses; no tree says where the text had some."""
 
@@ -107,6 +107,7 @@ def _rebuilt(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
             ):
                 operand = next(rest).copy()
                 plain = not isinstance(operand, exp.Condition) or isinstance(operand, NEVER_WRAPPED)
+                plain = plain and not isinstance(node, exp.Any | exp.All)  # = ANY(list)
                 changed.append(operand if plain else exp.paren(operand, copy=False))
             else:
                 changed.append(child)

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from anondb.query.refusals import name_of, unsupported
 from anondb.query.relations import bare
+from anondb.release.objects import RECORDS
 from anondb.session.counts import CONDITIONS, branches
 
 if TYPE_CHECKING:
@@ -28,10 +29,12 @@ class Key:
     Attributes:
         what: ``id``, ``item``, ``attribute``, ``condition`` or ``number``.
         kind: the SQL type of its values.
+        attribute: the name of an attribute.
     """
 
     what: str
     kind: str
+    attribute: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
         if known is not None and known.what in ("attribute", "item"):
             if known.what == "item" and counts.suppressed:
                 raise unsupported(f"GROUP BY an expression of items that may be suppressed ({name_of(key)})")
-            return _of_listed(key, column, known.kind, base, counts)
+            return _of_listed(key, column, known, base, counts)
     if isinstance(key, exp.Column):
         _check_rows(base, counts)
         raise unsupported(f"GROUP BY the column {key.name!r}")
@@ -96,22 +99,38 @@ def _check_rows(base: exp.Select, counts: Counts) -> None:
 def one_listed(domains: Sequence[Domain], base: exp.Select, counts: Counts) -> list[Domain]:
     """The domains with the values of attributes, so that the release lists at most one column, or two of items."""
     listed = [d for d in domains if d.values is None]
-    of_attribute = {id(d) for d in listed if (key := counts.kind(base, d.key)) is not None and key.what == "attribute"}
-    kept = next((d for d in listed if id(d) not in of_attribute), listed[-1] if listed else None)
+    attributes = {id(d): key for d in listed if (key := counts.kind(base, d.key)) is not None and key.attribute}
+    kept = next((d for d in listed if id(d) not in attributes), listed[-1] if listed else None)
     return [
-        _of_listed(d.key, d.key, d.kind, base, counts) if d is not kept and id(d) in of_attribute else d
+        _of_listed(d.key, d.key, attributes[id(d)], base, counts) if d is not kept and id(d) in attributes else d
         for d in domains
     ]
 
 
-def _of_listed(key: exp.Expr, column: exp.Expr, kind: str, base: exp.Select, counts: Counts) -> Domain:
+def _of_listed(key: exp.Expr, column: exp.Expr, of: Key, base: exp.Select, counts: Counts) -> Domain:
     """The values of an expression of items or of one relational attribute, from the values that the release lists."""
-    listing = base.copy()
-    listing.set("expressions", [column.copy(), exp.Count(this=exp.Star(), big_int=True)])
-    listing.set("group", exp.Group(expressions=[column.copy()]))
+    groups, types = listed_values(key, column, of, base, counts)
+    values = [(value, among(column, members, of.kind)) for value, members in groups.items()]
+    kinds = types - {'"NULL"'}
+    return Domain(key, kinds.pop() if len(kinds) == 1 else "VARCHAR", list(values))
+
+
+def listed_values(
+    key: exp.Expr, column: exp.Expr, of: Key, base: exp.Select, counts: Counts
+) -> tuple[dict[Any, list[Any]], set[str]]:
+    """The values of an expression of a column, each with the values of the column, as the release lists these; the types.
+
+    Raises:
+        InputError: ``unsupported_query``.
+    """
+    listing, listed_column = base.copy(), column.copy()
+    if of.attribute:  # from their table alone: joins and conditions make the counts, which are not used here, costly
+        listing, listed_column = exp.select().from_(RECORDS), exp.column(exp.to_identifier(of.attribute, quoted=True))
+    listing.set("expressions", [listed_column, exp.Count(this=exp.Star(), big_int=True)])
+    listing.set("group", exp.Group(expressions=[listed_column.copy()]))
     listed = [row[0] for row in counts.answer(listing)]
     rows = exp.Values(
-        expressions=[exp.Tuple(expressions=[exp.convert(n), _literal(v, kind)]) for n, v in enumerate(listed)],
+        expressions=[exp.Tuple(expressions=[exp.convert(n), _literal(v, of.kind)]) for n, v in enumerate(listed)],
         alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier(c) for c in ("n", "value")]),
     )
 
@@ -119,7 +138,7 @@ def _of_listed(key: exp.Expr, column: exp.Expr, kind: str, base: exp.Select, cou
         return exp.column("value", "listed") if isinstance(part, exp.Column) else part
 
     if not listed:
-        return Domain(key, "VARCHAR", [])
+        return {}, set()
     value = key.copy().transform(of_listed)
     typed = exp.select(exp.column("n", "listed"), value, exp.Anonymous(this="typeof", expressions=[value.copy()]))
     groups: dict[Any, list[Any]] = {}
@@ -129,12 +148,10 @@ def _of_listed(key: exp.Expr, column: exp.Expr, kind: str, base: exp.Select, cou
             raise unsupported("GROUP BY a list or another nested value")
         groups.setdefault(of_row, []).append(listed[n])
         types.add(str(type_name))
-    kinds = types - {'"NULL"'}
-    values = [(value, _among(column, members, kind)) for value, members in groups.items()]
-    return Domain(key, kinds.pop() if len(kinds) == 1 else "VARCHAR", list(values))
+    return groups, types
 
 
-def _among(column: exp.Expr, members: Sequence[Any], kind: str) -> exp.Expr:
+def among(column: exp.Expr, members: Sequence[Any], kind: str) -> exp.Expr:
     """The condition that a column has one of some values."""
     conditions = [equal_to(column, None, kind)] if None in members else []
     if listed := [_literal(member, kind) for member in members if member is not None]:

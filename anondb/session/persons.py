@@ -10,8 +10,10 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, too_complex, unsupported
+from anondb.query.relations import bare
 from anondb.session.aggregates import aggregates
-from anondb.session.compiler import Compiler, Env, Facts
+from anondb.session.attribute_tests import with_listed_values
+from anondb.session.compiler import Compiler, Env, Facts, with_ctes
 from anondb.session.conversion import Converter
 from anondb.session.counts import composed
 from anondb.session.dimensions import Dimensions
@@ -22,6 +24,7 @@ from anondb.session.sources import grouped
 from anondb.session.spelling import gives_items
 
 MAX_GROUPS = 1_000
+ROWS = exp.Count(this=exp.Star())
 CHOSEN = "values that are certainly, and probably, among those of IN"
 
 
@@ -44,13 +47,15 @@ class Persons(RowsOfPersons):
             key = self.counts.kind(base, column)
             return "" if key is None else key.what
 
-        domains = one_listed([domain(converter.key(key), base, self.counts) for key in keys], base, self.counts)
+        domains = one_listed(
+            [domain(self._tested(converter.key(key), base), base, self.counts) for key in keys], base, self.counts
+        )
         replaced: dict[exp.Expr, exp.Expr] = {}
         basics: list[exp.Expr] = []
         for part in (*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order"))):
             for call in aggregates(part):
-                replaced[call] = composed(converter.expression(call), basics, kind_of)
-        rows = self._rows(base, domains, basics, _largest(node, replaced))
+                replaced[call] = composed(self._tested(converter.expression(call), base), basics, kind_of)
+        rows = self._rows(base, domains, basics, None if compiler.listing else _largest(node, replaced))
         tree = self.counts.put([d.kind for d in domains], rows, len(basics))
         spelled = [gives_items(d, base, self.counts) for d in domains]
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(spelled)]
@@ -68,7 +73,7 @@ class Persons(RowsOfPersons):
         for cte in env.values():
             if cte.of_persons:
                 made = cte.node.copy()
-                made.set("this", self._prepared(cte.node.this, compiler.ctes(cte.node.this, cte.env), compiler))
+                made.set("this", self._prepared(cte.node.this, cte.env, compiler))
                 seen.append(made)
         if seen:
             base.set("with_", exp.With(expressions=seen))
@@ -84,22 +89,33 @@ class Persons(RowsOfPersons):
             if part:
                 made.set(key, [p.copy() for p in part] if isinstance(part, list) else part.copy())
         for inner in _subqueries(made):
-            prepared = self._prepared(inner, compiler.ctes(inner, env), compiler)
+            prepared = self._prepared(inner, env, compiler)
             self._check_place(inner, prepared is inner)
             if prepared is not inner:
                 inner.replace(prepared)
             elif isinstance(inner.find_ancestor(exp.In, exp.Subquery, exp.From, exp.Join, exp.Exists), exp.Subquery):
                 self._listed_values(inner, env, compiler, outermost)
-        return Dimensions(compiler, self.counts, self._is_source).without(made, env, self._is_column)
+        base, converter = Dimensions(compiler, self.counts, self.is_source).without(made, env, self._is_column)
+        where = base.args.get("where")
+        if where is not None:
+            where.set("this", self._tested(where.this, base))
+        return base, converter
+
+    def _tested(self, node: exp.Expr, base: exp.Select) -> exp.Expr:
+        """An expression of a SELECT, with conditions on functions of attributes as conditions on their values."""
+        bare_from = base.copy()
+        bare_from.set("where", None)
+        return with_listed_values(node, bare_from, self.counts)
 
     def _prepared(self, node: exp.Expr, env: Env, compiler: Compiler) -> exp.Expr:
         """A query of persons without known tables; a subquery of known rows as the list of its values."""
+        env = with_ctes(node, env, self.of_persons)
         if isinstance(node, exp.SetOperation | exp.Subquery):
             whole = node.copy()
             for key in ("this", "expression"):
                 side = node.args.get(key)
                 if side is not None:
-                    whole.set(key, self._prepared(side, compiler.ctes(side, env), compiler))
+                    whole.set(key, self._prepared(side, env, compiler))
             return whole
         if not isinstance(node, exp.Select) or not self.of_persons(node, env):
             return node
@@ -139,7 +155,7 @@ class Persons(RowsOfPersons):
         place = subquery.parent if isinstance(subquery, exp.Subquery) else None
         if not isinstance(place, exp.In) or place.args.get("query") is not subquery or self.of_persons(node, env):
             return
-        known = compiler.query(node, env)
+        known = compiler.listed(node, env)
         chosen = known.flagged and not known.open and outermost and _is_conjunct(place, negated=True)
         if len(known.columns) != 1 or not (known.exact or (chosen and replace(known, flagged=False).exact)):
             raise unsupported("IN with a subquery of estimates" + (", or of suppressed rows" if known.open else ""))
@@ -195,7 +211,7 @@ class Persons(RowsOfPersons):
             if any(c == exp.false() for _, c in group):
                 continue
             values, conditions = [v for v, _ in group], [c for _, c in group if not isinstance(c, exp.Boolean)]
-            some = next((c for c in basics if isinstance(c, exp.Count)), exp.Count(this=exp.Star()))
+            some = next((c for c in basics if isinstance(c, exp.Count) and not self._values_of(base, c)), ROWS)
             if not listed:
                 counts = {count: self._one(base, count, conditions) for count in dict.fromkeys((*basics, some))}
                 rows[tuple(values)] = [counts[count] for count in (*basics, some)]
@@ -216,8 +232,35 @@ class Persons(RowsOfPersons):
 
     def _one(self, base: exp.Select, count: exp.Expr, conditions: Sequence[exp.Expr]) -> Bounds:
         """One count of one group."""
+        column = self._values_of(base, count)
+        if column is not None:
+            return self._number_of_values(base, column, count, conditions)
         ((lower, estimate, upper),) = self.counts.answer(_asking(base, count, conditions))
         return lower, estimate, upper
+
+    def _values_of(self, base: exp.Select, count: exp.Expr) -> exp.Column | None:
+        """The column of ``count(DISTINCT ...)`` of items or of an attribute; None for other aggregates."""
+        call = count.this if isinstance(count, exp.Filter) else count
+        distinct = call.this if isinstance(call, exp.Count) else None
+        if not isinstance(distinct, exp.Distinct) or len(distinct.expressions) != 1:
+            return None
+        column = bare(distinct.expressions[0])
+        if not isinstance(column, exp.Column):
+            return None
+        key = self.counts.kind(base, column)
+        return column if key is not None and key.what in ("item", "attribute") else None
+
+    def _number_of_values(
+        self, base: exp.Select, column: exp.Column, count: exp.Expr, conditions: Sequence[exp.Expr]
+    ) -> Bounds:
+        """The number of items or values that some person of a group has; suppressed items may be any number more."""
+        rows = exp.Filter(this=ROWS, expression=count.expression) if isinstance(count, exp.Filter) else ROWS
+        answers = self._listed(base, [column], rows, conditions)
+        listed = [bounds for (value,), bounds in answers.items() if value is not None]
+        lower = sum((low or 0) >= 1 for low, _, _ in listed)
+        upper = sum(high is None or high >= 1 for _, _, high in listed)
+        estimate = sum(min(middle or 0.0, 1.0) for _, middle, _ in listed)
+        return lower, max(estimate, lower), None if self.counts.suppressed else upper
 
     def _of_values(
         self,
@@ -228,7 +271,7 @@ class Persons(RowsOfPersons):
         known: Mapping[Row, Bounds],
     ) -> Mapping[Row, Bounds]:
         """One count or aggregate for each listed value; aggregates of numbers are asked one by one."""
-        if _is_count(count):
+        if _is_count(count) and not self._values_of(base, count):
             return self._listed(base, [d.key for d in of], count, conditions)
         if len(known) > MAX_GROUPS:
             raise too_complex(f"it has over {MAX_GROUPS} groups")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -14,7 +15,6 @@ from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
 from anondb.query import Answer, OpenRelease, Plan, rewrite
 from anondb.query.answer import answer_plan
-from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS
@@ -22,6 +22,7 @@ from anondb.query.predicates import Weights
 from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
 from anondb.query.rewriter import Reader, shown_forms
+from anondb.session.kept import Kept
 from anondb.session.keys import Key
 from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
 from anondb.session.names import not_accepted
@@ -31,7 +32,6 @@ from anondb.session.rows_of_persons import Bounds, Row
 from anondb.session.unknown import unknown_items
 from anondb.session.values import Value
 
-MAX_KEPT, MAX_ROWS_KEPT = 64, 5_000  # answers that a session keeps, and the rows of one
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
@@ -151,6 +151,7 @@ class Releases:
 
     def __init__(self, releases: Sequence[OpenRelease], desk: Desk) -> None:
         self._opened = [release.current(lambda opened: opened) for release in releases]
+        self._originals = list({release.original.shape: release.original for release in self._opened}.values())
         self._desk = desk
         self.manifest = self._opened[0].manifest
         self.attributes = self._opened[0].attributes
@@ -158,7 +159,7 @@ class Releases:
         self.notes: dict[str, None] = {}
         self.weights: dict[int, Weights] = {}
         self._groups: list[list[tuple[Any, frozenset[str], str]]] = []
-        self._answers: dict[tuple[Opened, Plan], Answer] = {}
+        self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
 
     @property
     def shapes(self) -> list[tuple[str, Mapping[str, str]]]:
@@ -188,7 +189,7 @@ class Releases:
         for table in tree.find_all(exp.Table):
             self.table(table)
         sql = tree.sql("duckdb")
-        bound = [release.original.accepted(sql, self._desk.shapes) for release in self._opened]
+        bound = [original.accepted(sql, self._desk.shapes) for original in self._originals]
         self.forms = frozenset(bound[0]).intersection(*bound)
         if not self.forms:
             raise not_accepted(tree, (*self.shapes, *self._desk.shapes))
@@ -235,7 +236,7 @@ class Releases:
                 if isinstance(term, kind):
                     return Key(what, of)
             if isinstance(term, AttributeTerm):
-                return Key("attribute", term.attribute.ends or "VARCHAR")
+                return Key("attribute", term.attribute.ends or "VARCHAR", term.attribute.name)
         return None
 
     def answer(self, tree: exp.Select) -> list[Row]:
@@ -276,30 +277,24 @@ class Releases:
             tree = tree.copy()
             tree.set("order", None)
             tree.set("limit", None)
+        plan: Plan | None = None
         for release in self._opened:
-            plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
-            answer = self._answered(release, plan)
+            if plan is None or release.attributes is not None:  # without attributes it is the same for all
+                plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
+            answer = self._answers.get((release, plan), partial(answer_plan, release, plan, unbounded=True))
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan)]))
             answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
         if len(answered) == 1:
             return list(answer.rows)
+        aggregate = "" if plan is None else plan.aggregate
         total: list[Row] = []
         for key in dict.fromkeys(key for _, _, rows in answered for key in rows):
             counts = []
             for release, of_items, rows in answered:
                 absent = (0, 0.0, release.size if of_items and release.suppressed else 0)
                 counts.append(rows.get(key, absent))
-            total.append((*key, *_together(plan.aggregate, counts)))
+            total.append((*key, *_together(aggregate, counts)))
         return total
-
-    def _answered(self, release: Opened, plan: Plan) -> Answer:
-        """The answer of a release, which never changes: the last answers are kept if they are short."""
-        answer = self._answers.pop((release, plan), None) or answer_plan(release, plan, unbounded=True)
-        if len(answer.rows) <= MAX_ROWS_KEPT:
-            self._answers[release, plan] = answer
-            if len(self._answers) > MAX_KEPT:
-                del self._answers[next(iter(self._answers))]
-        return answer
 
     def weigh(self, weights: Weights) -> int:
         """Keep a number for each item; returns the number of the mapping."""

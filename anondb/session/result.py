@@ -55,8 +55,12 @@ class Result:
         rows = [[v if _is_plain(v) else str(v) for v in row] for row in self.fetchall()]
         return {"columns": self.columns, "rows": rows, "notes": self.notes}
 
+    def copy(self) -> Result:
+        """The same result with lists of its own."""
+        return Result(self._relation, self.columns, self.notes)
+
     def __len__(self) -> int:
-        return len(self.fetchall())
+        return len(self._relation)
 
     def __repr__(self) -> str:
         cells = [self.columns, *([_shown(v) for v in row] for row in self.fetchall()[:SHOWN_ROWS])]

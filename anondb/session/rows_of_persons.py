@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.query.parsing import lowered
 from anondb.query.predicates import Weights
 from anondb.session.aggregates import aggregates
-from anondb.session.compiler import Env
+from anondb.session.compiler import Env, with_ctes
 from anondb.session.keys import Key
 from anondb.session.sources import grouped
 
@@ -78,17 +78,12 @@ class RowsOfPersons:
 
     counts: Counts
 
-    def is_table(self, node: exp.Table) -> bool:
-        """Whether a table has rows of persons."""
-        return self.counts.id_column(node) is not None
-
     def of_persons(self, node: exp.Expr, env: Env) -> bool:
         """Whether the rows of a query belong to single persons, so that they cannot be shown."""
-        if isinstance(node, exp.Subquery):
+        env = with_ctes(node, env, self.of_persons)
+        if isinstance(node, exp.Subquery | exp.SetOperation):
             return self.of_persons(node.this, env)
-        if isinstance(node, exp.SetOperation):
-            return self.of_persons(node.this, env)
-        if not isinstance(node, exp.Select) or not any(self._is_source(s, env) for s in _sources(node)):
+        if not isinstance(node, exp.Select) or not any(self.is_source(s, env) for s in _sources(node)):
             return False
         ids = self._ids(node, env)
         if node.args.get("group") is not None:
@@ -98,13 +93,14 @@ class RowsOfPersons:
         selected = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
         return node.args.get("distinct") is None or any(isinstance(e, exp.Star) or _named(e, ids) for e in selected)
 
-    def _is_source(self, node: exp.Expr, env: Env) -> bool:
+    def is_source(self, node: exp.Expr, env: Env) -> bool:
+        """Whether a table or subquery in a FROM clause has the rows of single persons."""
         if isinstance(node, exp.Subquery):
             return self.of_persons(node.this, env)
         if not isinstance(node, exp.Table):
             return False
         cte = env.get(lowered(node.name)) if not node.db else None
-        return cte.of_persons if cte is not None else self.is_table(node)
+        return cte.of_persons if cte is not None else self.counts.id_column(node) is not None
 
     def _ids(self, node: exp.Expr, env: Env) -> frozenset[str]:
         """The names of the id columns of the sources of a SELECT."""

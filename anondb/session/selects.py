@@ -15,6 +15,7 @@ from anondb.session.aggregates import Rows, aggregates
 from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.session.expressions import read
 from anondb.session.known import LIKELY, SURE, Known, Sources, described, fresh, projected
+from anondb.session.leading import leading
 from anondb.session.sources import first_column, grouped, source_rows
 from anondb.session.values import Value, ambiguous, check_equal, constant
 
@@ -52,16 +53,9 @@ class SelectRows:
         """Whether the SELECT reads tables of persons."""
         clause = self.node.args.get("from_")
         joins = [join.this for join in self.node.args.get("joins") or ()]
-        return clause is not None and any(self._has_persons(source) for source in (clause.this, *joins))
-
-    def _has_persons(self, source: exp.Expr) -> bool:
-        if isinstance(source, exp.Subquery):
-            return self.compiler.people.of_persons(source.this, self.compiler.ctes(source.this, self.env))
-        return isinstance(source, exp.Table) and self._table_of_persons(source)
-
-    def _table_of_persons(self, source: exp.Table) -> bool:
-        cte = self.env.get(lowered(source.name)) if not source.db else None
-        return cte.of_persons if cte is not None else self.compiler.people.is_table(source)
+        return clause is not None and any(
+            self.compiler.people.is_source(source, self.env) for source in (clause.this, *joins)
+        )
 
     def _from(self) -> None:
         clause = self.node.args.get("from_")
@@ -202,9 +196,7 @@ class SelectRows:
         """EXISTS over rows of persons is a count above 0."""
         only(node, "this")
         inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
-        if not isinstance(inner, exp.Select) or not self.compiler.people.of_persons(
-            inner, self.compiler.ctes(inner, self.env)
-        ):
+        if not isinstance(inner, exp.Select) or not self.compiler.people.of_persons(inner, self.env):
             raise unsupported("EXISTS over a table of your own", "Write column IN (SELECT ... FROM ...).")
         counted = inner.copy()
         counted.set("expressions", [exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))])
@@ -229,6 +221,9 @@ class SelectRows:
         names, values = self._projection()
         listed = projected(values)
         if self._is_cut(values):
+            chosen = self._leading(names, values) if self.compiler.listing else None
+            if chosen is not None:
+                return chosen
             self._shown = Rows(exp.false(), exp.true(), open=True)
         rows, tree = self._shown, self.sources.tree
         if rows.sure is not None and rows.likely is not None:
@@ -309,10 +304,7 @@ class SelectRows:
 
     def _is_cut(self, values: Sequence[Value]) -> bool:
         """Whether LIMIT or OFFSET chooses rows by estimates."""
-        order = self.node.args.get("order")
-        if order is not None and any(isinstance(o.this, exp.Var | exp.All) for o in order.expressions):
-            raise unsupported("ORDER BY ALL", "Name the columns.")
-        by = [self._ordered(o, values) for o in (order.expressions if order is not None else ())]
+        by = [self._ordered(o, values) for o in self._orderings(values)]
         cut = any(self.node.args.get(key) is not None for key in ("limit", "offset"))
         if any(value.item for value in takewhile(lambda v: v.exact, by)):
             if cut:
@@ -320,11 +312,28 @@ class SelectRows:
             self.compiler.notes[ITEM_NOTE] = None
         return cut and (self._shown.sure is not None or self._shown.open or not all(value.exact for value in by))
 
+    def _leading(self, names: Sequence[str], values: Sequence[Value]) -> Known | None:
+        """The rows that may be among the first ones by a count; None if this cannot be told."""
+        orderings, limit = self._orderings(values), self.node.args.get("limit")
+        if not orderings or limit is None or any(self.node.args.get(key) for key in ("offset", "distinct")):
+            return None
+        key, rows = self._ordered(orderings[0], values), self._shown
+        if key.lower is None or not key.present or rows.open or not isinstance(limit.expression, exp.Literal):
+            return None
+        flags = [flag.copy() if flag is not None else exp.true() for flag in (rows.sure, rows.likely)]
+        listed = projected([*values, key])
+        tree = self.sources.tree
+        tree.set("expressions", [*listed, flags[0].as_(SURE), flags[1].as_(LIKELY)])
+        largest = bool(orderings[0].args.get("desc"))
+        kept = [column.alias for column in projected(values)]
+        chosen = leading(tree, len(values), kept, limit.expression, largest=largest)
+        return Known(chosen, described(names, values), flagged=True, asked=True)
+
     def _order(self, values: Sequence[Value]) -> None:
         """ORDER BY, LIMIT and OFFSET: by the estimates; equal rows are ordered by the exact columns."""
-        order, tree = self.node.args.get("order"), self.sources.tree
+        tree = self.sources.tree
         listed, exact = [], True
-        for ordered in order.expressions if order is not None else ():
+        for ordered in self._orderings(values):
             value = self._ordered(ordered, values)
             exact = exact and value.exact
             made = ordered.copy()
@@ -338,6 +347,18 @@ class SelectRows:
                 tree.set(key, self.node.args[key].copy())
                 if not exact:
                     self.compiler.notes[ORDER_NOTE] = None
+
+    def _orderings(self, values: Sequence[Value]) -> list[exp.Ordered]:
+        """The parts of ORDER BY; ALL stands for the columns from left to right."""
+        order = self.node.args.get("order")
+        listed: list[exp.Ordered] = []
+        for ordered in order.expressions if order is not None else ():
+            every = isinstance(ordered.this, exp.Var | exp.All)
+            for place in range(1, len(values) + 1) if every else ():
+                listed.append(ordered.copy())
+                listed[-1].set("this", exp.Literal.number(place))
+            listed += [] if every else [ordered]
+        return listed
 
     def _ordered(self, node: exp.Ordered, values: Sequence[Value]) -> Value:
         inner = bare(node.this)

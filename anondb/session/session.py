@@ -17,11 +17,13 @@ from anondb.engine import DuckDBEngine, Table
 from anondb.engine.elsewhere import is_url
 from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import EngineError, InputError
-from anondb.postgres.local import at_hand
+from anondb.postgres import at_hand
 from anondb.query import OpenRelease, parse
 from anondb.query.parsing import lowered
 from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_release
 from anondb.session.compiler import Compiler
+from anondb.session.files import check_alike, files_of, notes_on, weakest
+from anondb.session.kept import Kept, repeatable
 from anondb.session.known import Known, fresh
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.persons import Persons
@@ -45,7 +47,6 @@ NUMERIC = (
     "DOUBLE",
     "DECIMAL",
 )
-_SAME = ("table", "records_table", "id_column", "item_column", "semantics", "model")
 
 
 def open_session(
@@ -59,16 +60,17 @@ def open_session(
     """Open sealed files to ask them in SQL that is written for the original tables.
 
     Args:
-        files: a sealed file, a release in PostgreSQL (``postgresql://HOST/DATABASE/SCHEMA``), a list of them, or a pattern
-            such as ``weeks/*.duckdb``. Several must be releases of disjoint persons and of tables with equal names and
-            columns; their counts add up.
+        files: a sealed file, a folder of them, a release in PostgreSQL (``postgresql://HOST/DATABASE/SCHEMA``), a list of
+            these, or a pattern such as ``weeks/*.duckdb``. Several must be releases of disjoint persons and of tables with
+            equal names and columns; their counts add up.
         memory_limit: DuckDB's memory limit.
         max_seconds: the time limit of a statement, 60 seconds by default.
         threads: DuckDB's number of threads.
         on_statement: called with the text of every statement before it runs.
 
     Raises:
-        InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``, or ``different_releases``.
+        InputError: ``no_such_file``, ``not_a_database``, ``not_a_release``, ``different_releases``, or ``overlap``: the
+            manifests show that files hold the same persons.
         EngineError: a file is locked by a process that writes it.
     """
     options: dict[str, Any] = {"memory_limit": memory_limit, "threads": threads, "on_statement": on_statement}
@@ -78,7 +80,7 @@ def open_session(
     with contextlib.ExitStack() as stack:
         local = [stack.enter_context(at_hand(path, on_statement)) for path in _paths(files)]
         sealed = [stack.enter_context(sealed_release(path, **options)) for path in local]
-        _check_alike(sealed)
+        check_alike(sealed)
         desk = desk_engine(**options)
         stack.callback(desk.close)
         return Session(sealed, desk, stack.pop_all())
@@ -96,7 +98,8 @@ def _paths(files: Sources) -> list[str]:
     for path in (os.fspath(file) for file in listed):
         plain = is_url(path) or Path(path).exists() or not glob.has_magic(path)
         matching = [] if plain else sorted(glob.glob(path))
-        paths += matching or [path]
+        for place in matching or [path]:
+            paths += files_of(place) if os.path.isdir(place) else [place]
     if not paths:
         raise InputError("There is no file to open.", code="no_such_file", hint="Name a sealed file.")
     if len({os.path.realpath(p) for p in paths}) < len(paths):
@@ -117,34 +120,22 @@ def _is_limit(seconds: Any) -> bool:
     return isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < 10**6
 
 
-def _check_alike(sealed: Sequence[SealedRelease]) -> None:
-    """Refuse files whose counts cannot be added up."""
-
-    def shape(one: SealedRelease) -> tuple[object, ...]:
-        attributes = None if one.kind.attributes is None else [(a.name, a.ends) for a in one.kind.attributes]
-        return attributes, *(one.manifest.get(key) for key in _SAME)
-
-    first = sealed[0]
-    for other in sealed[1:]:
-        if shape(other) != shape(first):
-            raise InputError(
-                f"The files {first.path.name!r} and {other.path.name!r} are not releases of the same kind of table.",
-                code="different_releases",
-                hint="Open files with equal names of tables and columns and with one model.",
-            )
-    if len({s.manifest["release_id"] for s in sealed}) < len(sealed):
-        raise InputError(
-            "Two of the files hold the same release.", code="different_releases", hint="Name each release once."
-        )
-
-
 class Session:
-    """A session on sealed files, which are read-only and locked. ``open_session`` opens it; close it, or use ``with``."""
+    """A session on sealed files, which are read-only and locked. ``open_session`` opens it; close it, or use ``with``.
+
+    Attributes:
+        promise: what all files keep: the model and its parameters, each the weakest of them.
+        notes: what is to be known of every answer, such as that the promises of the files differ.
+    """
 
     def __init__(self, sealed: Sequence[SealedRelease], desk: DuckDBEngine, resources: contextlib.ExitStack) -> None:
         self._resources, self._closed = resources, False
         self._desk = Desk(desk)
         self._releases = Releases([OpenRelease(s.engine, s.schema) for s in sealed], self._desk)
+        self._results: Kept[Result] = Kept(len)
+        manifests = [s.manifest for s in sealed]
+        self.promise = weakest(manifests)
+        self.notes = notes_on(manifests)
 
     @property
     def tables(self) -> dict[str, list[str]]:
@@ -179,14 +170,20 @@ class Session:
         if bounds not in ("columns", "none"):
             raise InputError("bounds is 'columns' or 'none'.", code="bad_parameter")
         tree = self._releases.unqualified(with_parameters(parse(numbered(query)), parameters))
+        if not repeatable(tree):
+            return self._answer(tree, bounds == "columns")
+        key = tree.sql("duckdb"), bounds
+        return self._results.get(key, lambda: self._answer(tree, bounds == "columns")).copy()
+
+    def _answer(self, tree: exp.Expr, bounds: bool) -> Result:
         bound = self._releases.bind(tree)
         try:
             known, notes = self._compiled(tree)
-            listed, columns, remarks = _output(known, bound, bounds == "columns")
+            listed, columns, remarks = _output(known, bound, bounds)
             rows = materialized(self._desk.engine, _select(known, listed))
         finally:
             self._desk.sweep()
-        return Result(rows, columns, [*notes, *remarks])
+        return Result(rows, columns, [*notes, *remarks, *self.notes])
 
     def _compiled(self, tree: exp.Expr) -> tuple[Known, list[str]]:
         """The rows of a query, and its notes.
@@ -229,6 +226,7 @@ class Session:
     def unregister(self, name: str) -> None:
         """Remove a table that was registered; nothing happens if there is none."""
         self._check_open()
+        self._results.clear()
         self._desk.remove(name)
         self._desk.engine.drop(Desk.place(name))
 

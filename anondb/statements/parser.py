@@ -3,34 +3,37 @@
 sqlglot's parser for DuckDB is compiled and cannot be subclassed, so this module parses the tokens of sqlglot's DuckDB
 dialect::
 
-    CREATE [OR REPLACE] ANONYMIZED VIEW name AS query [WITH (option = value, ...)]
-    REFRESH ANONYMIZED VIEW name
+    CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS] name AS query [WITH (option = value, ...)]
+    REFRESH ANONYMIZED VIEW name [WITH (late_rows = 'refuse' | 'ignore')]
+    REFRESH ALL ANONYMIZED VIEWS
+    ALTER ANONYMIZED VIEW name RENAME TO name
     DROP ANONYMIZED VIEW [IF EXISTS] name
-    SHOW ANONYMIZED VIEWS [WITH (status = true | false)]
+    DESCRIBE ANONYMIZED VIEW name
+    SHOW CREATE ANONYMIZED VIEW name
+    SHOW ANONYMIZED VIEWS [LIKE 'pattern'] [WITH (status = true | false)]
 
-The text between them is ordinary SQL and goes to DuckDB unchanged. The query of a view is run, stored and rerun exactly as
-the owner wrote it.
+A name may have a schema and a database before it. The text between these statements is ordinary SQL and goes to DuckDB
+unchanged. The query of a view is run, stored and rerun exactly as the owner wrote it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable
-from typing import Any
 
-import sqlglot
-from sqlglot import Token, TokenType, exp
-from sqlglot.errors import SqlglotError
+from sqlglot import Token, TokenType
 
 from anondb.errors import InputError
 from anondb.options import check_option
 from anondb.release.objects import check_name
 from anondb.statements.statement import (
     CreateView,
+    DescribeView,
     DropView,
     Ordinary,
+    RefreshAll,
     RefreshView,
+    RenameView,
     ShowViews,
     Statement,
     StatementSyntaxError,
@@ -38,18 +41,11 @@ from anondb.statements.statement import (
     position,
     syntax_error,
 )
+from anondb.statements.tokens import RESERVED, is_on_views, split, tokens_of, words_of
 
-# Words that DuckDB accepts as names only in quotes (duckdb_keywords(), category "reserved").
-RESERVED = frozenset({
-    "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both", "case", "cast", "check",
-    "collate", "column", "constraint", "create", "default", "deferrable", "desc", "describe", "distinct", "do",
-    "else", "end", "except", "false", "fetch", "for", "foreign", "from", "group", "having", "in", "initially",
-    "intersect", "into", "lambda", "lateral", "leading", "limit", "not", "null", "offset", "on", "only", "or",
-    "order", "pivot", "pivot_longer", "pivot_wider", "placing", "primary", "qualify", "references", "returning",
-    "select", "show", "some", "summarize", "symmetric", "table", "then", "to", "trailing", "true", "union",
-    "unique", "unpivot", "using", "variadic", "when", "where", "window", "with",
-})  # fmt: skip
 _WORD = re.compile(r"[^\W\d][\w$]*")
+_VARYING = frozenset({"GETVARIABLE", "CURRENT_SETTING", "RANDOM", "UUID", "GEN_RANDOM_UUID", "SETSEED"})
+_OTHER_ROWS = "REFRESH might read other rows of the same data. Select them by a condition on their values."
 _SIGNS = {TokenType.DASH: -1, TokenType.PLUS: 1}
 
 
@@ -60,11 +56,11 @@ def parse(text: str) -> list[Statement]:
         StatementSyntaxError: a syntax error, with its position.
         InputError: an unknown option, an option value of the wrong type, or an invalid name.
     """
-    tokens = _tokens(text)
+    tokens = tokens_of(text)
     statements: list[Statement] = []
     ordinary: int | None = None
-    for i, j in _split(tokens):
-        if _is_on_views(tokens[i:j]):
+    for i, j in split(tokens):
+        if is_on_views(tokens[i:j]):
             if ordinary is not None:
                 statements.append(Ordinary(text[ordinary : tokens[i].start], ordinary))
                 ordinary = None
@@ -74,52 +70,6 @@ def parse(text: str) -> list[Statement]:
     if ordinary is not None:
         statements.append(Ordinary(text[ordinary:], ordinary))
     return statements
-
-
-def _tokens(text: str) -> list[Token]:
-    try:
-        return list(sqlglot.tokenize(text, dialect="duckdb"))
-    except SqlglotError:
-        if re.search("anonymized", text, re.IGNORECASE) is None:  # ordinary SQL: let DuckDB judge it
-            return [Token.string(text)]
-        offset = _unterminated(text)
-        raise syntax_error(text, offset, "a string, a quoted name or a comment does not end.") from None
-
-
-def _unterminated(text: str) -> int:
-    """The offset of an unterminated string, name or comment: the last point up to which the text has tokens."""
-    starts = [m.start() for m in re.finditer(r"'|\"|/\*|\$", text)]
-    for start in reversed(starts[-1000:]):
-        with contextlib.suppress(SqlglotError):
-            sqlglot.tokenize(text[:start], dialect="duckdb")
-            return start
-    return 0
-
-
-def _split(tokens: list[Token]) -> list[tuple[int, int]]:
-    """The statements as ranges of tokens, without semicolons and empty statements."""
-    ranges, begun = [], 0
-    for i, token in enumerate(tokens):
-        if token.token_type == TokenType.SEMICOLON:
-            ranges.append((begun, i))
-            begun = i + 1
-    ranges.append((begun, len(tokens)))
-    return [(i, j) for i, j in ranges if i < j]
-
-
-def _words(tokens: list[Token]) -> list[str]:
-    quoted = (TokenType.STRING, TokenType.IDENTIFIER)
-    return ["" if t.token_type in quoted else t.text.upper() for t in tokens]
-
-
-def _is_on_views(tokens: list[Token]) -> bool:
-    """Whether a statement concerns anonymized views; ``SHOW anonymized`` alone shows a table of that name."""
-    words = _words(tokens[:4])
-    if words[:3] == ["CREATE", "OR", "REPLACE"]:
-        return words[3:] == ["ANONYMIZED"]
-    if words[:2] == ["SHOW", "ANONYMIZED"]:
-        return len(words) > 2
-    return len(words) > 1 and words[0] in ("CREATE", "REFRESH", "DROP") and words[1] == "ANONYMIZED"
 
 
 class _Parser:
@@ -136,21 +86,43 @@ class _Parser:
         self.at = 1
         if word == "CREATE":
             return self._create(start)
-        self._expect("ANONYMIZED")
-        if word == "SHOW":
+        if word == "SHOW" and not self._here("CREATE"):
+            return self._show(start)
+        if word == "REFRESH" and self._take("ALL"):
+            self._expect("ANONYMIZED")
             self._expect("VIEWS")
-            statement: Statement = ShowViews(self._status(), start)
+            self._end()
+            return RefreshAll(start)
+        shows_statement = self._take("CREATE")
+        self._expect("ANONYMIZED")
+        self._expect("VIEW")
+        if_exists = word == "DROP" and self._take("IF")
+        if if_exists:
+            self._expect("EXISTS")
+        named = {"name_start": self._begins(), "start": start}
+        name, place = self._name()
+        statement: Statement
+        if word == "DROP":
+            statement = DropView(name, if_exists, place=place, **named)
+        elif word == "REFRESH":
+            options = self._options(_check_late_rows) if self._take("WITH") else {}
+            statement = RefreshView(name, options.get("late_rows") == "ignore", place=place, **named)
+        elif word == "ALTER":
+            statement = RenameView(name, self._new_name(place), place=place, **named)
         else:
-            self._expect("VIEW")
-            if word == "DROP":
-                if_exists = self._take("IF")
-                if if_exists:
-                    self._expect("EXISTS")
-                statement = DropView(self._name(), if_exists, start)
-            else:
-                statement = RefreshView(self._name(), start)
+            statement = DescribeView(name, shows_statement, place=place, **named)
         self._end()
         return statement
+
+    def _new_name(self, place: tuple[str, ...]) -> str:
+        self._expect("RENAME")
+        self._expect("TO")
+        begun = self.at
+        name, other_place = self._name()
+        if other_place and other_place != place:
+            self.at = begun
+            raise self._error("a view cannot be renamed into another schema or database.", "Give the new name alone.")
+        return name
 
     def _create(self, start: int) -> CreateView:
         replace = self._take("OR")
@@ -158,32 +130,90 @@ class _Parser:
             self._expect("REPLACE")
         self._expect("ANONYMIZED")
         self._expect("VIEW")
-        if self._here("IF") and self._word(1) == "NOT":
-            raise self._error("an anonymized view takes no IF NOT EXISTS.", "Use CREATE OR REPLACE.")
-        name = self._name()
+        if_not_exists = self._here("IF") and self._word(1) == "NOT"
+        if if_not_exists:
+            if replace:
+                raise self._error("OR REPLACE and IF NOT EXISTS exclude each other.", "Write one of them.")
+            self.at += 2
+            self._expect("EXISTS")
+        name_start = self._begins()
+        name, place = self._name()
         if self._here("WITH"):
             raise self._error("expected AS and a query.", "WITH (...) comes after the query.")
         self._expect("AS")
         begun, end = self.at, self._options_at()
         if begun == end:
             raise self._error("expected a query.")
+        self._check_definition(begun, end, name)
         first, last = self.tokens[begun], self.tokens[end - 1]
         query = self.text[first.start : last.end + 1]
         self.at = end
         options = self._options(check_option) if self._take("WITH") else {}
         self._end()
-        return CreateView(name, query, options, replace, start, first.start)
+        return CreateView(
+            name,
+            query,
+            options,
+            replace,
+            if_not_exists,
+            first.start,
+            place=place,
+            start=start,
+            name_start=name_start,
+        )
 
-    def _status(self) -> bool:
-        if not self._take("WITH"):
-            return False
-        options = self._options(_check_status)
-        return bool(options.get("status", False))
+    def _show(self, start: int) -> ShowViews:
+        self._expect("ANONYMIZED")
+        self._expect("VIEWS")
+        like = None
+        if self._take("LIKE"):
+            if self._kind(self.at) != TokenType.STRING:
+                raise self._error("expected a pattern of names.", "Write it in quotes: LIKE 'week%'.")
+            like = self.tokens[self.at].text
+            self.at += 1
+        options = self._options(_check_status) if self._take("WITH") else {}
+        self._end()
+        return ShowViews(bool(options.get("status", False)), start, like)
+
+    def _check_definition(self, begun: int, end: int, name: str) -> None:
+        """Refuse a query that may return other rows of the same data at the next REFRESH, or that reads the view's own
+        release."""
+        words = words_of(self.tokens[begun:end])
+        for n, word in enumerate(words):
+            following = words[n + 1] if n + 1 < len(words) else ""
+            self.at = begun + n
+            if word in ("LIMIT", "OFFSET", "FETCH", "TABLESAMPLE") or (word == "USING" and following == "SAMPLE"):
+                shown = "SAMPLE" if word == "USING" else word
+                raise self._error(f"{shown} in the definition of an anonymized view.", _OTHER_ROWS)
+            if following == "(" and word in _VARYING:
+                raise self._error(f"{word.lower()}() in the definition of an anonymized view.", _OTHER_ROWS)
+            text = self.tokens[begun + n].text
+            schema = text.lower() == f"release_{name}".lower()
+            if schema and self._kind(begun + n + 1) == TokenType.DOT:
+                raise self._error("an anonymized view cannot read its own release.", "Select from the original table.")
+        self.at = end
 
     # ------------------------------------------------------------------ names and options
 
-    def _name(self) -> str:
-        """Parse a view's name: one word or one quoted name."""
+    def _begins(self) -> int:
+        """Where the next token begins in the text."""
+        return self.tokens[self.at].start if self.at < len(self.tokens) else self.tokens[-1].end + 1
+
+    def _name(self) -> tuple[str, tuple[str, ...]]:
+        """Parse a view's name and what stands before it: each one word or one quoted name."""
+        parts = [self._part()]
+        while self._kind(self.at) == TokenType.DOT:
+            self.at += 1
+            parts.append(self._part())
+        if len(parts) > 3:
+            self.at -= 1
+            raise self._error(
+                "a name has at most a database and a schema before it.", 'Quote a name with a dot: "a.b".'
+            )
+        return parts[-1], tuple(parts[:-1])
+
+    def _part(self) -> str:
+        """Parse one word or one quoted name."""
         if self.at == len(self.tokens):
             raise self._error("expected the name of a view.")
         token = self.tokens[self.at]
@@ -197,10 +227,6 @@ class _Parser:
         except InputError as error:
             raise self._at(token, error) from None
         self.at += 1
-        if self.at < len(self.tokens) and self.tokens[self.at].token_type == TokenType.DOT:
-            raise self._error(
-                "the name of an anonymized view has no schema.", 'Give one name, quoted if it has a dot: "a.b".'
-            )
         return name
 
     def _options_at(self) -> int:
@@ -286,7 +312,7 @@ class _Parser:
         return self.tokens[i].token_type if i < len(self.tokens) else None
 
     def _word(self, ahead: int = 0) -> str:
-        return (_words(self.tokens[self.at + ahead : self.at + ahead + 1]) or [""])[0]
+        return (words_of(self.tokens[self.at + ahead : self.at + ahead + 1]) or [""])[0]
 
     def _here(self, word: str) -> bool:
         return self._word() == word
@@ -329,39 +355,16 @@ def _check_status(name: str, value: Value) -> Value:
     return value
 
 
+def _check_late_rows(name: str, value: Value) -> Value:
+    if name != "late_rows":
+        raise InputError(f"There is no option {name!r}; there is late_rows.", code="unknown_option")
+    if value not in ("refuse", "ignore"):
+        raise InputError("late_rows must be 'refuse' or 'ignore'.", code="bad_parameter")
+    return value
+
+
 def _number(text: str) -> int | float:
     try:
         return int(text)
     except ValueError:
         return float(text)
-
-
-# ---------------------------------------------------------------------- the table of a query
-
-
-def plain_table(query: str) -> str | None:
-    """The quoted name of the table if a query only selects columns of all its rows, unchanged; else None."""
-    try:
-        tree = sqlglot.parse_one(query, dialect="duckdb")
-    except (SqlglotError, RecursionError):
-        return None
-    if not isinstance(tree, exp.Select) or not _has_only(tree, "expressions", "from_"):
-        return None
-    table = tree.args["from_"].this if tree.args.get("from_") else None
-    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        return None  # a subquery, or a table function
-    columns = all(
-        isinstance(c, exp.Star | exp.Column) and _has_only(c, "this", "table") and _has_only(c.this, "this", "quoted")
-        for c in tree.expressions
-    )
-    if not columns or not _has_only(table, "this", "db", "catalog", "alias") or table.alias_column_names:
-        return None
-    bare: Any = exp.Table(**{k: table.args[k].copy() for k in ("this", "db", "catalog") if table.args.get(k)})
-    for part in bare.find_all(exp.Identifier):
-        part.set("quoted", True)
-    return str(bare.sql(dialect="duckdb"))
-
-
-def _has_only(node: Any, *allowed: str) -> bool:
-    """Whether a node, if it is one, has only the allowed parts."""
-    return not isinstance(node, exp.Expr) or all(k in allowed or v in (None, False, []) for k, v in node.args.items())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from anondb.errors import InputError
 
 Value = str | int | float | bool
@@ -32,49 +34,97 @@ class StatementSyntaxError(InputError):
         return self.place["column"]  # type: ignore[index]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _OnView:
+    """What statements on one view have in common.
+
+    Attributes:
+        place: the database and schema before the name, if the statement has them.
+        start, name_start: where the statement and the name begin in the text.
+    """
+
+    place: tuple[str, ...] = ()
+    start: int = 0
+    name_start: int = 0
+
+
 @dataclass(frozen=True)
-class CreateView:
-    """``CREATE [OR REPLACE] ANONYMIZED VIEW``.
+class CreateView(_OnView):
+    """``CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS]``.
 
     Attributes:
         name: the name of the view and of its release.
         query: the text of the query.
         options: the options, checked one by one (see ``anondb.policy``).
         replace: whether to replace an existing view of this name.
-        start, query_start: where the statement and its query begin in the text.
+        if_not_exists: whether to leave an existing view of this name as it is.
+        query_start: where the query begins in the text.
     """
 
     name: str
     query: str
     options: Mapping[str, Value]
     replace: bool = False
-    start: int = 0
+    if_not_exists: bool = False
     query_start: int = 0
 
+    @property
+    def text(self) -> str:
+        """The statement in a form that gives the same view again."""
+        lines = [" ".join(("CREATE", "ANONYMIZED", "VIEW", _quoted(self.name), "AS")), self.query]
+        options = [f"{name} = {exp.convert(value).sql(dialect='duckdb')}" for name, value in self.options.items()]
+        if options:
+            lines.append(" ".join(("WITH", f"({', '.join(options)})")))
+        return "\n".join(lines) + ";"
+
 
 @dataclass(frozen=True)
-class RefreshView:
-    """``REFRESH ANONYMIZED VIEW``."""
+class RefreshView(_OnView):
+    """``REFRESH ANONYMIZED VIEW name [WITH (late_rows = 'refuse' | 'ignore')]``."""
 
     name: str
+    ignore_late_rows: bool = False
+
+
+@dataclass(frozen=True)
+class RefreshAll:
+    """``REFRESH ALL ANONYMIZED VIEWS``."""
+
     start: int = 0
 
 
 @dataclass(frozen=True)
-class DropView:
+class DropView(_OnView):
     """``DROP ANONYMIZED VIEW [IF EXISTS]``."""
 
     name: str
     if_exists: bool = False
-    start: int = 0
+
+
+@dataclass(frozen=True)
+class RenameView(_OnView):
+    """``ALTER ANONYMIZED VIEW name RENAME TO new_name``."""
+
+    name: str
+    new_name: str
+
+
+@dataclass(frozen=True)
+class DescribeView(_OnView):
+    """``DESCRIBE ANONYMIZED VIEW``; with ``statement``, ``SHOW CREATE ANONYMIZED VIEW``."""
+
+    name: str
+    statement: bool = False
 
 
 @dataclass(frozen=True)
 class ShowViews:
-    """``SHOW ANONYMIZED VIEWS``; with ``status``, read each source to find out whether it has changed."""
+    """``SHOW ANONYMIZED VIEWS``; ``like`` is a pattern of names; with ``status``, read each source to find out whether it
+    has changed."""
 
     status: bool = False
     start: int = 0
+    like: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +135,12 @@ class Ordinary:
     start: int = 0
 
 
-Statement = CreateView | RefreshView | DropView | ShowViews | Ordinary
+OnView = CreateView | RefreshView | DropView | RenameView | DescribeView
+Statement = OnView | RefreshAll | ShowViews | Ordinary
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
 
 
 def position(text: str, offset: int) -> tuple[int, int]:

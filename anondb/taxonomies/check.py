@@ -78,14 +78,20 @@ def check_taxonomy(
         InputError: a source cannot be read, or the taxonomy is empty.
     """
     with engine.transaction():
-        edges = read_edges(engine, taxonomy)
-        faults = faults_of(edges.pairs)
-        if faults:
-            return Checked(edges.name, faults)
-        tree = from_edges(edges.pairs)
-        if transactions is None:
-            return Checked(edges.name, shape=_shape(tree))
-        dataset = _dataset(engine, transactions, id_column, item_column)
+        dataset = None if transactions is None else _dataset(engine, transactions, id_column, item_column)
+        return checked(engine, taxonomy, dataset)
+
+
+def checked(engine: Engine, taxonomy: Any, dataset: Dataset | None) -> Checked:
+    """Check a taxonomy, with ``dataset`` also against its items; inside a transaction. Errors are those of
+    ``check_taxonomy``."""
+    edges = read_edges(engine, taxonomy)
+    faults = faults_of(edges.pairs)
+    if faults:
+        return Checked(edges.name, faults)
+    tree = from_edges(edges.pairs)
+    if dataset is None:
+        return Checked(edges.name, shape=_shape(tree))
     inner = set(np.array(tree.labels, dtype=object)[~tree.is_leaf].tolist())
     missing = tuple(label for label in dataset.labels if label not in tree.node_of)
     internal = tuple(label for label in dataset.labels if label in inner)

@@ -62,6 +62,12 @@ class Accuracy:
     draw: str
     answers: Table
 
+    def __repr__(self) -> str:
+        """The number of queries, and the median error."""
+        median = self.relative_error.median
+        error = "no relative error" if median is None else f"median relative error {median:.4g}"
+        return f"<accuracy on {self.queries:,} queries: {error}>"
+
     @property
     def average_relative_error(self) -> float | None:
         """The mean error over the queries that were not skipped (AvgRE of the papers); None if all were."""

@@ -89,7 +89,7 @@ def random_workload(
     Args:
         engine: the engine, inside a transaction.
         dataset: the data.
-        queries, size: number of queries, and number of items in each.
+        queries, size: number of queries (0 for none), and number of items in each.
         seed: 0 or more.
         pool: item numbers to draw from; None for all.
         target: prefix of the work tables.
@@ -97,7 +97,7 @@ def random_workload(
     Raises:
         InputError: ``bad_parameter``.
     """
-    wanted, q = int(check_count("queries", queries)), int(check_count("size", size))
+    wanted, q = int(check_count("queries", queries, low=0)), int(check_count("size", size))
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
         raise InputError(f"seed must be an integer of at least 0, not {seed!r}.", code="bad_parameter")
     chosen, supports = _draw(engine, dataset, wanted, q, int(seed), pool)
@@ -113,6 +113,8 @@ def random_workload(
 
 def _draw(engine: Engine, dataset: Dataset, wanted: int, q: int, seed: int, pool: Ints | None) -> Drawn:
     """Draw itemsets; they are returned in lexicographic order."""
+    if not wanted:
+        return np.empty((0, q), dtype=np.int64), np.empty(0, dtype=np.int64)
     transactions = dataset.transactions
     items = np.arange(dataset.n_items) if pool is None else np.unique(np.asarray(pool, dtype=np.int64))
     if pool is not None:

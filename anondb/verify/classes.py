@@ -9,10 +9,10 @@ from operator import itemgetter
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Engine, Runner, Table
 from anondb.models.transactional import TransactionalK
 from anondb.verify.result import Verification, Witness
-from anondb.verify.work import Work, bound
+from anondb.verify.work import Work, bound, work
 
 
 def classes_of(engine: Engine, transactions: Table | exp.Query, ids: Table | exp.Query) -> Table:
@@ -55,6 +55,27 @@ def verify_k(
             bag = tuple(label for _, _, label, copies in listed for _ in range(copies))
             seen.append(Witness(bag, listed[0][1]))
     return Verification(model, violations == 0, violations, tuple(seen))
+
+
+def verify_k_on(runner: Runner, transactions: Table | exp.Query, ids: Table | exp.Query, k: int) -> int:
+    """The number of classes of equal transactions with fewer than k members, by portable statements.
+
+    Lists are not portable, so the items of a transaction are paired until each transaction has one number: as many
+    statements as the longest transaction has binary digits.
+
+    Args:
+        runner: the engine, inside a transaction.
+        transactions, ids: see ``classes_of``.
+        k: the parameter of the promise.
+    """
+    with work(runner) as place:
+        places = place.table("places_0", "warehouse/verify/places", {"transactions": transactions})
+        last = place.row("warehouse/verify/last_place", {"places": places})["last_place"]
+        for n in range(last.bit_length()):
+            fewer = place.table(f"places_{n + 1}", "warehouse/verify/paired_places", {"places": places}, step=2**n)
+            place.drop(places)
+            places = fewer
+        return place.count(bound("warehouse/verify/small_classes", {"places": places, "ids": ids}, k=k))
 
 
 _FILLED = (

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from anondb.engine import Engine, NamedRows, Table
+from anondb.engine import NamedRows, Runner, Table
+from anondb.verify.work import Work
 
 
 def verify_item_supports(
-    engine: Engine,
+    engine: Runner,
     transactions: Table,
     items: Table,
     released_items: Table,
@@ -30,5 +31,5 @@ def verify_item_supports(
         "released_items": released_items,
         "item_supports": item_supports,
     }
-    violations = NamedRows("verify/item_supports", tables, {"k": k, "m": m})
-    return int(engine.scalar("warehouse/verify/count", {"itemsets": violations}))
+    violations = NamedRows("warehouse/verify/item_supports", tables, {"k": k, "m": m})
+    return Work(engine).count(violations)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlglot import exp
@@ -13,8 +13,7 @@ from anondb.data.sources import open_source
 from anondb.data.transactions import pairs_of
 from anondb.engine import Columns, DuckDBEngine, NamedRows, Table, Tables
 from anondb.engine.queries import Value
-from anondb.errors import InputError
-from anondb.warehouse.statements import KEY_BYTES, drawn, view_of
+from anondb.warehouse.statements import KEY_BYTES, drawn
 
 
 class DuckDBWarehouse:
@@ -38,9 +37,9 @@ class DuckDBWarehouse:
         with self._engine.transaction():
             yield
 
-    def progress(self, words: str) -> None:
+    def progress(self, words: str, share: float | None = None) -> None:
         """Report the current step of long work."""
-        self._engine.progress(words)
+        self._engine.progress(words, share)
 
     def create(
         self, target: str, name: str | exp.Query | NamedRows, tables: Tables | None = None, **values: Value
@@ -78,18 +77,3 @@ class DuckDBWarehouse:
         numbered = self._engine.create("ids", ids)
         self._engine.drop(key)
         return numbered
-
-    def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
-        """Create the schema with its tables, whose rows are sorted (``Warehouse.release``)."""
-        catalog = str(self._engine.scalar("release/current_catalog"))
-        if name.casefold() in (
-            n.casefold() for n in self._engine.query("release/schemas", catalog_name=catalog)["schema_name"]
-        ):
-            raise InputError(
-                "A schema of this name exists already.", code="release_exists", hint="Choose another name."
-            )
-        schema = exp.Table(db=exp.to_identifier(name, quoted=True), catalog=exp.to_identifier(catalog, quoted=True))
-        self._engine.run(exp.Create(this=schema, kind="SCHEMA"), "creating the schema of the release")
-        written = {table: self._engine.create(Table(catalog, name, table), rows) for table, rows in tables.items()}
-        check(written)
-        self._engine.run(view_of("transactions", written), "creating the view of the release")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
-
-from sqlglot import exp
 
 from anondb.engine import Runner, Table
 
 
 class Warehouse(Runner, Protocol):
-    """A ``Runner`` that reads the owner's tables and writes releases.
+    """A ``Runner`` that reads the owner's tables.
 
     All work happens inside ``snapshot()``. ``fetch`` is the only method by which rows of data reach this process.
 
@@ -23,8 +21,8 @@ class Warehouse(Runner, Protocol):
     fetched: int
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Read one state of the source during the block. At its end work tables are gone and the release is visible; an
-        error leaves the database as it was."""
+        """Read one state of the source during the block. At its end work tables are gone; an error leaves the database as
+        it was."""
         ...
 
     def source(self, reference: Any, id_column: str, item_column: str) -> Table:
@@ -41,16 +39,22 @@ class Warehouse(Runner, Protocol):
         drawn once even if a task runs again."""
         ...
 
-    def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
-        """Create the schema ``name`` with these tables, then the view ``transactions``, and the function
-        ``count_bounds`` where there is one. An error leaves no schema.
 
-        Args:
-            name: of a schema that does not exist.
-            tables: the rows of each table, sorted.
-            check: called with the written tables before the view is made.
+class Carrier(Warehouse, Protocol):
+    """A warehouse that does the work of an owner's engine, and hands it the released rows."""
 
-        Raises:
-            InputError: ``release_exists``.
-        """
+    def begin(self) -> None:
+        """Begin to work in the transaction of the owner's engine, instead of ``snapshot()``; ``sweep`` ends it."""
+        ...
+
+    def names(self, reference: Any, id_column: str, item_column: str) -> dict[str, Any]:
+        """The names of a source and its columns, as a ``Dataset`` has them."""
+        ...
+
+    def rows_of(self, table: Table, columns: Sequence[str]) -> AbstractContextManager[Any]:
+        """The rows of a work table in Arrow, sorted by all columns."""
+        ...
+
+    def sweep(self) -> None:
+        """Remove all work tables. It may be called again."""
         ...

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from anondb.data.transactions import Dataset
+from anondb.data.transactions import Dataset, remarks_on
 from anondb.errors import InputError
 from anondb.warehouse.interface import Warehouse
 
@@ -40,7 +41,7 @@ def load_from(warehouse: Warehouse, reference: Any, *, id_column: str, item_colu
     tables = {"transactions": transactions, "items": items}
     counts = warehouse.fetch("warehouse/load/item_counts", tables, most=MAX_ITEMS)
     lengths = warehouse.fetch("warehouse/load/lengths", {"transactions": transactions}, most=MAX_LENGTHS)
-    return Dataset(
+    dataset = Dataset(
         transactions=transactions,
         ids=ids,
         items=items,
@@ -52,6 +53,13 @@ def load_from(warehouse: Warehouse, reference: Any, *, id_column: str, item_colu
         id_column=id_column,
         item_column=item_column,
         source="the source",
+    )
+    duplicates = facts["total"] - dataset.n_occurrences
+    return replace(
+        dataset,
+        duplicates=duplicates,
+        is_table=not duplicates,
+        warnings=remarks_on(dataset, duplicates, 0),
     )
 
 

@@ -6,7 +6,7 @@ import contextlib
 import math
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,21 @@ from sqlglot import exp
 from anondb.engine import Columns, NamedRows, Table, Tables, load
 from anondb.engine.failures import at_most, encodable
 from anondb.engine.queries import Value
+from anondb.engine.telling import Progress
 from anondb.errors import AnondbError, BudgetExceeded, EngineError, InputError
-from anondb.warehouse.statements import KEY_BYTES, PREFIX, drawn, limited, text_in, tree_of, view_of
+from anondb.warehouse.statements import (
+    KEY_BYTES,
+    PREFIX,
+    arrow_rows,
+    bad_type,
+    columns_of,
+    drawn,
+    limited,
+    text_in,
+    tree_of,
+    view_of,
+    what,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,6 +38,7 @@ if TYPE_CHECKING:
 
 WHOLE = {"byte", "short", "integer", "long"}
 TEXTS = {"string", "date", "boolean"}  # whose texts are equal if and only if they are
+UNFINISHED, FINISHED = "unfinished release of anondb", "release of anondb"  # comments of a schema
 BUCKET = 100_000  # persons that are numbered in one partition
 MOST_BUCKETS = 16**5
 SETTINGS = {  # of a session of its own; the user's keeps its settings
@@ -78,20 +92,30 @@ class SparkWarehouse:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
         """A private folder for the block; a source is read once, into it."""
-        self._folder = f"{self._place.rstrip('/')}/{PREFIX}{uuid.uuid4().hex}"
-        path, files = self._files(self._folder)
-        self._guarded(lambda: self._make_private(path, files), "creating the private folder")
+        self.begin()
         try:
             yield
         finally:
-            self.drop(*self._work)
-            with contextlib.suppress(Exception):  # after an error of the file system, which is the one to report
-                self._delete(self._folder)
+            self.sweep()
 
-    def progress(self, words: str) -> None:
+    def begin(self) -> None:
+        """Make a private folder."""
+        self._folder = f"{self._place.rstrip('/')}/{PREFIX}{uuid.uuid4().hex}"
+        path, files = self._files(self._folder)
+        self._guarded(lambda: self._make_private(path, files), "creating the private folder")
+
+    def sweep(self) -> None:
+        """Drop all work tables, and delete the private folder."""
+        for table in self._work:
+            self._session.catalog.dropTempView(table.name)
+        self._work.clear()
+        with contextlib.suppress(Exception):  # after an error of the file system, which is the one to report
+            self._delete(self._folder)
+
+    def progress(self, words: str, share: float | None = None) -> None:
         """Report the current step of long work to ``on_progress``."""
         if self._on_progress is not None:
-            self._on_progress(words)
+            self._on_progress(Progress.of(words, share))
 
     # ------------------------------------------------------------------ work tables and queries
 
@@ -100,17 +124,13 @@ class SparkWarehouse:
     ) -> Table:
         """Write the rows of a named query or a tree as Parquet files, and name them as a temporary view."""
         text = self._said(tree_of(name, tables, values))
-        table: Table = self._guarded(lambda: self._written(target, self._session.sql(text)), _what(name))
+        table: Table = self._guarded(lambda: self._written(target, self._session.sql(text)), what(name))
         return table
 
     def put(self, target: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Table:
         """Name arrays as a temporary view; they go to the executors with the tasks."""
-        import pyarrow as pa
-
-        kinds = {"VARCHAR": pa.string(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()}
-        arrays = {n: pa.array(np.asarray(list(v), dtype=object), kinds[kind]) for n, (kind, v) in columns.items()}
         table = Table("", "", PREFIX + target)
-        frame = self._guarded(lambda: self._session.createDataFrame(pa.table(arrays)), "reading arrays")
+        frame = self._guarded(lambda: self._session.createDataFrame(arrow_rows(columns)), "reading arrays")
         self._guarded(lambda: frame.createOrReplaceTempView(table.name), "reading arrays")
         self._work[table] = None
         return table
@@ -120,15 +140,9 @@ class SparkWarehouse:
     ) -> Columns:
         """Run a named query or a tree; refuse more than ``most`` rows (``Runner.fetch``)."""
         text = self._said(limited(tree_of(name, tables, values), most))
-        rows = self._guarded(lambda: self._session.sql(text).toArrow(), _what(name))
+        rows = self._guarded(lambda: self._session.sql(text).toArrow(), what(name))
         self.fetched += rows.num_rows
-        columns = {
-            column: np.array(values.to_pylist(), dtype=object)
-            if str(values.type) in ("string", "large_string")
-            else values.to_numpy()
-            for column, values in zip(rows.column_names, rows.columns, strict=True)
-        }
-        return at_most(most, columns)
+        return at_most(most, columns_of(rows))
 
     def drop(self, *tables: Table) -> None:
         """Drop temporary views, and delete their files."""
@@ -152,15 +166,34 @@ class SparkWarehouse:
         table: Table = self._guarded(lambda: self._written("source", taken), "reading the source")
         return table
 
+    def names(self, reference: str | DataFrame, id_column: str, item_column: str) -> dict[str, Any]:
+        """The names of a source and its columns, as a ``Dataset`` has them."""
+        kind = self._frame(reference).schema[item_column].dataType.typeName()
+        kinds = {"string": "VARCHAR", "date": "DATE", "boolean": "BOOLEAN"}
+        return {
+            "table": reference if isinstance(reference, str) else "transactions",
+            "source": "the data frame",
+            "id_column": id_column,
+            "item_column": item_column,
+            "item_kind": kinds.get(kind, "INTEGER"),
+        }
+
+    @contextlib.contextmanager
+    def rows_of(self, table: Table, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """The rows of a work table as an Arrow table, sorted by all columns."""
+        query = exp.select(*map(exp.column, columns)).from_(table.expression()).order_by(*columns)
+        text = self._said(query)
+        yield self._guarded(lambda: self._session.sql(text).toArrow(), "fetching rows")
+
     def number(self, source: Table) -> Table:
         """Number the distinct ids in the order of their digests under a key, in many partitions.
 
         The first digits of a digest are a bucket; the number of an id is its place in its bucket, after all buckets before.
         """
-        given = self.put("given_key", {"key": ("VARCHAR", [os.urandom(KEY_BYTES).hex()])})
-        key = self.create("key", exp.select("key").from_(given.expression()))
+        secret = self.put("secret", {"key": ("VARCHAR", [os.urandom(KEY_BYTES).hex()])})
+        key = self.create("key", exp.select("key").from_(secret.expression()))
         draws = self.create("draws", drawn(source, key))
-        self.drop(given, key)
+        self.drop(secret, key)
         count = exp.select(exp.func("count", exp.column("id")).as_("n")).from_(draws.expression())
         persons = int(self.fetch(count, most=1)["n"][0])
         digits = math.ceil(math.log(max(persons / BUCKET, 1), 16))
@@ -193,14 +226,28 @@ class SparkWarehouse:
         return ids
 
     def release(self, name: str, tables: Mapping[str, exp.Query], check: Callable[[Mapping[str, Table]], None]) -> None:
-        """Create the schema (``Warehouse.release``); ``name`` may begin with that of a catalog.
+        """Create a schema with the tables, the view ``transactions`` and the function ``count_bounds`` of a release.
+
+        Args:
+            name: of a schema that does not exist; it may begin with that of a catalog.
+            tables: the rows of each table, sorted.
+            check: called with the written tables before the view is made.
+
+        Raises:
+            InputError: ``release_exists``.
 
         There is no transaction over several tables: until the check has passed, the schema has neither the view nor the
-        function, and an error drops it. Grants on it follow afterwards.
+        function, and an error drops it. Its comment says whether it is finished: the next run of this name replaces a schema
+        that a killed run left. Grants on it follow afterwards.
         """
         catalog, _, schema = name.rpartition(".")
         place = exp.Table(this=None, db=_quoted(schema), catalog=_quoted(catalog))
-        self._run(exp.Create(this=place, kind="SCHEMA"), "creating the schema of the release")
+        if (
+            self._guarded(lambda: self._comment(place), "looking for a schema") == UNFINISHED
+        ):  # of a run that was killed
+            self._run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
+        made = exp.Properties(expressions=[exp.SchemaCommentProperty(this=exp.Literal.string(UNFINISHED))])
+        self._run(exp.Create(this=place, kind="SCHEMA", properties=made), "creating the schema of the release")
         try:
             written = {table: Table(catalog, schema, table) for table in tables}
             for table, rows in tables.items():
@@ -208,8 +255,10 @@ class SparkWarehouse:
             check(written)
             self._run(view_of("transactions", written), "creating the view of the release")
             self._run(
-                _function(Table(catalog, schema, "count_bounds"), written), "creating the function of the release"
+                function_of(Table(catalog, schema, "count_bounds"), written), "creating the function of the release"
             )
+            finished = exp.Comment(this=place.copy(), kind="SCHEMA", expression=exp.Literal.string(FINISHED))
+            self._run(finished, "commenting the release")
         except BaseException:
             self._run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
             raise
@@ -221,16 +270,21 @@ class SparkWarehouse:
             BudgetExceeded: more than ``most``.
         """
         frame = self._guarded(lambda: self._frame(reference), "reading a table")
-        found = self._guarded(lambda: frame.limit(most + 1).toArrow(), "reading a table")
-        self.fetched += found.num_rows
-        if found.num_rows > most:
+        rows = self._guarded(lambda: frame.limit(most + 1).toArrow(), "reading a table")
+        self.fetched += rows.num_rows
+        if rows.num_rows > most:
             raise BudgetExceeded(f"A table has more than {most:,} rows.")
-        return found
+        return rows
 
     # ------------------------------------------------------------------ one statement
 
     def _frame(self, reference: str | DataFrame) -> DataFrame:
         return self._user.table(reference) if isinstance(reference, str) else reference
+
+    def _comment(self, place: exp.Table) -> str | None:
+        """The comment of a schema; None if there is no schema."""
+        catalog, name = self._session.catalog, text_in("spark", place)
+        return catalog.getDatabase(name).description if catalog.databaseExists(name) else None
 
     def _saved(self, text: str, table: Table) -> None:
         rows = self._session.sql(text)
@@ -293,15 +347,11 @@ def _check_session(spark: Any) -> None:
         raise InputError(f"Spark {spark.version} is older than 4.0.", code="bad_session", hint="Update it.")
 
 
-def _what(name: str | exp.Query | NamedRows) -> str:
-    return f"query {name}" if isinstance(name, str) else "generated query"
-
-
 def _quoted(name: str) -> exp.Identifier | None:
     return exp.to_identifier(name, quoted=True) if name else None
 
 
-def _function(name: Table, tables: Mapping[str, Table]) -> exp.Create:
+def function_of(name: Table, tables: Mapping[str, Table]) -> exp.Create:
     """The statement that creates ``count_bounds(items)`` of a release."""
     query = load("warehouse/spark/count_bounds")
     body = query.bind({table: tables[table] for table in query.reads}, {"items": exp.column("items")})
@@ -329,12 +379,8 @@ def _of_draws(first: exp.Expr) -> exp.Expr:
 def _comparable(frame: DataFrame, column: str, kind: str) -> Any:
     """A column as a whole number, or as a text that is equal if and only if the values are."""
     if kind not in WHOLE | TEXTS:
-        raise InputError(
-            f"The column {column!r} has the type {kind}.",
-            code="bad_type",
-            hint="Cast it to text or to an integer first: equal ids and equal items must be equal exactly.",
-        )
-    return frame[f"`{column}`"].cast("bigint" if kind in WHOLE else "string")
+        raise bad_type(column, kind)
+    return frame["`" + column.replace("`", "``") + "`"].cast("bigint" if kind in WHOLE else "string")
 
 
 def _wrapped(error: Exception, what: str) -> AnondbError:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from anondb.engine import NamedRows, Table, Tables, load
+from anondb.engine import Columns, NamedRows, Table, Tables, load
 from anondb.engine.queries import Value
+from anondb.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PREFIX = "_anondb_"
 KEY_BYTES = 32
@@ -21,6 +27,40 @@ def tree_of(name: str | exp.Query | NamedRows, tables: Tables | None, values: di
     if isinstance(name, exp.Query):
         return name
     return name.tree() if isinstance(name, NamedRows) else load(name).bind(tables or {}, values)
+
+
+def what(name: str | exp.Query | NamedRows) -> str:
+    """What runs, for an error."""
+    return f"query {name}" if isinstance(name, str) else "generated query"
+
+
+def arrow_rows(columns: Mapping[str, tuple[str, Iterable[Any]]]) -> pa.Table:
+    """Columns ``{name: (type, values)}`` as an Arrow table."""
+    import pyarrow as pa
+
+    kinds = {"VARCHAR": pa.string(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()}
+    return pa.table({n: pa.array(np.asarray(list(v), dtype=object), kinds[k]) for n, (k, v) in columns.items()})
+
+
+def columns_of(rows: pa.Table) -> Columns:
+    """The columns of an Arrow table; those with texts or NULLs hold Python's objects."""
+    import pyarrow as pa
+
+    return {
+        name: values.to_numpy()
+        if pa.types.is_primitive(values.type) and not values.null_count
+        else np.array(values.to_pylist(), dtype=object)
+        for name, values in zip(rows.column_names, rows.columns, strict=True)
+    }
+
+
+def bad_type(column: str, kind: str) -> InputError:
+    """The error for a column whose equal values may differ as texts."""
+    return InputError(
+        f"The column {column!r} has the type {kind}.",
+        code="bad_type",
+        hint="Cast it to text or to an integer in a view: equal ids and equal items must be equal exactly.",
+    )
 
 
 def text_in(dialect: str, statement: exp.Expr) -> str:
@@ -36,12 +76,6 @@ def _dialect(name: str) -> Dialect:
 def limited(query: exp.Query, most: int) -> exp.Query:
     """The query, for one row more than ``most``: enough to refuse it."""
     return query if query.args.get("limit") else query.limit(most + 1)
-
-
-def creation(target: exp.Table, body: exp.Query | None, *, temporary: bool = False) -> exp.Create:
-    """The statement ``CREATE TABLE target AS body``."""
-    properties = exp.Properties(expressions=[exp.TemporaryProperty()]) if temporary else None
-    return exp.Create(this=target, kind="TABLE", expression=body, properties=properties)
 
 
 def sorted_rows(rows: Table, columns: Sequence[str], order: Sequence[str]) -> exp.Select:

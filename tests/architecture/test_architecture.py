@@ -21,6 +21,7 @@ SOURCES = {path.relative_to(PACKAGE): ast.parse(path.read_text("utf-8")) for pat
 # What each room may import of the others; a module at the top is a room of its own. Later rooms build on earlier ones.
 ROOMS: dict[str, set[str]] = {
     "errors": set(),
+    "pages": {"errors"},
     "engine": {"errors"},
     "models": {"errors"},
     "recoding": {"engine"},
@@ -30,8 +31,8 @@ ROOMS: dict[str, set[str]] = {
     "verify": {"models", "engine", "errors"},
     "utility": {"data", "models", "recoding", "engine", "errors"},
     "release": {"data", "models", "recoding", "utility", "verify", "engine", "errors"},
-    "warehouse": {"data", "engine", "errors"},
     "postgres": {"release", "engine", "errors"},
+    "warehouse": {"data", "postgres", "engine", "errors"},
     "query": {"release", "engine", "errors"},
     "session": {"query", "postgres", "release", "data", "engine", "errors"},
     "promises": {"data", "models", "release", "verify", "engine", "errors"},
@@ -98,7 +99,8 @@ def test_imports_follow_the_arrows(path: Path) -> None:
 
 def test_every_room_is_known() -> None:
     folders = {p.parts[0] for p in SOURCES if len(p.parts) > 1}
-    assert folders <= set(ROOMS) | {"statements", "owner", "cli", "compare"}  # which lie above the pipeline
+    above = {"statements", "owner", "cli", "compare", "guide", "report"}
+    assert folders <= set(ROOMS) | above  # the others lie above the pipeline
 
 
 def test_the_arrows_have_no_cycle() -> None:

@@ -16,6 +16,7 @@ TEXTS = sorted(
     if (path := place).is_file()
     and path.suffix in (".py", ".sql", ".md", ".yml", "")
     and "__pycache__" not in path.parts
+    and path.parent != ROOT / "docs" / "site"  # it names pages of the site, whose links make docs checks
 )
 PAGES = [path for path in TEXTS if path.suffix == ".md"]
 # A page of the repository in running text: coat.md, docs/algorithms/coat.md#r1

@@ -15,10 +15,10 @@ import pytest
 from cli.shop import BASKETS, Run, state_of
 
 from anondb.compare import limits, runs
-from anondb.compare.plots import Scale, bars, lines, scatter
-from anondb.compare.report import page
+from anondb.compare.report import comparison
 from anondb.compare.runs import Result, Setting, frontier, plan
 from anondb.errors import InputError
+from anondb.pages.plots import Scale, bars, lines, scatter
 from anondb.utility.errors import FIGURES
 
 SHOP = ("--transactions", "sales", "--taxonomy", "food", "--queries", "20", "--k", "2")
@@ -131,7 +131,7 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
     source, log = tmp_path / "s.dat", tmp_path / "log.sql"
     source.write_text("".join(" ".join(basket) + "\n" for basket in BASKETS.values()))
     log.write_text("SELECT count(DISTINCT tid) FROM s WHERE item = 'a';\nSELECT count(DISTINCT tid) FROM s;\n")
-    found = run("compare", source, "--k", "2", "--algorithms", "coat", "--queries", log, "--json")
+    found = run("compare", source, "--k", "2", "--algorithms", "coat", "--workload", log, "--json")
     assert found.code == 0 and found.json["runs"][0]["queries"] == 2
     assert found.json["runs"][0]["bounds_width"] == 0
 
@@ -156,7 +156,8 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
         ),
         (("--report", "nowhere/page.html"), "cannot be written there"),
         pytest.param(("--report", "page.duckdb"), "name a .html or .csv file", marks=pytest.mark.slow),
-        pytest.param(("--queries", "few"), "queries must be integers", marks=pytest.mark.slow),
+        pytest.param(("--queries", "few"), "not a valid int", marks=pytest.mark.slow),
+        pytest.param(("--queries", "0"), "Raise --queries", marks=pytest.mark.slow),
         pytest.param(("--transactions", "nothing"), "There is no table or view", marks=pytest.mark.slow),
     ],
 )
@@ -222,7 +223,7 @@ def test_frontier() -> None:
         result("mm", 5, 2, 0.3),
         result("mm", 5, "inf", 0.4),
     )
-    assert frontier([a, b, c, d]) == [b, c, d]
+    assert frontier([a, b, c, d]) == frontier([d, c, b, a]) == [b, c, d]
     assert frontier([b, result("pcta", 2, 2, 0.1)]) == [b, result("pcta", 2, 2, 0.1)]
     assert frontier([result("mm", 9, 9, 0.0, status="failed"), b]) == [b]
     assert frontier([]) == []
@@ -233,7 +234,7 @@ FACTS = {"source": "x", "transactions": 9, "items": 10, "occurrences": 200, "lon
 
 def in_short(*results: Result) -> str:
     """The answer of the page, as text."""
-    found = re.search(r"<h2>In short</h2>(.*?)<h2>", page(results, setting(), FACTS), re.S)
+    found = re.search(r"<h2>In short</h2>(.*?)<h2>", comparison(results, setting(), FACTS), re.S)
     assert found is not None
     return re.sub(r"<[^>]+>", "", found[1])
 
@@ -244,7 +245,7 @@ def test_nobody_is_called_best_without_what_it_suppressed() -> None:
     beside = "mm (suppressed: 4 of 10 items, 30 of 200 occurrences (15 %))"
     assert f"{beside}: the least loss (NCP), 10 %, the smallest median error of COUNT queries, 0.1 over 6" in said
     assert said.count("mm") == said.count(beside) and said.count("coat") == said.count("coat (nothing suppressed)")
-    listed = page([result("mm", 2, 2, 0.1, **some), result("mm", 5, 2, 0.2, **some)], setting(), FACTS)
+    listed = comparison([result("mm", 2, 2, 0.1, **some), result("mm", 5, 2, 0.2, **some)], setting(), FACTS)
     frontier_list = re.sub(r"<[^>]+>", "", listed.split("The frontier")[1].split("</ul>")[0])
     assert frontier_list.count("mm (suppressed: 4 of 10 items") == 2 and "15 % suppressed" in listed
     equal = in_short(result("mm", 2, 2, 0.1, **some), result("coat", 2, 2, 0.1))
@@ -261,7 +262,7 @@ def test_who_deletes_most_is_best_at_nothing(gone: dict[str, int]) -> None:
     assert "not compared, since it deletes most: mm (suppressed" in said and said.count("mm") == 1
     assert "coat (nothing suppressed): the least loss (NCP), 30 %, the smallest median error" in said
     assert in_short(deleter).startswith("22-anonymity: not compared")
-    text = page([deleter, result("mm", 5, 2, 0.02, **gone)], setting(), FACTS)
+    text = comparison([deleter, result("mm", 5, 2, 0.02, **gone)], setting(), FACTS)
     assert "The frontier" not in text
     half = result("mm", 2, 2, 0.01, suppressed_items=5, suppressed_occurrences=100)
     assert "mm (suppressed: 5 of 10 items, 100 of 200 occurrences (50 %)): the least loss" in in_short(
@@ -278,8 +279,9 @@ def test_no_error_is_called_the_smallest_that_0_matches() -> None:
     )
     said = in_short(result("mm", 2, 2, 0.1, error=None), result("coat", 2, 2, 0.1, error=None))
     assert "smallest median error" not in said and "no query has a truth of k or more" in said
-    text = page([one, other], setting(), FACTS)
-    assert text.count(">answer 0</text>") == 1 and "<th>queries, truth &ge; k</th><th>median error of them</th>" in text
+    text = comparison([one, other], setting(), FACTS)
+    assert text.count(">answer 0</text>") == 1 and ">queries, truth &ge; k</th>" in text
+    assert ">error of them, median / mean</th>" in text
 
 
 def test_errors_on_different_queries_are_not_compared() -> None:
@@ -299,9 +301,10 @@ def test_page_escapes_and_has_no_hole() -> None:
     failed = result("pcta", 2, 2, 0.0, status="timeout", message="<slow>")
     facts = {"source": "<x>", "transactions": 9, "items": 3, "occurrences": 12, "longest": 3}
     for some in ([*done, failed], done[:1], [failed], []):
-        text = page(some, setting(), facts)
+        text = comparison(some, setting(), facts)
         assert Page(text).open == [] and "<x>" not in text and "<slow>" not in text and "<b>&" not in text
-    text = page([*done, failed], setting(), facts)
+    text = comparison([*done, failed], setting(), facts)
+    assert text.index("How to read the figures") < text.index("What each promise covers") < text.index("All runs")
     for words in ("Against k at m = 1", "Against m at k = 5", "Privacy against loss, m = 2", "&lt;slow&gt;"):
         assert words in text
     assert not re.search(r"\b(nan|inf)\b", re.sub(r"<style>.*?</style>", "", text, flags=re.S))
@@ -314,6 +317,8 @@ def test_series_differ_without_colour() -> None:
     assert len({re.sub(r"[\d.,]+", "", m) for m in marks}) == 6  # two more are crosses
     assert len(set(re.findall(r'stroke-dasharray="([^"]*)"', drawn))) == 6
     assert all(f">s{i}</text>" in drawn for i in range(8)) and "#" not in drawn
+    tied = lines("t", "k", "y", {"s0": [(1, 5), (2, 5)], "s1": [(1, 5), (2, 5)]}, numbers)
+    assert len(set(re.findall(r'<circle cx="([\d.]+)"', tied))) == 4
     assert "logarithmic" in lines("t", "k", "y", {"s0": [(1, 0.001), (2, 50)]}, numbers)
     assert "logarithmic" not in lines("t", "k", "y", {"s0": [(1, 0), (2, 50)]}, numbers)
     assert (

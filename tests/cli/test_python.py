@@ -424,7 +424,7 @@ def test_a_release_just_made(shop: Path, tmp_path: Path) -> None:
 def test_a_release_of_an_earlier_session(shop: Path) -> None:
     with anondb.connect(shop) as database:
         release = database.release("OLD")
-        assert release.report is None and release.verification.verified
+        assert release.report is not None and release.verification.verified
         entry = database.releases()[-1]
         assert (str(release.loss.lm_total), release.loss.lm, release.loss.ncp) == (entry.lm_total, entry.lm, entry.ncp)
         assert entry.lm_total is not None and (release.loss.ul_log2, release.loss.ggd) == (None, None)
@@ -535,8 +535,22 @@ def test_a_release_prints_itself(shop: Path) -> None:
             == "<release 'new': 2^2-anonymity by mhghs, verified on the frozen rows, 6 transactions, 4 items>"
         )
         assert "<td>information loss</td><td>LM " in made._repr_html_()
-        assert repr(db.release("new")) == "<release 'new': km (k=2, m=2) by mhghs, 6 transactions, 4 items>"
-        assert "<caption>release new</caption>" in db.release("new")._repr_html_()
+        assert repr(db) == "<database 'shop', releases: 'old', 'new'>" and "median" in repr(made.accuracy)
+        assert made.report is not None
+        said, facts = repr(made), made.report.to_json()
+        assert repr(made.report).startswith("release new\n promise           2^2-anonymity by mhghs")
+        view = db.sql("CREATE ANONYMIZED VIEW seen AS SELECT tid, item FROM sales WITH (k = 2, taxonomy = 'food')")
+        assert repr(view) == "anonymized view seen: 6 transactions, 3 released items"
+    assert repr(db) == "<database, closed>"
+    with anondb.connect(shop) as db:
+        again = db.release("new")
+        assert repr(again) == said and "<caption>release new</caption>" in again._repr_html_()
+        assert again.report is not None
+        kept = again.report.to_json()
+        assert {n: v for n, v in kept.items() if n != "seconds"} == {n: v for n, v in facts.items() if n != "seconds"}
+        db.sql("DROP ANONYMIZED VIEW seen")
+        again.publish(shop.with_name("new.duckdb"))
+        assert again.report.to_json()["published"] == "new.duckdb"
 
 
 def test_whole_numbers_are_items() -> None:

@@ -13,7 +13,7 @@ from postgres.databases import ITEMS, TAXONOMY, Databases, make
 from postgres.server import Server
 
 import anondb
-from anondb.postgres.local import at_hand
+from anondb.postgres import at_hand
 from anondb.release.reader import sealed_release
 
 MODELS: dict[str, dict[str, Any]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from portions import some
@@ -11,6 +12,7 @@ from postgres.databases import Databases, make
 from postgres.server import Server
 
 import anondb
+from anondb.postgres import server as server_module
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -164,7 +166,14 @@ def test_what_shows_in_the_raw_database_is_said(leaky: Databases) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "grant", ["ALTER ROLE strong SUPERUSER", "GRANT pg_read_all_data TO strong", "GRANT postgres TO strong", "none"]
+    "grant",
+    [
+        "ALTER ROLE strong SUPERUSER",
+        "ALTER ROLE strong CREATEROLE",
+        "GRANT pg_read_all_data TO strong",
+        "GRANT postgres TO strong",
+        "none",
+    ],
 )
 def test_roles_that_read_anyway_are_refused(leaky: Databases, grant: str) -> None:
     if grant != "none":
@@ -175,6 +184,75 @@ def test_roles_that_read_anyway_are_refused(leaky: Databases, grant: str) -> Non
         db.release("spring").publish(leaky.url("other"), analysts="nobody_there" if grant == "none" else "strong")
     assert refused.value.code == ("no_such_role" if grant == "none" else "bad_role")
     assert not leaky.sql("SELECT 1 FROM pg_namespace WHERE nspname = 'other'", leaky.releases)
+
+
+@pytest.mark.slow
+def test_roles_that_read_the_raw_database(leaky: Databases) -> None:
+    """Tables of the owner are said; the ledger, frozen releases and the owner's role are refused, whoever publishes."""
+    for text in (
+        "CREATE ROLE publisher LOGIN",
+        "CREATE ROLE owner LOGIN",
+        "CREATE ROLE insider",
+        "GRANT owner TO insider",
+    ):
+        leaky.sql(text)
+    leaky.sql(f"GRANT CREATE ON DATABASE {leaky.releases} TO publisher")
+    url, options = leaky.url("of_publisher", "publisher"), {"model": anondb.KmAnonymity(2, 1), "replace": True}
+    raw = leaky.server.url(f"{leaky.raw}_of_owner", user="owner")
+    leaky.sql(f"CREATE DATABASE {leaky.raw}_of_owner OWNER owner", "postgres")
+    leaky.sql("CREATE TABLE sales (tid bigint, item text)", f"{leaky.raw}_of_owner", "owner")
+    leaky.sql("INSERT INTO sales SELECT n, 'a' FROM generate_series(1, 9) AS n", f"{leaky.raw}_of_owner", "owner")
+    with anondb.connect(raw) as db:
+        db.anonymize("sales", name="s", **options)
+        with pytest.raises(anondb.InputError, match="is a member of the role") as refused:
+            db.release("s").publish(url, analysts="insider")
+        assert refused.value.code == "bad_role"
+        leaky.sql("GRANT SELECT ON sales TO analysts", f"{leaky.raw}_of_owner", "owner")
+        file = db.release("s").publish(url, analysts="analysts")
+        assert any("may read 1 of the tables" in remark for remark in file.remarks)
+        leaky.sql("GRANT USAGE ON SCHEMA anondb TO analysts", f"{leaky.raw}_of_owner", "owner")
+        leaky.sql("GRANT SELECT ON anondb.releases TO analysts", f"{leaky.raw}_of_owner", "owner")
+        with pytest.raises(anondb.InputError, match="may read the ledger"):
+            db.release("s").publish(url, analysts="analysts", replace=True)
+
+
+@pytest.mark.slow
+def test_default_privileges_do_not_open_the_ledger(server: Server) -> None:
+    databases = make(server)
+    databases.sql("CREATE TABLE sales AS SELECT n AS tid, 'a' AS item FROM generate_series(1, 9) AS n")
+    databases.sql("ALTER DEFAULT PRIVILEGES GRANT USAGE ON SCHEMAS TO analysts")
+    with anondb.connect(databases.raw_url()) as db:
+        with pytest.raises(anondb.InputError) as refused:
+            db.anonymize("sales", model=anondb.KmAnonymity(2, 1))
+        assert refused.value.code == "default_privileges" and "ledger" in str(refused.value)
+        assert not databases.sql("SELECT nspname FROM pg_namespace WHERE nspname ~ '^(anondb|release_)'")
+        databases.sql("ALTER DEFAULT PRIVILEGES REVOKE USAGE ON SCHEMAS FROM analysts")
+        assert db.anonymize("sales", model=anondb.KmAnonymity(2, 1)).verification.verified
+
+
+@pytest.mark.slow
+def test_a_reader_does_not_hold_the_owner_up(leaky: Databases, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock on a release that is to be replaced is waited for, but not for ever."""
+    monkeypatch.setitem(server_module._SETTINGS, "lock_timeout", "100ms")
+    with leaky.session(leaky.releases, "analysts") as reader, reader.transaction():
+        reader.execute("SELECT count(*) FROM spring.labels")
+        with anondb.connect(leaky.raw_url()) as db, pytest.raises(anondb.EngineError) as refused:
+            db.release("spring").publish(leaky.url("spring"), replace=True, analysts="analysts", counters="counters")
+        assert refused.value.code == "locked"
+        assert reader.execute("SELECT count(*) FROM spring.labels").fetchone() is not None
+
+
+@pytest.mark.slow
+def test_names_with_quotes(leaky: Databases) -> None:
+    """Roles and schemas whose names look like SQL."""
+    leaky.sql('CREATE ROLE "a""b, public; DROP SCHEMA spring CASCADE" LOGIN')
+    role, schema = 'a"b, public; DROP SCHEMA spring CASCADE', "o\"k; 'x'"
+    url = leaky.server.url(leaky.releases, quote(schema, safe=""))
+    with anondb.connect(leaky.raw_url()) as db:
+        db.release("spring").publish(url, analysts=[role], allow_overlap=True)
+    assert anondb.verify_file(url).holds
+    grantees = "SELECT count(*) FROM pg_namespace, aclexplode(nspacl) a WHERE nspname = 'o\"k; ''x''' AND a.grantee = 0"
+    assert leaky.sql(grantees, leaky.releases) == [(0,)]
 
 
 @pytest.mark.slow

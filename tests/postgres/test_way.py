@@ -63,6 +63,21 @@ def test_the_same_release_as_from_duckdb(databases: Databases, report: dict[str,
     assert report["published"] == f"postgresql:///{databases.releases}/spring" and report["verified"]
 
 
+def test_reports(databases: Databases, report: dict[str, Any], tmp_path: Path) -> None:
+    """To the owner from the raw database, and to analysts from the published schema."""
+    done = command(
+        *("report", databases.raw_url(), "--release", "spring", "--queries", "20", "--json"),
+        *("--html", str(tmp_path / "owner.html")),
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["source"] == "unchanged" and told["attacks"] and told["infrequent_sets"][0]["after"] == 0
+    assert "The promise: 5<sup>2</sup>-anonymity" in (tmp_path / "owner.html").read_text("utf-8")
+    shown = command("report", databases.url("spring"), "--json")
+    assert shown.returncode == 0, shown.stderr
+    assert json.loads(shown.stdout)["released_items"] == told["shows"]["released_items"]
+
+
 def test_what_each_role_may_do(databases: Databases, report: dict[str, Any]) -> None:
     count = "SELECT upper_bound FROM spring.count_bounds(ARRAY['milk'])"
     for role in ("analysts", "counters"):
@@ -107,6 +122,34 @@ def test_verify_inspect_query_and_the_session(databases: Databases, report: dict
     assert answer == [pytest.approx((direct[1], direct[0], direct[2]))]
     asked = command("query", url, "SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk'", "--json")
     assert json.loads(asked.stdout)["rows"][0][0] == direct[0], asked.stdout
+
+
+@pytest.mark.slow
+def test_tools_of_analysts(databases: Databases, report: dict[str, Any]) -> None:
+    """The DB-API and SQLAlchemy answer as the session does; what reads files only says what does."""
+    import sqlalchemy
+
+    from anondb import dbapi
+
+    url, sql = databases.url("spring", "analysts"), "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY item"
+    with anondb.open(url) as session:
+        wanted = session.sql(sql).fetchall()
+    assert wanted
+    with dbapi.connect(url) as connection:
+        cursor = connection.cursor()
+        cursor.execute(sql)
+        assert cursor.fetchall() == wanted
+    engine = sqlalchemy.create_engine(sqlalchemy.URL.create("anondb", database=url))
+    with engine.connect() as alchemy:
+        assert [tuple(row) for row in alchemy.execute(sqlalchemy.text(sql))] == wanted
+    assert "sales" in sqlalchemy.inspect(engine).get_table_names()
+    engine.dispose()
+    with pytest.raises(InputError, match=r"anondb\.open"):
+        anondb.open_release(url)
+    for arguments in (("compare", databases.raw_url()), ("publish", databases.raw_url(), "--release", "spring", "--to",
+                      databases.url("two"), "--proof", "/nowhere")):  # fmt: skip
+        done = command(*arguments)
+        assert done.returncode == 2 and "Traceback" not in done.stderr
 
 
 def test_what_the_owner_does_with_it_later(databases: Databases, report: dict[str, Any], tmp_path: Path) -> None:

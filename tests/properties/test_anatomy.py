@@ -241,7 +241,7 @@ def test_columns_that_are_refused(engine: Engine, monkeypatch: pytest.MonkeyPatc
         with pytest.raises(InputError, match="truncated or full"):
             item_columns.item_columns(engine, data, 2, "other")
         monkeypatch.setattr(item_columns, "MAX_ITEMS", 2)
-        with pytest.raises(BudgetExceeded, match="--columns FILE"):
+        with pytest.raises(BudgetExceeded, match="columns=FILE"):
             item_columns.item_columns(engine, data, 2)
 
 

@@ -130,6 +130,6 @@ def test_the_memory_limit(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(type(engine), "memory_limit", 8 * OCCURRENCE_BYTES - 1)
     with pytest.raises(BudgetExceeded, match="all 4 occurrences in memory") as caught:
         run(engine, case)
-    assert "half of --memory-limit" in str(caught.value) and "Raise --memory-limit" in str(caught.value.hint)
+    assert "half of memory_limit" in str(caught.value) and "Raise memory_limit" in str(caught.value.hint)
     monkeypatch.setattr(type(engine), "memory_limit", None)
     run(engine, case)

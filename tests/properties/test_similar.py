@@ -197,7 +197,7 @@ def test_the_memory_limit(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(type(engine), "memory_limit", 2 * 101**2 * CELL_BYTES - 1)
     with pytest.raises(BudgetExceeded, match="pairs of 101 items") as caught:
         run(engine, case)
-    assert "Raise --memory-limit" in str(caught.value.hint)
+    assert "Raise memory_limit" in str(caught.value.hint)
 
 
 def test_numbers_are_left_out_as_labels_merge(engine: Engine) -> None:

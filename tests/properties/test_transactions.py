@@ -350,8 +350,8 @@ def test_names(db: Engine) -> None:
     refused(db, "empty_name", "")
     refused(db, "no_such_table", "nowhere")
     refused(db, "no_such_table", 'x"; DROP TABLE t')
-    refused(db, "no_such_column", "select", "--item", item_column="nothing", id_column="select")
-    refused(db, "no_such_column", "select", "--id")
+    refused(db, "no_such_column", "select", "item=", item_column="nothing", id_column="select")
+    refused(db, "no_such_column", "select", "id=")
     refused(db, "column_clash", pd.DataFrame([[1, "a", 2]], columns=["tid", "item", "TID"]))
 
 

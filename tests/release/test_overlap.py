@@ -85,7 +85,7 @@ def test_a_second_release_is_refused_or_measured(owner_file: Path, tmp_path: Pat
         second = make(database, "sales", "drinks", "two", k)
         with pytest.raises(InputError) as caught:
             second.publish(tmp_path / "two.duckdb")
-        assert caught.value.code == "overlap" and "--allow-overlap" in str(caught.value)
+        assert caught.value.code == "overlap" and "allow_overlap=True" in str(caught.value)
         assert not (tmp_path / "two.duckdb").exists()
         (found,) = second.publish(tmp_path / "two.duckdb", allow_overlap=True).intersections
         wanted = naive(database, ("two", "one"), max(k, 3))

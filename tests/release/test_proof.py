@@ -86,7 +86,7 @@ def test_privacy_constraints_of_the_owner_and_of_pgen() -> None:
 def test_constraints_stay_in_the_house() -> None:
     with pytest.raises(InputError) as caught:
         script({**BASE, "model": "constraints", "k": "3"})
-    assert caught.value.code == "no_proof" and "--include-constraints" in str(caught.value)
+    assert caught.value.code == "no_proof" and "include_constraints=True" in str(caught.value)
 
 
 def test_k() -> None:

@@ -71,7 +71,7 @@ def test_a_data_file_never_gives_way(tmp_path: Path) -> None:
         release = database.anonymize(source, queries=1, name="s")
         with pytest.raises(anondb.InputError) as caught:
             release.publish(victim, replace=True)
-        assert caught.value.code == "target_in_use" and victim.read_text().startswith("tid")
+        assert caught.value.code == "bad_path" and victim.read_text().startswith("tid")
         release.publish(tmp_path / "s.duckdb")
         release.publish(tmp_path / "s.duckdb", replace=True)
 

@@ -100,6 +100,9 @@ class Analyst:
             f"{dot}town = {town}", f"{dot}town IN ({town}, {other})", f"{dot}town <> {town}", f"{dot}town IS NULL",
             f"{dot}age IS NOT NULL", f"{dot}day = {day}", f"{dot}day > {day}", f"{dot}day <= {day}",
             f"{dot}age NOT IN ({age}, {age + 1})", f"{dot}town IS DISTINCT FROM {town}",
+            f"{dot}town {self.one('', 'NOT ')}LIKE {literal(town[1:3] + '%')}", f"upper({dot}town) <= upper({town})",
+            f"{dot}age // 10 * 10 = {age // 10 * 10}", f"dayname({dot}day) = dayname({day})", f"{dot}age % 3 < 1",
+            f"coalesce({dot}town, 'none') = {town}", f"nullif({dot}age, {age}) > {age - 2}", f"{dot}age + 1 <> {age}",
         )  # fmt: skip
 
     def person(self, name: str, depth: int = 2) -> str:

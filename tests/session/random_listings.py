@@ -100,7 +100,13 @@ def tops(a: Analyst) -> Asked:
 
 def chosen_items(a: Analyst) -> Asked:
     """Conditions on items by what is known of the items."""
-    many = f"SELECT item FROM sales{a.where()} GROUP BY item HAVING {a.condition(a.counting)}"
+    counted = f"SELECT item, {a.counting()} AS n FROM sales{a.where()} GROUP BY item"
+    cut = f"ORDER BY n{a.one('', ' DESC')} LIMIT {a.rnd.randint(0, 4)}"
+    many = a.one(
+        f"SELECT item FROM sales{a.where()} GROUP BY item HAVING {a.condition(a.counting)}",
+        f"SELECT item FROM ({counted}) {cut}",
+        f"WITH first AS ({counted} {cut}) SELECT item FROM first",
+    )
     test = a.one(f"item IN ({many})", f"item NOT IN ({many})", f"item IN (SELECT item FROM sales{a.where()})")
     if a.rnd.random() < 0.5:
         return Asked(a.numbers(a.counting, 2), f"FROM sales WHERE {test}")

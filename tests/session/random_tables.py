@@ -129,7 +129,15 @@ def attribute_groups(a: Analyst) -> Asked:
 
 def attribute_averages(a: Analyst) -> Asked:
     number = a.one(
-        "avg(age)", "sum(age)", "min(age)", "max(age)", "count(age)", "count(DISTINCT town)", "max(day)", "count(town)"
+        "avg(age)",
+        "sum(age)",
+        "min(age)",
+        "max(age)",
+        "count(age)",
+        "count(DISTINCT town)",
+        "count(DISTINCT age)",
+        "max(day)",
+        "count(town)",
     )
     where = a.one("", f" WHERE {a.value()}", f" WHERE tid IN ({a.ids(1)})")
     if a.rnd.random() < 0.3:

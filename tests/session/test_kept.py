@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 import pytest
+import sqlglot
 
 import anondb
 from anondb.query import cached_release
-from anondb.session import releases
+from anondb.session import kept, releases
 
 SIZES = [
     "SELECT avg(n) AS a, max(n) AS b FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid HAVING bool_or(item = 'milk'))",
@@ -25,7 +28,7 @@ def test_answers_are_kept(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     answer = releases.answer_plan
     monkeypatch.setattr(releases, "answer_plan", lambda r, p, **more: asked.append(p) or answer(r, p, **more))  # type: ignore[func-returns-value]
-    monkeypatch.setattr(releases, "MAX_KEPT", 2)
+    monkeypatch.setattr(kept, "MAX_KEPT", 2)
     texts = [f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item = '{item}'" for item in ("milk", "bread", "figs")]
     with anondb.open(shop / "supports.duckdb") as session:
         first = [session.sql(text).fetchall() for text in texts]
@@ -58,3 +61,44 @@ def test_a_table_that_is_registered_again_changes_the_answer(shop: Path) -> None
             session.register("prices", pd.DataFrame({"item": ["milk"], "price": [price]}))
             sums.append(session.sql("SELECT sum(price) AS s FROM sales JOIN prices USING (item)").fetchall()[0])
     assert sums[1] == pytest.approx([2 * number for number in sums[0]])
+
+
+def test_a_result_is_kept_and_owned_by_who_asked(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC, item"
+    with anondb.open(shop / "supports.duckdb") as session:
+        first = session.sql(text)
+        rows, columns, notes = first.fetchall(), list(first.columns), list(first.notes)
+        first.columns.append("x")
+        first.notes.append("y")
+        monkeypatch.setattr(session, "_compiled", None)
+        again = session.sql(text)
+        assert again.fetchall() == rows and again.columns == columns and again.notes == notes
+        assert len(session.sql(text)) == len(rows)
+        with pytest.raises(TypeError):
+            session.sql(text, bounds="none")
+
+
+def test_parameters_tell_results_apart(shop: Path) -> None:
+    text = "SELECT count(DISTINCT tid) AS n FROM sales WHERE item = ?"
+    with anondb.open(shop / "supports.duckdb") as session:
+        for _ in range(2):
+            milk, bread = (session.sql(text, [item]).fetchall() for item in ("milk", "bread"))
+            assert milk != bread
+
+
+def test_results_of_functions_that_vary_are_not_kept(shop: Path) -> None:
+    with anondb.open(shop / "supports.duckdb") as session:
+        for text in ("SELECT random() AS r", "SELECT count(*) AS n, uuid() AS r FROM sales"):
+            assert session.sql(text).fetchall() != session.sql(text).fetchall()
+
+
+def test_every_function_of_duckdb_that_varies_is_known() -> None:
+    connection = duckdb.connect()
+    names = connection.execute(
+        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE stability <> 'CONSISTENT' AND function_type = 'scalar'"
+    ).fetchall()
+    assert len(names) > 10
+    keywords = ["current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"]
+    for call in [*(f"{name}()" for (name,) in names), *keywords]:
+        with contextlib.suppress(sqlglot.errors.ParseError):
+            assert not kept.repeatable(sqlglot.parse_one(f"SELECT {call}", dialect="duckdb")), call

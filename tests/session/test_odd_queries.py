@@ -47,6 +47,8 @@ def refused(session: Session, sql: str, *words: str, code: str = "unsupported_qu
         "(x IN (1, 1 + 1)) IS TRUE",
         "(CASE WHEN a THEN s ELSE 'zz' END)[1]",
         "(x + 1)::VARCHAR || (a OR b)::INTEGER",
+        "x = ANY([1, x + 1])",
+        "(x + 1) <> ALL([x, 3]) AND a",
     ],
 )
 def test_parentheses_are_kept(named: Named, expression: str) -> None:

@@ -298,3 +298,17 @@ def test_results_stay_when_the_session_is_closed_and_can_be_printed(shop: Path) 
         assert "sales(tid, item)" in repr(session)
     assert "bread" in repr(result) and "n_lower" in repr(result) and "note: " in repr(result)
     assert "<td>bread</td>" in result._repr_html_() and result.to_json()["columns"] == result.columns
+
+
+def test_numbers_of_items_are_counts_of_listed_items(shop: Path) -> None:
+    with anondb.open(shop / "supports.duckdb") as session:
+        ((number, lower, upper),) = session.sql("SELECT count(DISTINCT item) AS n FROM sales").fetchall()
+        listed = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item").fetchall()
+        assert (lower, upper) == (sum(low >= 1 for _, _, low, _ in listed), len(listed)) and lower <= number <= upper
+        two = "SELECT count(DISTINCT item) FILTER (WHERE item IN ('milk', 'bread')) AS n, count(DISTINCT tid) m FROM sales"
+        assert session.sql(two, bounds="none").fetchall() == [(2, 30)]
+        by = session.sql("SELECT item[1] AS c, count(DISTINCT item) AS n FROM sales GROUP BY c ORDER BY c").fetchall()
+        assert [(c, upper) for c, _, _, upper in by] == [("b", 2), ("d", 1), ("f", 1), ("m", 1), ("r", 1)]
+    with anondb.open(shop / "suppressed.duckdb") as session:
+        ((_, lower, upper),) = session.sql("SELECT count(DISTINCT item) AS n FROM sales").fetchall()
+        assert lower >= 1 and upper is None

@@ -59,6 +59,11 @@ ALL = {"first_from": 0, "first_to": 9}
 
 EXAMPLES = [
     Example("transactions/collation", [("",)]),
+    Example(
+        "transactions/list_items",
+        [("milk",), ("rye bread",)],
+        {"lines": ("id INTEGER, line VARCHAR", [(1, " milk"), (2, ""), (3, "rye bread"), (4, " ")])},
+    ),
     Example("transactions/collations", [], values={"wanted": "nothing"}),
     Example("transactions/catalog", [], values={"wanted": "nothing"}),
     Example(
@@ -129,6 +134,35 @@ EXAMPLES = [
         "warehouse/release/rows",
         [(1, 0, 1), (2, 0, 1), (1, 1, 1), (2, 1, 1), (3, 1, 1), (4, 2, 1)],
         {"recoded": TRANSACTIONS},
+        ordered=True,
+    ),
+    Example(
+        "warehouse/release/label_counts",
+        [("U", 2), ("V", 1)],
+        {
+            "transaction_items": ("transaction_id INTEGER, item_id INTEGER", [(1, 1), (2, 1), (2, 2)]),
+            "labels": ("item_id INTEGER, item VARCHAR", [(1, "U"), (2, "V")]),
+        },
+    ),
+    Example(
+        "warehouse/release/item_holders",
+        [("U", "a", 2, 2), ("U", "b", 2, 1)],
+        {
+            "held": ("label VARCHAR, n BIGINT", [("a", 2), ("b", 1)]),
+            "released_items": ("released_item VARCHAR, item VARCHAR", [("U", "a"), ("U", "b")]),
+            "supports": ("released_item VARCHAR, support BIGINT", [("U", 2)]),
+        },
+    ),
+    Example(
+        "warehouse/release/item_supports",
+        [("U", "a", 7, 10, 10), ("U", "b", 5, 6, 10)],
+        {
+            "members": (
+                "released_item VARCHAR, item VARCHAR, support BIGINT, n BIGINT",
+                [("U", "b", 10, 5), ("U", "a", 10, 7), ("V", "c", 10, 10)],
+            )
+        },
+        {"k": 2, "m": 2},
         ordered=True,
     ),
     Example(
@@ -403,6 +437,7 @@ TEXT_ITEMS = {
     "baskets",
     "item_supports",
     "item_counts",
+    "violations",
 }  # tables whose item or id is a label
 VALUES = {
     "items": None,

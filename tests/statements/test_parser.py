@@ -15,26 +15,47 @@ from anondb.errors import InputError
 from anondb.options import check_option, view_options
 from anondb.owner.script import prepare
 from anondb.release.objects import release_schema
-from anondb.statements.parser import parse, plain_table
-from anondb.statements.statement import CreateView, DropView, Ordinary, RefreshView, ShowViews, Statement
+from anondb.statements.parser import parse
+from anondb.statements.queries import plain_table
+from anondb.statements.statement import (
+    CreateView,
+    DescribeView,
+    DropView,
+    OnView,
+    Ordinary,
+    RefreshAll,
+    RefreshView,
+    RenameView,
+    ShowViews,
+    Statement,
+)
 
 
-def render(statement: CreateView | RefreshView | DropView | ShowViews) -> str:
+def render(statement: OnView | RefreshAll | ShowViews) -> str:
     """The text of a statement; parsing it gives the statement again."""
+    if isinstance(statement, RefreshAll):
+        return "REFRESH ALL ANONYMIZED VIEWS"
     if isinstance(statement, ShowViews):
-        return "SHOW ANONYMIZED VIEWS" + (" WITH (status = true)" if statement.status else "")
-    name = exp.to_identifier(statement.name, quoted=True).sql(dialect="duckdb")
-    words = ["ANONYMIZED VIEW", name]
+        like = "" if statement.like is None else f" LIKE {exp.convert(statement.like).sql(dialect='duckdb')}"
+        return f"SHOW ANONYMIZED VIEWS{like}" + (" WITH (status = true)" if statement.status else "")
+    name = ".".join(quoted(part) for part in (*statement.place, statement.name))
     if isinstance(statement, RefreshView):
-        return " ".join(["REFRESH", *words])
+        ending = " WITH (late_rows = 'ignore')" if statement.ignore_late_rows else ""
+        return f"REFRESH ANONYMIZED VIEW {name}{ending}"
     if isinstance(statement, DropView):
-        return " ".join(["DROP", words[0], *(["IF EXISTS"] if statement.if_exists else []), name])
-    options = [
-        exp.EQ(this=exp.to_identifier(key, quoted=True), expression=exp.convert(value)).sql(dialect="duckdb")
-        for key, value in statement.options.items()
-    ]
-    head = ["CREATE", *(["OR REPLACE"] if statement.replace else []), *words, "AS"]
-    return " ".join([*head, statement.query, *(["\nWITH (", ", ".join(options), ")"] if options else [])])
+        return f"DROP ANONYMIZED VIEW {'IF EXISTS ' * statement.if_exists}{name}"
+    if isinstance(statement, RenameView):
+        return f"ALTER ANONYMIZED VIEW {name} RENAME TO {quoted(statement.new_name)}"
+    if isinstance(statement, DescribeView):
+        return f"{'SHOW CREATE' if statement.statement else 'DESCRIBE'} ANONYMIZED VIEW {name}"
+    head, _, rest = statement.text.partition(f" VIEW {quoted(statement.name)} AS")
+    if statement.replace:
+        head = head.replace("CREATE", "CREATE OR REPLACE")
+    return f"{head} VIEW {'IF NOT EXISTS ' * statement.if_not_exists}{name} AS{rest}"
+
+
+def quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
 
 
 HEAD = "CREATE ANONYMIZED VIEW v AS "
@@ -50,6 +71,22 @@ GOOD: list[tuple[str, Statement]] = [
     ("REFRESH ANONYMIZED VIEW view", RefreshView("view")),
     ("REFRESH ANONYMIZED VIEW replace", RefreshView("replace")),
     ("REFRESH ANONYMIZED VIEW été", RefreshView("été")),
+    ("SHOW ANONYMIZED VIEWS LIKE 'week%'", ShowViews(like="week%")),
+    ("SHOW ANONYMIZED VIEWS LIKE 'it''s' WITH (status = true)", ShowViews(True, like="it's")),
+    ("REFRESH ALL ANONYMIZED VIEWS", RefreshAll()),
+    ("REFRESH ANONYMIZED VIEW w WITH (late_rows = 'ignore')", RefreshView("w", True)),
+    ("REFRESH ANONYMIZED VIEW w WITH (LATE_ROWS = 'refuse')", RefreshView("w")),
+    ("ALTER ANONYMIZED VIEW a RENAME TO b", RenameView("a", "b")),
+    ("alter anonymized view main.a rename to main.b", RenameView("a", "b", place=("main",))),
+    ("DESCRIBE ANONYMIZED VIEW spring", DescribeView("spring")),
+    ("desc anonymized view spring", DescribeView("spring")),
+    ("SHOW CREATE ANONYMIZED VIEW shop.main.spring", DescribeView("spring", True, place=("shop", "main"))),
+    ('REFRESH ANONYMIZED VIEW main."a.b"', RefreshView("a.b", place=("main",))),
+    (
+        "CREATE ANONYMIZED VIEW IF NOT EXISTS shop.v AS FROM s",
+        CreateView("v", "FROM s", {}, if_not_exists=True, place=("shop",)),
+    ),
+    (HEAD + 'SELECT "limit", sample FROM s', CreateView("v", 'SELECT "limit", sample FROM s', {})),
     ("DROP ANONYMIZED VIEW spring", DropView("spring")),
     ("DROP ANONYMIZED VIEW IF EXISTS spring", DropView("spring", if_exists=True)),
     ("DROP/**/ANONYMIZED -- x\n VIEW\n\tspring", DropView("spring")),
@@ -113,12 +150,33 @@ BAD: list[tuple[str, str, int, int]] = [
     ("CREATE ANONYMIZED VIEW 1a AS FROM s", "syntax_error", 1, 24),
     ('CREATE ANONYMIZED VIEW "" AS FROM s', "bad_name", 1, 24),
     ("CREATE ANONYMIZED VIEW select AS FROM s", "syntax_error", 1, 24),
-    ("CREATE ANONYMIZED VIEW a.b AS FROM s", "syntax_error", 1, 25),
+    ("CREATE ANONYMIZED VIEW a. AS FROM s", "syntax_error", 1, 27),
+    ("CREATE ANONYMIZED VIEW a.b.c.d AS FROM s", "syntax_error", 1, 30),
     ("CREATE ANONYMIZED VIEW v", "syntax_error", 1, 25),
     ("CREATE ANONYMIZED VIEW v FROM s", "syntax_error", 1, 26),
     ("CREATE ANONYMIZED VIEW v WITH (k = 5) AS FROM s", "syntax_error", 1, 26),
     ("CREATE ANONYMIZED VIEW v (a) AS FROM s", "syntax_error", 1, 26),
-    ("CREATE ANONYMIZED VIEW IF NOT EXISTS v AS FROM s", "syntax_error", 1, 24),
+    ("CREATE ANONYMIZED VIEW IF NOT v AS FROM s", "syntax_error", 1, 31),
+    ("CREATE OR REPLACE ANONYMIZED VIEW IF NOT EXISTS v AS FROM s", "syntax_error", 1, 35),
+    (HEAD + "FROM s LIMIT 3", "syntax_error", 1, 36),
+    (HEAD + "FROM s ORDER BY tid OFFSET 3", "syntax_error", 1, 49),
+    (HEAD + "SELECT * FROM (FROM s FETCH FIRST 3 ROWS ONLY)", "syntax_error", 1, 51),
+    (HEAD + "FROM s USING SAMPLE 3", "syntax_error", 1, 36),
+    (HEAD + "FROM s TABLESAMPLE 10%", "syntax_error", 1, 36),
+    (HEAD + "FROM s\nWHERE week < getvariable('now')", "syntax_error", 2, 14),
+    (HEAD + "FROM s WHERE random() < 0.5", "syntax_error", 1, 42),
+    (HEAD + "FROM release_V.transactions", "syntax_error", 1, 34),
+    (HEAD + 'FROM shop."release_v".baskets', "syntax_error", 1, 39),
+    ("REFRESH ALL ANONYMIZED VIEW", "syntax_error", 1, 24),
+    ("REFRESH ALL ANONYMIZED VIEWS x", "syntax_error", 1, 30),
+    ("REFRESH ANONYMIZED VIEW w WITH (k = 2)", "unknown_option", 1, 33),
+    ("REFRESH ANONYMIZED VIEW w WITH (late_rows = 'no')", "bad_parameter", 1, 45),
+    ("ALTER ANONYMIZED VIEW a RENAME b", "syntax_error", 1, 32),
+    ("ALTER ANONYMIZED VIEW a RENAME TO other.b", "syntax_error", 1, 35),
+    ("ALTER ANONYMIZED VIEW a RENAME TO", "syntax_error", 1, 34),
+    ("DESCRIBE ANONYMIZED VIEW", "syntax_error", 1, 25),
+    ("SHOW CREATE ANONYMIZED TABLE v", "syntax_error", 1, 24),
+    ("SHOW ANONYMIZED VIEWS LIKE week", "syntax_error", 1, 28),
     ("CREATE ANONYMIZED VIEW v AS", "syntax_error", 1, 28),
     ("CREATE ANONYMIZED VIEW v AS WITH (k = 5)", "syntax_error", 1, 29),
     (HEAD + "FROM s)", "syntax_error", 1, 35),
@@ -186,7 +244,7 @@ BAD_QUERIES: list[tuple[str, int, int]] = [
 
 def bare(statement: Statement) -> dict[str, Any]:
     """A statement without its position."""
-    return {"kind": type(statement)} | {k: v for k, v in vars(statement).items() if k not in ("start", "query_start")}
+    return {"kind": type(statement)} | {k: v for k, v in vars(statement).items() if not k.endswith("start")}
 
 
 @pytest.mark.parametrize(("text", "wanted"), GOOD, ids=lambda x: x if isinstance(x, str) else "")

@@ -353,7 +353,7 @@ def test_a_replaced_version_is_compared_too(db: anondb.Database, tmp_path: Path)
             assert one.whole is not None and one.other == "spring" and one.reason is None
             assert one.whole.only_here == (baskets[0] - baskets[1]).total()
             assert one.whole.only_there == (baskets[1] - baskets[0]).total()
-        assert len(found.notes) == 1 and "Compared with 'spring'" in found.notes[0]
+        assert len(found.notes) == 1 and "Compared with the published 'spring'" in found.notes[0]
         assert len(found.to_json()["intersections"]) == len(rows)
         assert found.to_json()["release"]["intersections"] == found.to_json()["intersections"]
     db.sql("DROP ANONYMIZED VIEW spring")

@@ -153,7 +153,7 @@ def test_workloads_that_are_refused(name: str, value: Any) -> None:
 def test_workloads() -> None:
     made = Workload(np.int64(7), np.uint8(3), 2**63 - 1, "generalized")
     assert (made.queries, made.size, made.seed) == (7, 3, 2**63 - 1) and type(made.queries) is int
-    refused(lambda: Workload(queries=0))
+    refused(lambda: Workload(queries=-1))
     refused(lambda: Workload(size=0))
     assert Workload(seed=0).seed == 0
     for wrong in ("", "ALL", None, 5):

@@ -207,7 +207,7 @@ def test_supports_of_itemsets_of_all_sizes(engine: Engine) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("queries", 0), ("queries", 1.5), ("size", 0), ("size", True), ("seed", -1), ("seed", 0.5), ("seed", True)],
+    [("queries", -1), ("queries", 1.5), ("size", 0), ("size", True), ("seed", -1), ("seed", 0.5), ("seed", True)],
 )
 def test_bad_parameters_are_refused(engine: Engine, name: str, value: Any) -> None:
     with pytest.raises(InputError, match=name) as error:

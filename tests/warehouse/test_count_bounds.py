@@ -1,14 +1,20 @@
-"""The body of Spark's function count_bounds returns what that of DuckDB's macro does, on random releases."""
+"""``count_bounds`` returns the same in DuckDB, PostgreSQL and Spark."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from portions import portions
+from postgres.databases import make
+from postgres.server import Server
+from properties.trees import taxonomy_of
 from sqlglot import exp
 
+import anondb
 from anondb.engine import DuckDBEngine, load
 
 
@@ -55,3 +61,72 @@ def test_both_bodies_agree(duck: DuckDBEngine, seeds: range) -> None:
                     tree = query.bind({t: tables[t] for t in query.reads}, {"items": listed})
                     found.append([column[0] for column in duck.select(tree).values()])
                 assert found[0] == [found[1][0], pytest.approx(found[1][1], rel=1e-9, abs=1e-12), found[1][2]]
+
+
+TREE = (
+    {"all": ["food", "home", "odd"], "food": ["milk", "bread", "it's", "œuf"], "home": ["soap", "pen\\s", 'a "b"', "cup"],
+     "odd": [" x", "x ", "X", "\U0001f600"]},
+    "all",
+)  # fmt: skip
+LEAVES = [leaf for node in ("food", "home", "odd") for leaf in TREE[0][node]]
+
+
+@pytest.fixture(scope="module")
+def engines(
+    spark: Any, server: Server
+) -> Iterator[dict[str, Callable[[list[list[str]]], list[tuple[int, float, int]]]]]:
+    """Releases of the same transactions on three engines, each as a function that answers many queries."""
+    rnd = random.Random(17)
+    rows = [(t, item) for t in range(300) for item in rnd.sample(LEAVES, rnd.choice([0, 1, 1, 2, 3, 5]))]
+    rows += [(1, "cup")] if (1, "cup") not in rows else []
+    frame = pa.table({"tid": [t for t, _ in rows], "item": [i for _, i in rows]})
+    options: dict[str, Any] = {
+        "taxonomy": taxonomy_of(*TREE),
+        "model": anondb.KmAnonymity(9, 2),
+        "max_suppression": 100,
+    }
+    databases = make(server)
+    spark.sql("DROP SCHEMA IF EXISTS three CASCADE")
+    anondb.connect(spark).anonymize(spark.createDataFrame(frame), to="three", **options)
+    with anondb.connect() as db:
+        release = db.anonymize(frame, name="three", **options)
+        release.publish(databases.url("three"))
+
+        def in_spark(queries: list[list[str]]) -> list[tuple[int, float, int]]:
+            calls = [
+                exp.select(exp.convert(n), "*").from_(
+                    exp.Table(this=exp.func("count_bounds", exp.Array(expressions=[*map(exp.convert, q)])), db="three")
+                )
+                for n, q in enumerate(queries)
+            ]
+            text = " UNION ALL ".join(
+                call.sql("spark").replace("ARRAY()", "CAST(ARRAY() AS ARRAY<STRING>)") for call in calls
+            )
+            return [tuple(row)[1:] for row in sorted(spark.sql(text).collect())]
+
+        def in_postgres(queries: list[list[str]]) -> list[tuple[int, float, int]]:
+            call = "SELECT * FROM three.count_bounds(%s::text[])"
+            with databases.session(databases.releases) as connection:
+                return [connection.execute(call, [q]).fetchone() for q in queries]
+
+        yield {
+            "duckdb": lambda queries: [*map(release.count_bounds, queries)],
+            "spark": in_spark,
+            "postgres": in_postgres,
+        }
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seeds", portions(0, 24, 1000))
+def test_three_engines(engines: dict[str, Any], seeds: range) -> None:
+    queries = []
+    for seed in seeds:
+        rnd = random.Random(seed)
+        queries.append(rnd.sample([*LEAVES, "unknown", "MILK"], rnd.choice([0, 1, 1, 2, 2, 3, 4])))
+    for start in range(0, len(queries), 25):
+        part = queries[start : start + 25]
+        wanted = engines["duckdb"](part)
+        for name in ("postgres", "spark"):
+            for query, told, expected in zip(part, engines[name](part), wanted, strict=True):
+                assert (told[0], told[2]) == (expected[0], expected[2]), (name, query)
+                assert told[1] == pytest.approx(expected[1], rel=1e-9, abs=1e-12), (name, query)

@@ -19,7 +19,7 @@ ALLOWED = (
     exp.And, exp.Or, exp.Not, exp.In, exp.Between, exp.Is, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE,
     exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod,
     exp.Count, exp.Sum, exp.Min, exp.Max, exp.Filter, exp.Window, exp.WindowSpec, exp.RowNumber,
-    exp.Greatest, exp.Least, exp.Floor, exp.Length,
+    exp.Greatest, exp.Least, exp.Floor, exp.Length, exp.Abs, exp.Ln, exp.Exp, exp.NullSafeEQ,
 )  # fmt: skip
 TYPES = {exp.DType.INT, exp.DType.BIGINT, exp.DType.DOUBLE, exp.DType.TEXT}
 

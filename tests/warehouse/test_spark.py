@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,12 +85,83 @@ def test_an_error_leaves_nothing(spark: Any, place: Any, monkeypatch: pytest.Mon
     before = schemas(spark)
     monkeypatch.setattr(budget, "MAX_PAIR_ROWS", 1)
     with pytest.raises(BudgetExceeded):
-        anonymize_on(place.warehouse, place.source(PAIRS), taxonomy=TAXONOMY, model=MODEL, to="failed")
+        anonymize_on(
+            place.warehouse,
+            place.source(PAIRS),
+            taxonomy=TAXONOMY,
+            model=MODEL,
+            write=partial(place.warehouse.release, "failed"),
+        )
     monkeypatch.undo()
     monkeypatch.setattr(spark_room, "_function", None)  # the last step of a release fails
     with pytest.raises(TypeError):
-        anonymize_on(place.warehouse, place.source(PAIRS), taxonomy=TAXONOMY, model=MODEL, to="failed")
+        anonymize_on(
+            place.warehouse,
+            place.source(PAIRS),
+            taxonomy=TAXONOMY,
+            model=MODEL,
+            write=partial(place.warehouse.release, "failed"),
+        )
     assert schemas(spark) == before and not private(spark)
+
+
+def test_a_schema_that_a_killed_run_left_is_replaced(spark: Any, place: Any) -> None:
+    def run() -> None:
+        write = partial(place.warehouse.release, "killed")
+        anonymize_on(place.warehouse, place.source(PAIRS), taxonomy=TAXONOMY, model=MODEL, write=write)
+
+    spark.sql(f"CREATE SCHEMA killed COMMENT '{spark_room.UNFINISHED}'")
+    spark.sql("CREATE TABLE killed.labels USING parquet AS SELECT 1 AS item_id")
+    run()
+    assert spark.sql("SELECT count(*) FROM killed.transactions").collect()[0][0] == 6
+    assert spark.catalog.getDatabase("killed").description == spark_room.FINISHED
+    for comment in (spark_room.FINISHED, "mine"):
+        spark.sql(f"COMMENT ON SCHEMA killed IS '{comment}'")
+        with pytest.raises(InputError) as caught:
+            run()
+        assert caught.value.code == "release_exists"
+    spark.sql("DROP SCHEMA killed CASCADE")
+
+
+def test_an_owner_on_duckdb(spark: Any, place: Any, tmp_path: Path) -> None:
+    """A data frame is anonymized inside Spark; the release is that of the same rows in DuckDB."""
+    rnd = random.Random(11)
+    tree = random_tree(rnd, 12)
+    leaves = ref.leaves(*tree)
+    pairs = [(n, item) for n in range(80) for item in rnd.sample(leaves, rnd.randint(1, 5))]
+    options: dict[str, Any] = {"taxonomy": taxonomy_of(*tree), "model": MODEL, "item_supports": True}
+    frame = place.source(pairs)
+    said: list[dict[str, Any]] = []
+    with anondb.connect(tmp_path / "own.duckdb") as db:
+        made = db.anonymize(frame, name="there", publish=tmp_path / "there.duckdb", **options)
+        here = db.anonymize(frame.toArrow(), name="here", **options)
+        for release in (made, here):
+            assert release.report is not None
+            report = release.report.to_json()
+            skipped = ("release", "accuracy", "seconds", "warnings", "published", "sha256", "content_digest")
+            tables = ("labels", "released_items", "item_supports")
+            said.append({k: v for k, v in report.items() if k not in skipped})
+            said[-1] |= {t: sorted(release.table(t).fetchall()) for t in tables}
+        assert said[0] == said[1] and said[0]["item_supports"]
+        assert any("inside Spark" in words for words in made.report.warnings)  # type: ignore[union-attr]
+        assert [p.name for p in db.publications()] == ["there"] and not private(spark)
+        with pytest.raises(InputError) as caught:
+            db.anonymize(frame, name="no", model=TransactionalK(2))
+        assert caught.value.code == "not_on_engine"
+        with pytest.raises(InputError) as caught:
+            db.anonymize(place.source([(1, None)]), name="no", **options)
+        assert caught.value.code == "null_item" and not private(spark)
+    assert anondb.verify_file(tmp_path / "there.duckdb").holds
+
+
+def test_verification_there(spark: Any, place: Any) -> None:
+    db = anondb.connect(spark)
+    frame = place.source([(1, "a"), (2, "a"), (2, "b"), (3, "b"), (3, "a")])
+    assert db.verify(frame, model=anondb.KmAnonymity(2, 2)).violations == 0
+    assert db.verify(frame, model=anondb.KmAnonymity(3, 2)).violations == 1
+    assert db.verify(frame, model=TransactionalK(2)).violations == 1
+    with pytest.raises(InputError):
+        db.verify(frame, model=anondb.KmAnonymity(2, float("inf")))
 
 
 def test_numbers_do_not_change_when_a_task_runs_again(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +229,9 @@ def test_events_have_no_data(spark: Any, place: Any) -> None:
         pq.write_table(table, folder)
         frame = spark.read.parquet(f"file://{folder}")
         taxonomy = taxonomy_of({"secret_root": items}, "secret_root")
-        anonymize_on(place.warehouse, frame, taxonomy=taxonomy, model=MODEL, to="logged")
+        anonymize_on(
+            place.warehouse, frame, taxonomy=taxonomy, model=MODEL, write=partial(place.warehouse.release, "logged")
+        )
     finally:
         spark_room.os.urandom = drawn
     logs = [p for p in Path(spark.conf.get("spark.eventLog.dir").removeprefix("file:")).rglob("*") if p.is_file()]
@@ -174,7 +248,13 @@ def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBE
     transactions = [rnd.sample(leaves, rnd.randint(1, len(leaves))) for _ in range(25)]
     pairs = [(n, item) for n, t in enumerate(transactions) for item in t]
     spark.sql("DROP SCHEMA IF EXISTS bounds CASCADE")
-    anonymize_on(place.warehouse, place.source(pairs), taxonomy=taxonomy_of(*tree), model=MODEL, to="bounds")
+    anonymize_on(
+        place.warehouse,
+        place.source(pairs),
+        taxonomy=taxonomy_of(*tree),
+        model=MODEL,
+        write=partial(place.warehouse.release, "bounds"),
+    )
     query = load("release/count_bounds")
     with duck.transaction():
         tables: dict[str, Any] = {}

@@ -33,21 +33,22 @@ class OnDuckDB:
 
 
 class OnPostgres:
-    """PostgreSQL."""
+    """PostgreSQL: the schema ``sales`` of a database."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, databases: Any) -> None:
+        from anondb.postgres.place import place_of
+        from anondb.postgres.server import Server
         from anondb.warehouse.postgres import PostgresWarehouse
 
         self.texts: list[str] = []
-        self.warehouse: Any = PostgresWarehouse(connection, on_statement=self.texts.append)
-        self.connection = connection
+        self.server = Server(place_of(databases.raw_url()), self.texts.append)
+        self.warehouse: Any = PostgresWarehouse(self.server)
+        self.databases = databases
 
     def source(self, pairs: Sequence[Pair]) -> Any:
-        self.connection.execute("DROP TABLE IF EXISTS sales.food")
-        self.connection.execute("CREATE TABLE sales.food (tid bigint, item text)")
-        with self.connection.cursor().copy("COPY sales.food FROM STDIN") as rows:
-            for pair in pairs:
-                rows.write_row(pair)
+        self.databases.sql("DROP TABLE IF EXISTS sales.food")
+        self.databases.sql("CREATE TABLE sales.food (tid bigint, item text)")
+        self.databases.copy("sales.food", list(pairs))
         return "sales.food"
 
 
@@ -76,10 +77,15 @@ def rows_of(columns: Columns) -> list[tuple[Any, ...]]:
     return sorted(zip(*(c.tolist() for c in columns.values()), strict=True), key=repr)
 
 
+LABELLED = ("released_item", "item")
 TEXTS = {
     ("warehouse/load", "source", "id"),
     ("warehouse/load", "source", "item"),
     ("warehouse/load", "ids", "id"),
+    ("warehouse/release", "labels", "item"),
+    ("warehouse/release", "supports", "released_item"),
+    *(("warehouse/release", table, column) for table in ("members", "released_items") for column in LABELLED),
+    *(("warehouse/verify", table, column) for table in ("item_supports", "released_items") for column in LABELLED),
 }
 
 
@@ -87,7 +93,9 @@ def kind_of(query: str, table: str, column: str) -> str:
     """The type of a column that a portable statement reads."""
     if column == "label" or (query.rpartition("/")[0], table, column) in TEXTS:
         return "VARCHAR"
-    return "INTEGER"
+    if column == "weight":
+        return "DOUBLE"
+    return "BIGINT" if column in ("support", "n", "at_least", "at_most") else "INTEGER"
 
 
 def put(warehouse: Any, query: str, table: str, rows: Sequence[Sequence[Any]]) -> Table:

@@ -170,7 +170,7 @@ def _check_feasible(tops: Sequence[int], transactions: int, names: Sequence[str]
     raise InfeasibleError(
         f"No buckets are l-diverse with l = {l}: the most frequent value of column {names[worst]!r} is too frequent. The"
         f" largest l that is feasible with these columns is {shown}.",
-        hint="Lower --l, choose other --columns, or use --empty-values ignore if the empty value is the frequent one.",
+        hint="Lower --l, choose other --columns, or use --empty-values=ignore if the empty value is the frequent one.",
     )
 
 

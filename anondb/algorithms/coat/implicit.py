@@ -361,5 +361,5 @@ def check_sets(total: int, size: int, limit: int = MAX_SETS) -> None:
     if total > limit:
         raise BudgetExceeded(
             f"COAT would enumerate {total:,} sets of {size} items in transactions; the limit is {limit:,}.",
-            hint="Lower m, or protect every transaction by --privacy-constraints pgen.",
+            hint="Lower m, or protect every transaction by --privacy-constraints=pgen.",
         )

@@ -76,7 +76,7 @@ def _check_rare(held: int, size: int) -> None:
     if held > MAX_RARE:
         raise BudgetExceeded(
             f"At least {held:,} sets of {size} items are too rare; COAT holds {MAX_RARE:,} of them in memory at most.",
-            hint="Lower m or k, or protect every transaction by --privacy-constraints pgen.",
+            hint="Lower m or k, or protect every transaction by --privacy-constraints=pgen.",
         )
 
 

@@ -27,7 +27,7 @@ from anondb.errors import InfeasibleError
 
 VARIANTS = ("r", "t", "rt")
 _UNSURE = 1e-9  # sums of UL are doubles with errors below 1e-12; closer to delta than this they are compared exactly
-Progress = Callable[[str], None]
+Progress = Callable[[str, float], None]
 
 
 class BoundViolated(InfeasibleError):
@@ -124,7 +124,7 @@ def rum_bound(
     delta: Fraction,
     by: str,
     order: Order | None = None,
-    progress: Progress = lambda words: None,
+    progress: Progress = lambda words, share: None,
 ) -> list[Ints]:
     """RMERGE: merge clusters while Rum(D) <= delta.
 
@@ -134,7 +134,7 @@ def rum_bound(
         delta: the threshold for Rum, from 0 to 1.
         by: ``r``, ``t`` or ``rt``.
         order: the order by transactions for ``t`` and ``rt``.
-        progress: receives the number of remaining clusters from time to time.
+        progress: receives the number of remaining clusters, and the share of those merged.
 
     Raises:
         BoundViolated: the initial clusters exceed delta.
@@ -147,7 +147,7 @@ def rum_bound(
         seed, others = state.seed()
         if not len(others):
             break
-        progress(f"merging {len(others) + 1} clusters")
+        progress(f"merging {len(others) + 1:,} clusters", 1 - (len(others) + 1) / len(clusters))
         union, totals = state.united(seed, others)
         tried = _preferred(by, union, order, seed, others)
         allowed = tried[np.asarray(totals[tried] <= limit, dtype=np.bool_)]
@@ -200,7 +200,7 @@ def tum_bound(
     by: str,
     recode: Recoder,
     order: Order | None = None,
-    progress: Progress = lambda words: None,
+    progress: Progress = lambda words, share: None,
 ) -> list[Ints]:
     """TMERGE: merge clusters until Tum(T(D)) <= delta; arguments as in ``rum_bound``, with delta for Tum.
 
@@ -216,7 +216,7 @@ def tum_bound(
         seed, others = state.seed()
         if not len(others):
             raise BoundViolated("The loss of the items", delta, Fraction(least))
-        progress(f"merging {len(others) + 1} clusters")
+        progress(f"merging {len(others) + 1:,} clusters", 1 - (len(others) + 1) / len(clusters))
         union, _ = state.united(seed, others)
         other = int(others[_preferred(by, union, order, seed, others)[0]])
         kept = _unite(state, order, seed, other)

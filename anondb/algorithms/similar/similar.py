@@ -56,6 +56,7 @@ def similar(
     nearness = None if taxonomy is None else TaxonomyWeights.of(dataset.labels, taxonomy)
     labels = Labels(n, dataset.n_transactions, tid, item, model.k, pair_k, nearness)
     while labels.left > 1 and (label := labels.rarest()) is not None:
+        engine.progress(f"{labels.left:,} groups of items", 1 - labels.left / n)
         labels.merge(label, labels.partner(label))
     groups = [sorted(members) for members in labels.members if members]
     of_item = np.zeros(n, dtype=np.int64)

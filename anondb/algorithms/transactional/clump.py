@@ -268,7 +268,7 @@ class _Clusters:
         """Yield the place, nodes and counts of every transaction in order; one without items has no nodes."""
         for low in range(0, len(self.order), BLOCK):
             high = min(low + BLOCK, len(self.order))
-            self.engine.progress(f"{low} of {len(self.order)} transactions in clusters")
+            self.engine.progress(f"{low:,} of {len(self.order):,} transactions in clusters", low / len(self.order))
             rows = self.engine.query("clusters/block", {"extended": self._extended}, low=low, high=high)
             node, count = rows["node"], rows["n"]
             starts = np.searchsorted(rows["place"], np.arange(low, high + 1)).tolist()

@@ -1,0 +1,174 @@
+"""The commands that help an owner before a release: profile and advise."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anondb.cli.app import (
+    Json,
+    MemoryLimit,
+    ShowSql,
+    Source,
+    Threads,
+    Transactions,
+    check_targets,
+    model_from,
+    opened,
+    transactions_of,
+)
+from anondb.cli.flags import flag_values, with_flags
+from anondb.cli.words import print_json, shown
+from anondb.errors import InputError
+from anondb.pages.text import plain
+from anondb.policy import PROMISE, Policy
+
+if TYPE_CHECKING:
+    from anondb.compare.runs import Run
+    from anondb.guide.words import Section
+
+
+@with_flags("id", "item", "taxonomy", "k")
+def profile(
+    source: Source,
+    transactions: Transactions = None,
+    html: Annotated[str | None, typer.Option(help="Also write a page.", metavar="FILE.html")] = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+    **flags: Any,
+) -> None:
+    """Profile transactions: sizes, what attackers find, the taxonomy, and what each algorithm takes. For owners only."""
+    values = flag_values(flags)
+    check_targets(source, html)
+    with opened(source, show_sql=show_sql, threads=threads, memory_limit=memory_limit, read_only=True) as database:
+        rows = transactions_of(database, source, transactions, values["id"], values["item"])
+        profiled = database.profile(rows, **values)
+    if html is not None:
+        from anondb.guide.page import write_profile
+
+        write_profile(html, profiled)
+    if as_json:
+        print_json({**profiled.to_json(), "html": html})
+        return
+    from anondb.guide.words import profile_sections
+
+    for section in profile_sections(profiled):
+        print_section(section)
+
+
+@with_flags("id", "item", "taxonomy", "k", "m", "item_supports")
+def advise(
+    source: Source,
+    transactions: Transactions = None,
+    use: Annotated[
+        str | None,
+        typer.Option(
+            help="What the release is for (default counts).", metavar="counts|categories|items", rich_help_panel=PROMISE
+        ),
+    ] = None,
+    time_limit: Annotated[float, typer.Option(help="Time limit of all runs, in seconds.", min=1)] = 120.0,
+    memory_limit: Annotated[str, typer.Option(help="Memory limit of each run, such as 2GB.", metavar="SIZE")] = "4GB",
+    threads: Threads = None,
+    as_json: Json = False,
+    show_sql: ShowSql = False,
+    **flags: Any,
+) -> None:
+    """Try algorithms on a sample and on all persons, and advise what to run. Asks on a terminal what no flag says."""
+    from anondb.compare.limits import parse_size
+    from anondb.guide.advise import advise as run_advice
+    from anondb.guide.needs import Needs
+
+    parse_size(memory_limit)
+    values = flag_values({"use": use, **flags})
+    promised = {name: values.pop(name) for name in ("k", "m") if name in values}
+    needs: dict[str, Any] = {name: getattr(model_from("km", **promised), name) for name in promised}
+    needs |= {name: values.pop(name) for name in ("use", "item_supports") if name in values}
+    needs = _asked(needs, sys.stdin.isatty() and sys.stderr.isatty() and not as_json)
+    with opened(source, show_sql=show_sql, threads=threads, read_only=True) as database:
+        rows = transactions_of(database, source, transactions, values["id"], values["item"])
+        made = run_advice(
+            database.engine,
+            rows,
+            Needs(**needs),
+            command=_command(source, transactions, values),
+            taxonomy=values.get("taxonomy"),
+            id_column=values["id"],
+            item_column=values["item"],
+            time_limit=time_limit,
+            threads=threads,
+            memory_limit=memory_limit,
+        )
+    if as_json:
+        print_json(made.to_json())
+        return
+    for section in made.sections():
+        print_section(section)
+    typer.echo(f"to run it:\n{plain(made.command)}")
+
+
+def _asked(needs: dict[str, Any], on_terminal: bool) -> dict[str, Any]:
+    """What the owner needs: what no flag says is asked on a terminal, elsewhere stated as a default."""
+    from anondb.guide.needs import QUESTIONS, Needs, read_answer
+
+    known = dict(needs)
+    for name, question in QUESTIONS.items():
+        if name in needs:
+            continue
+        default = Needs().to_json()[name]
+        if not on_terminal:
+            flag = "--no-item-supports" if name == "item_supports" else f"--{name} {default}"
+            typer.echo(f"assumed: {flag}", err=True)
+        while on_terminal and name not in known:
+            try:
+                known[name] = read_answer(name, typer.prompt(question, default=str(default or "no"), err=True))
+            except InputError as error:
+                typer.echo(str(error), err=True)
+    return known
+
+
+def _command(source: str, transactions: str | None, values: dict[str, Any]) -> Callable[[Run], str]:
+    """The command that makes the release of a run."""
+
+    def command(run: Run) -> str:
+        from anondb.guide.needs import flags_of
+
+        words = ["anondb", "anonymize", source, *(("--transactions", transactions) if transactions else ())]
+        words += [
+            w for name in ("id", "item") if values[name] != getattr(Policy, name) for w in (f"--{name}", values[name])
+        ]
+        words += ["--taxonomy", values["taxonomy"]] if "taxonomy" in run.options else []
+        words += flags_of(run)
+        if is_file(source):
+            words += ["--publish", f"{Path(source).stem}-release.duckdb"]
+        return shlex.join(words)
+
+    from anondb.data.sources import is_file
+
+    return command
+
+
+def print_section(section: Section) -> None:
+    """Print a section as a table, and its notes."""
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.table import Table
+
+    table = Table(
+        title=shown(section.title), box=None, title_justify="left", title_style="bold", show_header=bool(section.head)
+    )
+    for i, name in enumerate(section.head):
+        table.add_column(shown(name), justify="right" if i in section.numbers else "left", overflow="fold")
+    for row in section.rows:
+        table.add_row(*map(shown, row))
+    console = Console(width=None if sys.stdout.isatty() else 100)
+    console.print(table)
+    for note in section.notes:
+        console.print(Padding(shown(note), (0, 1)), style="dim")
+    console.print()

@@ -1,0 +1,63 @@
+"""``--log-file``: one line of JSON for each step of a command. It has names of steps and releases, counts and seconds, and
+no data values."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from anondb import __version__
+from anondb.errors import AnondbError, InputError, InternalError
+
+if TYPE_CHECKING:
+    from anondb.engine.telling import StepDone
+
+
+@contextlib.contextmanager
+def logged(file: str | None, command: str) -> Iterator[Callable[[StepDone], None] | None]:
+    """Append the beginning, the steps and the end of a command to a file; yield what logs a step, None without a file.
+
+    Raises:
+        InputError: ``unwritable``.
+    """
+    if file is None:
+        yield None
+        return
+    try:
+        handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    except (OSError, ValueError):
+        name = os.path.basename(file)
+        raise InputError(
+            f"The log file {name!r} cannot be written.", code="unwritable", hint="Check its folder and permissions."
+        ) from None
+    begun = time.perf_counter()
+
+    def write(event: str, **facts: Any) -> None:
+        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **facts}
+        os.write(handle, (json.dumps(line, ensure_ascii=False) + "\n").encode())  # in one piece, also beside others
+
+    def end(event: str, **facts: Any) -> None:
+        write(event, command=command, **facts, seconds=round(time.perf_counter() - begun, 3))
+
+    try:
+        write("start", command=command, version=__version__, process=os.getpid())
+        try:
+            yield lambda done: write("step", **asdict(done))
+        except AnondbError as error:
+            end("error", code=error.code, message=str(error), exit_code=error.exit_code)
+            raise
+        except KeyboardInterrupt:
+            end("interrupted", exit_code=130)
+            raise
+        except Exception:  # a bug; its text may hold data values
+            end("error", code=InternalError.default_code, message="", exit_code=InternalError.exit_code)
+            raise
+        end("done", exit_code=0)
+    finally:
+        os.close(handle)

@@ -1,0 +1,89 @@
+"""What an engine tells while it works: statements, the progress of long work, and steps that are done."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+
+class Progress(str):
+    """A short text on the current step of long work.
+
+    Attributes:
+        share: the share of it that is done, from 0 to 1; None if that is unknown.
+    """
+
+    share: float | None = None
+
+    @classmethod
+    def of(cls, words: str, share: float | None = None) -> Progress:
+        """Make it from the text and the share."""
+        made = cls(words)
+        made.share = share
+        return made
+
+
+@dataclass(frozen=True)
+class StepDone:
+    """A step that is done; for logs, so it has no data values.
+
+    Attributes:
+        step: its name, such as ``load``.
+        seconds: its wall time.
+        release: the name of the release, once it is known.
+        counts: figures such as the number of transactions.
+        resumed: whether an earlier run had finished it.
+    """
+
+    step: str
+    seconds: float
+    release: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    resumed: bool = False
+
+
+class Telling:
+    """The part of an engine that tells what it does.
+
+    Attributes:
+        on_step: called with each step that is done.
+        step_words: the words on the current step, with which the text of all progress begins.
+    """
+
+    on_step: Callable[[StepDone], None] | None = None
+    _on_statement: Callable[[str], None] | None = None
+    _on_progress: Callable[[str], None] | None = None
+    _recorded: list[str] | None = None
+    step_words = ""
+
+    def begin_step(self, words: str) -> None:
+        """Report the start of a step; ``words`` begin the text of all progress in it."""
+        self.step_words = words
+        self.progress("")
+
+    def progress(self, words: str, share: float | None = None) -> None:
+        """Report the current step of long work to ``on_progress``, and the share of it that is done if that is known."""
+        if self._on_progress is not None:
+            self._on_progress(Progress.of(": ".join(filter(None, (self.step_words, words))), share))
+
+    def end_step(self, done: StepDone) -> None:
+        """Report the end of a step."""
+        if self.on_step is not None:
+            self.on_step(done)
+
+    def say(self, text: str) -> None:
+        """Report a statement to ``on_statement`` before it runs, and record it in a block of ``recording``."""
+        if self._recorded is not None:
+            self._recorded.append(text)
+        if self._on_statement is not None:
+            self._on_statement(text)
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[list[str]]:
+        """Record the text of every statement of the block in the list that the block gets."""
+        outer, self._recorded = self._recorded, []
+        try:
+            yield self._recorded
+        finally:
+            self._recorded = outer

@@ -1,0 +1,241 @@
+"""Advise on a release: a few runs on a sample and on all persons, and a conclusion."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anondb.compare.merits import deletes_most
+from anondb.compare.runs import Result, Run
+from anondb.data.files import write_taxonomy
+from anondb.data.sources import open_source
+from anondb.data.taxonomy import load_taxonomy
+from anondb.data.transactions import Dataset, load_transactions
+from anondb.engine import Engine
+from anondb.engine.spill import private_directory
+from anondb.errors import BudgetExceeded, InfeasibleError, InputError
+from anondb.guide.knowledge import KNOWN, Known, known
+from anondb.guide.needs import Needs, with_supports
+from anondb.guide.trials import Limits, distinct, error, ranked, supported, try_runs, write_input, write_queries
+
+if TYPE_CHECKING:
+    from anondb.guide.words import Section
+
+SAMPLE = 10_000  # persons of a sample; fewer persons are not sampled
+FINALISTS = 3  # algorithms that run on all persons after a sample
+SAMPLED, MAIN = 0.4, 0.85  # shares of the time limit when runs on the sample, and the main runs, have to be done
+
+
+@dataclass(frozen=True, repr=False)
+class Advice:
+    """What to run, and why. It has exact figures of the original data: it is for their owner.
+
+    Attributes:
+        source: the name of the source.
+        persons: their number.
+        needs: what the owner said.
+        known: what attackers would find in the original.
+        sample, sample_k: the number of persons in the sample, and the k of its runs; None if there was none.
+        on_sample, on_whole: the results of the runs, in their order.
+        chosen, next_best: results of the best and second best release; ``next_best`` is None if there is no other.
+            Without leave to publish item supports, a run with them is for comparison only.
+        is_tested: whether ``chosen`` ran on all persons, not only on the sample.
+        command: the command, or the call, that makes the release.
+    """
+
+    source: str
+    persons: int
+    needs: Needs
+    known: Known
+    sample: int | None
+    sample_k: int | None
+    on_sample: tuple[Result, ...]
+    on_whole: tuple[Result, ...]
+    chosen: Result
+    next_best: Result | None
+    is_tested: bool
+    command: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The advice as JSON values."""
+        from anondb.guide.advice_words import reasons
+
+        def shown(result: Result | None) -> dict[str, Any] | None:
+            if result is None:
+                return None
+            figures = {name: value for name, value in result.to_json().items() if name != "options"}
+            return {**figures, "item_supports": supported(result), "error": error(result)}
+
+        run = self.chosen.run
+        advised = {"model": run.model, **run.parameters, "algorithm": run.algorithm}
+        return {
+            "source": self.source,
+            "persons": self.persons,
+            "needs": self.needs.to_json(),
+            "sample": self.sample,
+            "sample_k": self.sample_k,
+            "advice": {**advised, "item_supports": supported(self.chosen)},
+            "command": self.command,
+            "reasons": reasons(self),
+            "is_tested": self.is_tested,
+            "next_best": shown(self.next_best),
+            "on_sample": [shown(r) for r in self.on_sample],
+            "on_whole": [shown(r) for r in self.on_whole],
+        }
+
+    def sections(self) -> list[Section]:
+        """The conclusion and the runs, as tables."""
+        from anondb.guide.advice_words import advice_sections
+
+        return advice_sections(self)
+
+    def __repr__(self) -> str:
+        from anondb.guide.words import sections_text
+
+        return f"{sections_text(self.sections())}\n\nto run it:\n{self.command}"
+
+    def _repr_html_(self) -> str:
+        """The advice as tables, for notebooks."""
+        from anondb.guide.page import section_html
+
+        return "\n".join([*map(section_html, self.sections()), f"<pre>{escape(self.command)}</pre>"])
+
+
+def advise(
+    engine: Engine,
+    transactions: Any,
+    needs: Needs,
+    *,
+    command: Callable[[Run], str],
+    taxonomy: Any = None,
+    id_column: str = "tid",
+    item_column: str = "item",
+    time_limit: float = 120.0,
+    threads: int | None = None,
+    memory_limit: str = "4GB",
+) -> Advice:
+    """Run the algorithms that serve the needs, and say which is best.
+
+    The transactions are copied into a private directory (mode 0700), which is removed at the end; each run is a process that
+    reads them there.
+
+    Args:
+        engine: the engine, outside a transaction; nothing is written.
+        transactions: a table, view, file or data frame.
+        needs: what attackers may know, and what the release is for.
+        command: the command that executes a run, as text.
+        taxonomy: the taxonomy of the items.
+        id_column, item_column: the columns of the transactions.
+        time_limit: seconds of wall time for all runs; those that are not done by then are stopped, or left out.
+        threads, memory_limit: limits of each run.
+
+    Raises:
+        InputError: a source cannot be read, or has no items; the taxonomy lacks items; ``no_taxonomy``.
+        InfeasibleError: no release keeps the promise without deleting most items or occurrences.
+        BudgetExceeded: no run was done in time and memory.
+    """
+    folder = private_directory()
+    try:
+        prepared = _prepare(engine, transactions, needs, taxonomy, id_column, item_column, folder)
+        limits = [Limits(threads, memory_limit, time.monotonic() + share * time_limit) for share in (SAMPLED, MAIN, 1)]
+        on_sample, on_whole = _try(prepared, limits, engine.progress)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    order, is_tested = [r for r in ranked(on_whole) if needs.item_supports or not supported(r)], True
+    if not order:
+        order, is_tested = ranked(on_sample), False
+    if not order:
+        raise _nothing(needs, [*on_whole, *on_sample], time_limit)
+    return Advice(
+        source=prepared.dataset.table,
+        persons=prepared.dataset.n_transactions,
+        needs=needs,
+        known=prepared.known,
+        sample=None if prepared.sample is None else SAMPLE,
+        sample_k=prepared.sample_k,
+        on_sample=tuple(on_sample),
+        on_whole=tuple(on_whole),
+        chosen=order[0],
+        next_best=order[1] if len(order) > 1 else None,
+        is_tested=is_tested,
+        command=command(order[0].run),
+    )
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """The input of the runs: transactions and queries, of all persons and of a sample, if there is one. ``sample_k`` is the
+    share of k that falls to the sample, at least 2: so about the same items and pairs are rare in it."""
+
+    dataset: Dataset
+    known: Known
+    runs: list[Run]
+    whole: tuple[Path, Path]
+    sample: tuple[Path, Path] | None = None
+    sample_k: int | None = None
+
+
+def _prepare(
+    engine: Engine, transactions: Any, needs: Needs, taxonomy: Any, id_column: str, item_column: str, folder: Path
+) -> _Prepared:
+    """Read the sources, and write the input of the runs into the folder."""
+    tree, place = None, folder / "taxonomy.tree"
+    with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+        engine.progress("loading transactions")
+        dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
+        if not dataset.n_items:
+            raise InputError(f"No person of {source.name} has an item.", code="empty_source", hint="Check --item.")
+        if taxonomy is not None:
+            tree = load_taxonomy(engine, taxonomy)
+            tree.leaf_nodes(dataset)
+        runs = needs.candidates(None if tree is None else str(place))
+        threats = known(engine, dataset, needs.k, most=int(min(needs.m, max(KNOWN))))[-1]
+        whole = write_input(engine, dataset, folder, "whole"), write_queries(engine, dataset, folder, "whole")
+        part = write_input(engine, dataset, folder, "sample", SAMPLE) if dataset.n_transactions > SAMPLE else None
+    if tree is not None:
+        write_taxonomy(engine, tree, str(place))
+    if part is None:
+        return _Prepared(dataset, threats, runs, whole)
+    with engine.transaction(), open_source(engine, part, "sample") as rows:
+        queries = write_queries(engine, load_transactions(engine, rows), folder, "sample")
+    share = SAMPLE / dataset.n_transactions
+    return _Prepared(dataset, threats, runs, whole, (part, queries), max(2, math.ceil(needs.k * share)))
+
+
+def _try(
+    prepared: _Prepared, limits: Sequence[Limits], say: Callable[[str], None]
+) -> tuple[list[Result], list[Result]]:
+    """The results on the sample, and on all persons: of the finalists, then of the best with and without item supports."""
+    runs, on_sample = prepared.runs, list[Result]()
+    if prepared.sample is not None:
+        smaller = [replace(run, parameters={**run.parameters, "k": prepared.sample_k}) for run in runs]
+        tried = try_runs(*prepared.sample, smaller, limits[0], say)
+        on_sample = [replace(result, run=run) for result, run in zip(tried, runs, strict=False)]
+        deleting = [r for r in on_sample if r.status == "done" and deletes_most(r)]
+        runs = [r.run for r in [*distinct(ranked(on_sample)), *deleting][:FINALISTS]] or runs
+    on_whole = try_runs(*prepared.whole, runs, limits[1], say)
+    for best in ranked(on_whole)[:1]:
+        other = with_supports(best.run, not supported(best))
+        on_whole += try_runs(*prepared.whole, [other] if other != best.run else [], limits[2], say)
+    return on_sample, on_whole
+
+
+def _nothing(needs: Needs, results: Sequence[Result], time_limit: float) -> InfeasibleError | BudgetExceeded:
+    """The error if no release can be advised."""
+    if results and all(r.status == "infeasible" or (r.status == "done" and deletes_most(r)) for r in results):
+        return InfeasibleError(
+            f"Every release for k = {needs.k} and m = {needs.m} would delete most items or occurrences.",
+            hint="Lower k or m, or ask for another use.",
+        )
+    failed = next((r.message for r in results if r.status not in ("done", "infeasible", "timeout")), None)
+    why = "" if failed is None else f" One ended with: {failed}"
+    return BudgetExceeded(
+        f"None of {len(results)} runs made a release within {time_limit:g} seconds and the memory limit.{why}",
+        hint="Raise --time-limit or --memory-limit.",
+    )

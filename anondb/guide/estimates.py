@@ -1,0 +1,175 @@
+"""Estimate, before any run, the CPU seconds and the peak memory of each algorithm.
+
+A run is a process that reads the source, makes, verifies and freezes the release for m = 2, and measures its accuracy on
+1,000 queries, as ``anondb compare`` runs it. Its cost is linear in a few figures of the data (``Features``). ``COSTS`` has
+the coefficients, which ``benchmarks/estimates.py --fit`` computes from runs on real data and on half a million made baskets.
+benchmarks/README.md has the estimates beside what runs took: they are within a factor of 2, on the machine of that page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from anondb.algorithms import METHODS
+from anondb.algorithms.transactional.clump import EXACT_PAIRS
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine
+from anondb.guide.knowledge import MAX_ROWS, Known, ranges
+from anondb.models.named import make_model
+from anondb.promises import PROMISES
+from anondb.taxonomies.check import Checked
+
+M = 2
+Coefficients = Mapping[str, float]
+"""By the name of a term (``terms``)."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """The figures of the data that costs depend on.
+
+    Attributes:
+        persons, occurrences, items: their numbers.
+        pair_rows: the sum over the persons of their pairs of items.
+        pairs: the number of different pairs that somebody has; None if ``pair_rows`` are too many to be counted.
+    """
+
+    persons: int
+    occurrences: int
+    items: int
+    pair_rows: int
+    pairs: int | None
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The coefficients of an algorithm: of its CPU seconds, and of its peak memory in MiB."""
+
+    seconds: Coefficients
+    mib: Coefficients
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run takes.
+
+    Attributes:
+        algorithm: its name.
+        promise: what it would promise, such as ``5^2-anonymity``.
+        cpu_seconds, peak_mib: of the whole process; None if they are not estimated.
+        reason: why not.
+    """
+
+    algorithm: str
+    promise: str
+    cpu_seconds: float | None
+    peak_mib: float | None
+    reason: str | None = None
+
+
+COSTS: Mapping[str, Cost] = {
+    "mhghs": Cost(
+        {"run": 1.1, "occurrences": 2.69, "pair_rows": 0.00255, "items": 0.0792},
+        {"run": 158.0, "occurrences": 132.0, "items": 5.53},
+    ),
+    "hghs": Cost(
+        {"run": 1.15, "occurrences": 2.22, "pair_rows": 0.0904, "items": 0.0533},
+        {"run": 159.0, "occurrences": 137.0, "items": 3.91},
+    ),
+    "apriori": Cost(
+        {"run": 1.12, "occurrences": 2.37, "pair_rows": 0.072, "items": 0.0565},
+        {"run": 153.0, "occurrences": 152.0, "items": 2.65},
+    ),
+    "vpa": Cost(
+        {"run": 1.25, "occurrences": 2.98, "pair_rows": 0.0005, "items": 0.0437},
+        {"run": 152.0, "occurrences": 158.0, "items": 2.46},
+    ),
+    "lra": Cost(
+        {"run": 1.2, "occurrences": 4.95, "pair_rows": 0.208, "items": 0.0691},
+        {"run": 157.0, "occurrences": 227.0, "pair_rows": 0.545, "items": 4.25},
+    ),
+    "coat": Cost(
+        {"run": 1.3, "occurrences": 2.49, "pairs": 1.13, "items": 0.227},
+        {"run": 157.0, "occurrences": 128.0, "pairs": 14.3, "items": 6.7},
+    ),
+    "pcta": Cost(
+        {"run": 1.22, "occurrences": 2.33, "pairs": 0.623, "items": 0.286},
+        {"run": 154.0, "occurrences": 147.0, "items": 8.56},
+    ),
+    "mm": Cost(
+        {"run": 1.33, "occurrences": 1.01, "pair_rows": 0.191, "pairs": 0.357, "items": 0.0621},
+        {"run": 156.0, "occurrences": 128.0, "pair_rows": 8.42, "pairs": 106.0},
+    ),
+    "similar": Cost(
+        {"run": 1.49, "occurrences": 6.37, "merges": 15.2, "item_pairs": 0.331},
+        {"run": 166.0, "occurrences": 205.0, "merges": 179.0, "item_pairs": 9.23},
+    ),
+    "partition": Cost({"run": 1.3, "occurrences": 2.99}, {"run": 158.0, "occurrences": 210.0, "items": 2.36}),
+    "clump": Cost(
+        {"run": 1.38, "occurrences": 6.02, "pair_rows": 0.285, "items": 0.225, "clusters": 2.94},
+        {"run": 158.0, "occurrences": 201.0, "pair_rows": 1.43, "pairs": 4.37, "items": 8.04, "clusters": 4.31},
+    ),
+}
+
+
+def features(engine: Engine, dataset: Dataset, known: tuple[Known, ...]) -> Features:
+    """The figures of transactions, inside a transaction of the engine; ``known`` is what attackers find."""
+    rows = next(x.rows for x in known if x.m == M)
+    pairs = None
+    if rows <= MAX_ROWS:
+        tables = {"transactions": dataset.transactions}
+        pairs = sum(
+            int(engine.scalar("guide/distinct_pairs", tables, low=low, high=high))
+            for low, high in ranges(engine, dataset.transactions, M)
+        )
+    return Features(dataset.n_transactions, dataset.n_occurrences, dataset.n_items, rows, pairs)
+
+
+def terms(features: Features, k: int) -> dict[str, float]:
+    """What the coefficients are multiplied with: 1 for the run, millions of occurrences, rows of pairs and pairs, thousands
+    of items. For clump, billions of pairs of an occurrence and a cluster of k persons; for similar, millions of pairs that
+    occur, and of all pairs of items, over the root of k: larger groups need fewer merges."""
+    return {
+        "run": 1,
+        "occurrences": features.occurrences / 1e6,
+        "pair_rows": features.pair_rows / 1e6,
+        "pairs": (features.pairs or 0) / 1e6,
+        "items": features.items / 1e3,
+        "merges": (features.pairs or 0) / 1e6 / k**0.5,
+        "item_pairs": features.items**2 / 1e6 / k**0.5,
+        "clusters": features.occurrences * features.persons / k / 1e9,
+    }
+
+
+def estimates(features: Features, k: int, taxonomy: Checked | None) -> tuple[Estimate, ...]:
+    """The cost of each algorithm that keeps k^m-anonymity, or more, and needs nothing but transactions and a taxonomy."""
+    made = []
+    for name, method in METHODS.items():
+        model = next((m for m in ("km", *PROMISES["km"].implied_by) if m in method.models), None)
+        if model is None or set(method.needs) - {"taxonomy"} or PROMISES[model].needs:
+            continue
+        promise = make_model(model, **({"k": k, "m": M} if model == "km" else {"k": k})).promise
+        if "taxonomy" in method.needs and (taxonomy is None or not taxonomy.fits):
+            reason = "a taxonomy is needed" if taxonomy is None else "a taxonomy that fits is needed"
+            made.append(Estimate(name, promise, None, None, reason))
+        else:
+            made.append(_estimate(name, promise, features, k))
+    return tuple(made)
+
+
+def _estimate(name: str, promise: str, features: Features, k: int) -> Estimate:
+    cost = COSTS.get(name)
+    if cost is None:
+        return Estimate(name, promise, None, None, "its cost was not measured")
+    if name == "clump" and features.persons**2 / k > EXACT_PAIRS:
+        reason = f"for more than {EXACT_PAIRS:,} pairs of persons and clusters its cost was not measured"
+        return Estimate(name, promise, None, None, reason)
+    if features.pairs is None:
+        reason = (
+            f"the pairs of items of each person are {features.pair_rows:,} rows, and at most {MAX_ROWS:,} are counted"
+        )
+        return Estimate(name, promise, None, None, reason)
+    values = terms(features, k)
+    seconds, mib = (sum(c * values[name] for name, c in of.items()) for of in (cost.seconds, cost.mib))
+    return Estimate(name, promise, round(seconds, 2), round(mib))

@@ -1,0 +1,90 @@
+"""What attackers who know one, two or three items of a person find in the original data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.data.transactions import Dataset
+from anondb.engine import Engine, Table, load
+from anondb.errors import BudgetExceeded
+from anondb.models.km import KmAnonymity
+from anondb.verify.km import verify_km
+
+KNOWN = (1, 2, 3)
+MAX_ROWS = 50_000_000  # of the join over the sets of m items of each person: about half a minute of CPU time
+CHUNK_ROWS = 3_000_000  # of one aggregate: some hundred MB
+
+
+@dataclass(frozen=True)
+class Known:
+    """What an attacker finds who knows at most m items of a person.
+
+    Attributes:
+        m: the number of known items.
+        violations: the minimal itemsets of at most m items that at least one and fewer than k persons have, as ``verify``
+            counts them; None if they were not counted.
+        alone: the persons with a set of at most m items that no other person has; None if they were not counted.
+        rows: the rows of the join that counts sets of m items, 0 for m = 1; more than ``MAX_ROWS`` are not counted.
+        skipped: why they were not counted; None if they were.
+    """
+
+    m: int
+    violations: int | None
+    alone: int | None
+    rows: int = 0
+    skipped: str | None = None
+
+
+def known(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -> tuple[Known, ...]:
+    """What attackers find who know one, two and three items of a person.
+
+    Args:
+        engine: the engine, inside a transaction.
+        dataset: the transactions.
+        k: the promise's k, for violations.
+        most: the largest number of known items.
+    """
+    facts = engine.query("guide/join_rows", {"transactions": dataset.transactions}, least=2)
+    rows = {1: 0, 2: int(facts["pairs"][0]), 3: int(facts["triples"][0])}
+    alone = engine.create("guide_alone", "guide/alone_by_one", {"transactions": dataset.transactions})
+    counts: list[Known] = []
+    for m in KNOWN[:most]:
+        skipped = counts[-1].skipped if counts else None
+        if skipped is None and rows[m] > MAX_ROWS:
+            skipped = f"the sets of {m} items of each person are {rows[m]:,} rows, and at most {MAX_ROWS:,} are counted"
+        if skipped is None:
+            engine.progress(f"counting sets of {m} items")
+            try:
+                violations = verify_km(engine, dataset.transactions, dataset.items, KmAnonymity(k, m)).violations
+            except BudgetExceeded as error:
+                skipped = str(error)
+        if skipped is not None:
+            counts.append(Known(m, None, None, rows[m], skipped))
+            continue
+        if m > 1:
+            _add(engine, dataset, alone, m)
+        counts.append(Known(m, violations, _count(engine, alone), rows[m]))
+    engine.drop(alone)
+    return tuple(counts)
+
+
+def _add(engine: Engine, dataset: Dataset, alone: Table, m: int) -> None:
+    """Add the persons who stand alone by m items, and not by fewer, to the table ``alone``."""
+    shared = engine.create("guide_shared", "guide/shared_items", {"transactions": dataset.transactions, "alone": alone})
+    query = load("guide/alone_by_two" if m == 2 else "guide/alone_by_three")
+    for low, high in ranges(engine, shared, m):
+        rows = query.bind({"transactions": shared, "alone": alone}, {"low": low, "high": high})
+        engine.run(exp.Insert(this=alone.expression(), expression=rows), "counting persons who stand alone")
+    engine.drop(shared)
+
+
+def ranges(engine: Engine, transactions: Table, m: int) -> list[tuple[int, int]]:
+    """Ranges of the smallest item of a set of m items, each with about ``CHUNK_ROWS`` rows of the join."""
+    rows = engine.query("guide/ranges", {"transactions": transactions}, m=m, chunk=CHUNK_ROWS)
+    return list(zip(rows["low"].tolist(), rows["high"].tolist(), strict=True))
+
+
+def _count(engine: Engine, table: Table) -> int:
+    return int(engine.scalar("transactions/row_count", {"source": table}))

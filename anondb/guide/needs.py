@@ -1,0 +1,147 @@
+"""What an owner says before advice: what attackers may know, and what the release is for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from anondb.algorithms import METHODS
+from anondb.compare.runs import Run, plan
+from anondb.errors import InputError
+from anondb.models.km import KmAnonymity
+from anondb.models.named import make_model, parameters_of
+from anondb.promises import PROMISES
+
+# What a release may be for, and the kinds of released items (``Method.releases``) that serve it.
+USES: Mapping[str, tuple[str, ...]] = {
+    "counts": ("node", "set", "item"),
+    "categories": ("node",),
+    "items": ("item",),
+}
+QUESTIONS: Mapping[str, str] = {
+    "m": "How many items of a person may somebody know? (a number, or inf)",
+    "k": "How many persons should such knowledge fit, at least?",
+    "use": "What is the release for? counts (of items and sets), categories (of the taxonomy in place of items), or items"
+    " (unchanged, the rare ones deleted)",
+    "item_supports": "May the release also say about how often each item occurs (item supports)? No, if readers get other"
+    " releases of the same persons. (yes or no)",
+}
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What attackers may know, and what the release is for.
+
+    Attributes:
+        k: the number of persons whom the knowledge of an attacker has to fit, at least.
+        m: how many items of a person an attacker may know; ``math.inf`` for any number.
+        use: ``counts`` (any release that answers counts well), ``categories`` (nodes of the taxonomy in place of items) or
+            ``items`` (items unchanged, or deleted).
+        item_supports: whether the release may have item supports, with which counts are answered better.
+
+    Raises:
+        InputError: ``bad_parameter``.
+    """
+
+    k: int = 5
+    m: int | float = 2
+    use: str = "counts"
+    item_supports: bool = False
+
+    def __post_init__(self) -> None:
+        model = KmAnonymity(self.k, self.m)
+        object.__setattr__(self, "k", model.k)
+        object.__setattr__(self, "m", model.m)
+        if self.use not in USES:
+            raise InputError(f"use must be {', '.join(USES)}, not {str(self.use)[:40]!r}.", code="bad_parameter")
+
+    def to_json(self) -> dict[str, Any]:
+        """The needs as JSON values."""
+        return {**KmAnonymity(self.k, self.m).parameters(), "use": self.use, "item_supports": self.item_supports}
+
+    def candidates(self, taxonomy: str | None) -> list[Run]:
+        """The runs of the algorithms that serve the use and have their inputs, in the order of ``order_of``; with item
+        supports if these are wanted and possible.
+
+        Raises:
+            InputError: ``no_taxonomy``: the use needs one.
+        """
+        options = {} if taxonomy is None else {"taxonomy": taxonomy}
+        parameters = KmAnonymity(self.k, self.m).parameters()
+        runs = plan([], "km", {name: [value] for name, value in parameters.items()}, options)
+        serving = [run for run in runs if METHODS[run.algorithm].releases in USES[self.use]]
+        if not serving:
+            raise InputError(
+                "Categories come from a taxonomy.",
+                code="no_taxonomy",
+                hint="Name it with --taxonomy, or make one with anondb taxonomy build.",
+            )
+        return [with_supports(run, self.item_supports) for run in sorted(serving, key=order_of)]
+
+
+FIRST = ("mhghs", "coat", "similar", "apriori", "partition")  # what is tried first if time is short: the usual winners
+WITHOUT_SUPPORTS = ("clump",)  # its bags hold nodes that overlap (docs/item_supports.md)
+
+
+def order_of(run: Run) -> int:
+    """The place of a run's algorithm: those of ``FIRST``, then the others in the order of ``METHODS``."""
+    return [*dict.fromkeys((*FIRST, *METHODS))].index(run.algorithm)
+
+
+def may_have_supports(run: Run) -> bool:
+    """Whether releases of a run may have item supports: not those that delete items, and leave all others unchanged."""
+    method = METHODS[run.algorithm]
+    known = PROMISES[run.model].known_items is not None
+    return known and method.releases != "item" and run.algorithm not in WITHOUT_SUPPORTS
+
+
+def with_supports(run: Run, wanted: bool) -> Run:
+    """The run with item supports if they are wanted and possible, else without."""
+    supports = wanted and may_have_supports(run)
+    return Run(run.algorithm, run.model, run.parameters, {**run.options, "item_supports": supports})
+
+
+def flags_of(run: Run) -> list[str]:
+    """The flags of ``anondb anonymize`` for the promise and the algorithm of a run."""
+    flags = [] if run.model == "km" else ["--model", run.model]
+    flags += [word for name, value in run.parameters.items() for word in (f"--{name}", str(value))]
+    flags += ["--algorithm", run.algorithm]
+    supports = bool(run.options.get("item_supports"))
+    if supports != METHODS[run.algorithm].item_supports:
+        flags.append("--item-supports" if supports else "--no-item-supports")
+    return flags
+
+
+def call_of(run: Run, transactions: str, taxonomy: str) -> str:
+    """The call in Python that makes the release of a run."""
+    model = make_model(run.model, **run.parameters)
+    named = f"anondb.{type(model).__name__}({', '.join(f'{n}={getattr(model, n)}' for n in run.parameters)})"
+    named = named.replace("=inf", "=math.inf")
+    tree = f", taxonomy={taxonomy}" if "taxonomy" in run.options else ""
+    supports = f"item_supports={bool(run.options.get('item_supports'))}"
+    return f"db.anonymize({transactions}, model={named}{tree}, algorithm={run.algorithm!r}, {supports})"
+
+
+def read_answer(name: str, answer: str) -> Any:
+    """The value of an answer to a question.
+
+    Raises:
+        InputError: ``bad_parameter``: it is none; the text says what is.
+    """
+    text = answer.strip().lower()
+    if name == "item_supports":
+        if text not in ("yes", "y", "no", "n"):
+            raise InputError("Answer yes or no.", code="bad_parameter")
+        return text in ("yes", "y")
+    read = parameters_of("km")[name].read if name in ("k", "m") else None
+    values: dict[str, Any] = {name: text if read is None else read(text)}
+    return getattr(Needs(**values), name)
+
+
+def knowledge_words(m: int | float) -> str:
+    """What an attacker knows, in words."""
+    if m == math.inf:
+        return "any number of items of a person"
+    return "an item of a person" if m == 1 else f"up to {m} items of a person"

@@ -1,0 +1,155 @@
+"""Profile transactions before a release: sizes, what attackers would find, the taxonomy, and the cost of each algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from itertools import accumulate
+from typing import Any
+
+from anondb.data.sources import open_source
+from anondb.data.transactions import Dataset, load_transactions
+from anondb.engine import Engine
+from anondb.guide.estimates import Estimate, estimates, features
+from anondb.guide.knowledge import Known, known
+from anondb.models.km import KmAnonymity
+from anondb.taxonomies.check import Checked, checked
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """The number of items of a person, 0 for a person without items.
+
+    Attributes:
+        least, lower_quartile, median, upper_quartile, most: a quartile is the smallest length that at least a quarter,
+            half, or three quarters of the persons do not exceed.
+        mean: the mean.
+    """
+
+    least: int
+    lower_quartile: int
+    median: int
+    mean: float
+    upper_quartile: int
+    most: int
+
+
+@dataclass(frozen=True, repr=False)
+class Profile:
+    """What is known of transactions before a release. It has exact counts of the original data: it is for their owner.
+
+    Attributes:
+        source: the name of the source.
+        persons, empty, items, occurrences: their numbers; ``empty`` persons have no item.
+        lengths: the number of items of a person; None without persons.
+        k: the k that the following figures assume.
+        rare_items, rare_occurrences: the items that fewer than k persons have, and their occurrences.
+        single_items: the items that one person has.
+        known: what attackers find who know 1, 2 and 3 items of a person.
+        taxonomy: the check of the taxonomy; None if none was named.
+        estimates: the cost of each algorithm that keeps k^m-anonymity or more, with m = 2.
+        warnings: remarks on the source.
+    """
+
+    source: str
+    persons: int
+    empty: int
+    items: int
+    occurrences: int
+    lengths: Lengths | None
+    k: int
+    rare_items: int
+    rare_occurrences: int
+    single_items: int
+    known: tuple[Known, ...]
+    taxonomy: Checked | None
+    estimates: tuple[Estimate, ...]
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The profile as JSON values; of the taxonomy, numbers only."""
+        shown = {**asdict(self), "taxonomy": None if self.taxonomy is None else taxonomy_figures(self.taxonomy)}
+        return {**shown, "known": [asdict(x) for x in self.known], "estimates": [asdict(x) for x in self.estimates]}
+
+    def __repr__(self) -> str:
+        from anondb.guide.words import profile_sections, sections_text
+
+        return sections_text(profile_sections(self))
+
+    def _repr_html_(self) -> str:
+        """The profile as tables, for notebooks."""
+        from anondb.guide.page import profile_body
+
+        return profile_body(self)
+
+
+def profile(
+    engine: Engine,
+    transactions: Any,
+    *,
+    taxonomy: Any = None,
+    k: int = 5,
+    id_column: str = "tid",
+    item_column: str = "item",
+) -> Profile:
+    """Profile transactions.
+
+    Args:
+        engine: the engine, outside a transaction; nothing is written.
+        transactions: a table, view, file or data frame.
+        taxonomy: the taxonomy of the items, which need not fit.
+        k: the k of the promise that violations and costs are counted for.
+        id_column, item_column: the columns of the transactions.
+
+    Raises:
+        InputError: a source cannot be read, or ``bad_parameter``.
+    """
+    k = KmAnonymity(k).k
+    with engine.transaction(), open_source(engine, transactions, "transactions") as source:
+        engine.progress("loading transactions")
+        dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
+        fit = None if taxonomy is None else checked(engine, taxonomy, dataset)
+        rare = dataset.supports < k
+        threats = known(engine, dataset, k)
+        costs = estimates(features(engine, dataset, threats), k, fit)
+    return Profile(
+        source=dataset.table,
+        persons=dataset.n_transactions,
+        empty=dataset.n_transactions - dataset.non_empty,
+        items=dataset.n_items,
+        occurrences=dataset.n_occurrences,
+        lengths=_lengths(dataset),
+        k=k,
+        rare_items=int(rare.sum()),
+        rare_occurrences=int(dataset.supports[rare].sum()),
+        single_items=int((dataset.supports == 1).sum()),
+        known=threats,
+        taxonomy=fit,
+        estimates=costs,
+        warnings=dataset.warnings,
+    )
+
+
+def taxonomy_figures(taxonomy: Checked) -> dict[str, Any]:
+    """The numbers of a check of a taxonomy: items that it lacks, items that are inner nodes, leaves that do not occur."""
+    faults = {kind.replace(" ", "_"): len(labels) for kind, labels in taxonomy.faults.items()}
+    missing, internal = len(taxonomy.missing), len(taxonomy.internal)
+    shape = {n: None if taxonomy.shape is None else getattr(taxonomy.shape, n) for n in ("nodes", "leaves")}
+    return {"fits": taxonomy.fits, **shape, "missing": missing, "internal": internal, "unused": taxonomy.unused} | {
+        "faults": faults
+    }
+
+
+def _lengths(dataset: Dataset) -> Lengths | None:
+    n = dataset.n_transactions
+    if not n:
+        return None
+    counts: Mapping[int, int] = {0: n - dataset.non_empty, **dataset.lengths}
+    ordered = sorted(length for length, persons in counts.items() if persons)
+    up_to = list(accumulate(counts[length] for length in ordered))
+
+    def quartile(quarters: int) -> int:
+        return next(length for length, persons in zip(ordered, up_to, strict=True) if 4 * persons >= quarters * n)
+
+    lower, median, upper = map(quartile, (1, 2, 3))
+    return Lengths(ordered[0], lower, median, dataset.n_occurrences / n, upper, ordered[-1])

@@ -1,0 +1,133 @@
+"""The sections of a profile, and their form as text; the page has the same sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from anondb.guide.profile import Profile, taxonomy_figures
+
+_COST = (
+    "Estimated before any run, for all of reading, anonymizing, verifying and measuring, with m = 2; seconds of CPU time.",
+)
+_KNOWN = (
+    "Violations: smallest sets of at most so many items that at least 1 and fewer than {k} persons have, as anondb verify"
+    " counts them. Alone: persons with such a set that nobody else has.",
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table of a report.
+
+    Attributes:
+        title: its title.
+        head: the names of its columns; none for rows of a name and a value.
+        rows: the cells.
+        notes: sentences below it.
+        numbers: the columns with numbers, which are aligned to the right.
+    """
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
+
+
+def profile_sections(profile: Profile) -> list[Section]:
+    """The sections of a profile."""
+    sections = [Section(f"profile of {profile.source}", (), tuple(_sizes(profile)), profile.warnings), _known(profile)]
+    if profile.taxonomy is not None:
+        sections.append(Section("taxonomy", (), tuple(_taxonomy(profile)), _how_to_mend(profile)))
+    return [*sections, _costs(profile)]
+
+
+def _sizes(profile: Profile) -> Iterable[tuple[str, str]]:
+    yield "persons", f"{profile.persons:,}" + (f", {profile.empty:,} of them without items" if profile.empty else "")
+    yield "items", f"{profile.items:,}"
+    yield "occurrences", f"{profile.occurrences:,}"
+    n = profile.lengths
+    if n is not None:
+        quartiles = f"quartiles {n.lower_quartile:,}, {n.median:,}, {n.upper_quartile:,}"
+        yield "items of a person", f"{n.least:,} to {n.most:,}; {quartiles}; mean {n.mean:.3g}"
+    rare = f"{profile.rare_items:,}, with {share(profile.rare_occurrences, profile.occurrences)} of the occurrences"
+    yield "items of < k persons", f"{rare} (k = {profile.k}); {profile.single_items:,} of a single person"
+
+
+def _known(profile: Profile) -> Section:
+    rows, notes = [], [note.format(k=profile.k) for note in _KNOWN]
+    for known in profile.known:
+        if known.skipped is not None:
+            rows.append((str(known.m), "not counted", "not counted", "-"))
+            notes.append(f"{known.m} items: {known.skipped}.")
+            continue
+        alone = known.alone or 0
+        rows.append((str(known.m), f"{known.violations:,}", f"{alone:,}", share(alone, profile.persons)))
+    head = ("known items", f"violations, k = {profile.k}", "persons alone", "of all")
+    return Section(
+        "what an attacker finds who knows some items of a person", head, tuple(rows), tuple(notes), (1, 2, 3)
+    )
+
+
+def _taxonomy(profile: Profile) -> Iterable[tuple[str, str]]:
+    if profile.taxonomy is None:
+        return
+    figures = taxonomy_figures(profile.taxonomy)
+    yield "taxonomy", "fits" if figures["fits"] else "does not fit"
+    for kind, number in figures["faults"].items():
+        yield kind.replace("_", " "), f"{number:,} nodes"
+    if figures["nodes"] is not None:
+        yield "nodes", f"{figures['nodes']:,}, of which {figures['leaves']:,} leaves"
+        yield "items that it lacks", f"{figures['missing']:,}"
+        yield "items that are inner nodes", f"{figures['internal']:,}"
+        yield "leaves that nobody has", f"{figures['unused']:,}"
+
+
+def _how_to_mend(profile: Profile) -> tuple[str, ...]:
+    if profile.taxonomy is None or profile.taxonomy.fits:
+        return ()
+    return ("To list the nodes and items at fault: anondb taxonomy check.",)
+
+
+def _costs(profile: Profile) -> Section:
+    rows, missing = [], dict[str, list[str]]()
+    for cost in profile.estimates:
+        if cost.cpu_seconds is None or cost.peak_mib is None:
+            missing.setdefault(cost.reason or "", []).append(cost.algorithm)
+        else:
+            rows.append((cost.algorithm, cost.promise, rounded(cost.cpu_seconds), rounded(cost.peak_mib)))
+    notes = [f"Not estimated: {', '.join(names)}: {reason}." for reason, names in missing.items()]
+    head = ("algorithm", "promise", "CPU s", "peak MiB")
+    return Section("what each algorithm takes", head, tuple(rows), (*_COST, *notes), (2, 3))
+
+
+def rounded(value: float) -> str:
+    """A number with two significant digits."""
+    return f"{float(f'{value:.2g}'):,.{1 if value < 10 else 0}f}"
+
+
+def share(part: int, whole: int) -> str:
+    """A share as a percentage."""
+    if not whole:
+        return "-"
+    percentage = 100 * part / whole
+    return f"{percentage:.0f} %" if percentage >= 10 else f"{percentage:.2g} %"
+
+
+def sections_text(sections: Iterable[Section]) -> str:
+    """Sections as text."""
+    return "\n\n".join(map(section_text, sections))
+
+
+def section_text(section: Section) -> str:
+    """A section as text: its title, its rows in columns, its notes."""
+    rows = [section.head, *section.rows] if section.head else list(section.rows)
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    lines = [" " + "  ".join(_cells(row, widths, section)).rstrip() for row in rows]
+    return "\n".join([section.title, *lines, *section.notes])
+
+
+def _cells(row: Sequence[str], widths: Sequence[int], section: Section) -> Iterable[str]:
+    for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        yield f"{cell:>{width}}" if i in section.numbers else f"{cell:<{width}}"

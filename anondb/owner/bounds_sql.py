@@ -1,0 +1,138 @@
+"""``bounds.*.sql``: the tables, views and ``count_bounds`` of a release of Parquet files, for several engines.
+
+The SQL is that of the sealed file (DuckDB), of releases in PostgreSQL, and of those in Spark, of which the texts for
+Snowflake and BigQuery are translations.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from anondb.engine import Table, load
+from anondb.engine.texts import text_of
+from anondb.errors import InputError
+from anondb.postgres.catalog import release_statements
+from anondb.postgres.server import text_of as postgres_text
+from anondb.postgres.tables import schema_creation
+from anondb.release.definitions import view_and_macro_texts
+from anondb.release.objects import GLOBAL, Kind, SchemaName
+from anondb.release.publish import rows_file
+from anondb.warehouse.spark import function_of
+from anondb.warehouse.statements import text_in
+
+SCHEMA = "release"
+_CATALOG = "the current database"
+_SPARK = "warehouse/spark/count_bounds"
+_HEAD = "-- The release of this folder in {0}: its tables, and count_bounds(items).\n"
+_WORDS = {
+    "duckdb": """-- Run it in the folder: duckdb release.duckdb < bounds.duckdb.sql
+-- Then: FROM count_bounds(['a', 'b']);
+""",
+    "postgres": """-- After CREATE TABLE, load each file into the table of its name, with a tool that reads Parquet.
+-- Then: SELECT * FROM release.count_bounds(ARRAY['a', 'b']);
+""",
+    "spark": """-- Spark 4 or newer. Run it in the folder: spark-sql -f bounds.spark.sql
+-- Then: SELECT * FROM count_bounds(array('a', 'b'));
+""",
+    "snowflake": """-- Load each file into the table of its name: PUT file://NAME.parquet @%NAME;
+-- COPY INTO NAME FROM @%NAME FILE_FORMAT = (TYPE = PARQUET) MATCH_BY_COLUMN_NAME = CASE_INSENSITIVE;
+-- Then: SELECT * FROM TABLE(count_bounds(['a', 'b']));
+""",
+    "bigquery": """-- Load each file into the table of its name: bq load --source_format=PARQUET release.NAME NAME.parquet
+-- Then: SELECT * FROM release.count_bounds(['a', 'b']);
+""",
+}
+NAMES = {
+    "duckdb": "DuckDB",
+    "postgres": "PostgreSQL",
+    "spark": "Spark",
+    "snowflake": "Snowflake",
+    "bigquery": "BigQuery",
+}
+
+
+def scripts(kind: Kind, release_id: str) -> dict[str, str]:
+    """The content of each ``bounds.*.sql``, by the name of the file.
+
+    Spark, Snowflake and BigQuery have releases of a global recoding of sets, without item supports and records; PostgreSQL
+    lacks those with an attribute whose name is that of another argument.
+    """
+    made = {"duckdb": _duckdb(kind, release_id)}
+    with contextlib.suppress(InputError):
+        statements = [schema_creation(SCHEMA), *release_statements(SCHEMA, kind)]
+        made["postgres"] = [s if isinstance(s, str) else postgres_text(s) for s in statements]
+    if kind == GLOBAL:
+        made |= {"spark": _spark(kind), "snowflake": _snowflake(kind), "bigquery": _bigquery(kind)}
+    return {
+        f"bounds.{engine}.sql": _HEAD.format(NAMES[engine]) + _WORDS[engine] + "".join(f"{s};\n" for s in statements)
+        for engine, statements in made.items()
+    }
+
+
+def _duckdb(kind: Kind, release_id: str) -> list[str]:
+    schema = SchemaName(_CATALOG, "main")
+    statements = []
+    for name, columns in kind.tables.items():
+        file = exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[exp.Literal.string(rows_file(name))]))
+        rows = exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in columns)).from_(file)
+        statements.append(text_of(exp.Create(this=schema.table(name).expression(), kind="TABLE", expression=rows)))
+    statements += view_and_macro_texts(schema, release_id, kind)
+    return [text.replace(f'"{_CATALOG}".', "") for text in statements]
+
+
+def _spark(kind: Kind) -> list[str]:
+    views = [
+        " ".join(("CREATE OR REPLACE TEMPORARY VIEW", name, "USING parquet OPTIONS", f"(path '{rows_file(name)}')"))
+        for name in kind.tables
+    ]
+    body = text_in("spark", function_of(Table("", "", "count_bounds"), _named(kind)))
+    return [*views, body.replace("CREATE FUNCTION", "CREATE OR REPLACE TEMPORARY FUNCTION", 1)]
+
+
+def _named(kind: Kind, schema: str = "") -> dict[str, Table]:
+    return {name: Table("", schema, name) for name in kind.tables}
+
+
+def _body(kind: Kind, schema: str = "") -> exp.Query:
+    query = load(_SPARK)
+    tables: Mapping[str, Table] = _named(kind, schema)
+    return query.bind({name: tables[name] for name in query.reads}, {"items": exp.column("items")})
+
+
+def _tables(kind: Kind, dialect: str, schema: str, types: Mapping[str, str]) -> list[str]:
+    made = []
+    for name, columns in kind.tables.items():
+        fields = [
+            exp.ColumnDef(this=exp.to_identifier(c), kind=exp.DataType.build(types[t], dialect=dialect))
+            for c, t in columns.items()
+        ]
+        place = exp.Table(this=exp.to_identifier(name), db=exp.to_identifier(schema) if schema else None)
+        made.append(text_in(dialect, exp.Create(this=exp.Schema(this=place, expressions=fields), kind="TABLE")))
+    return made
+
+
+def _snowflake(kind: Kind) -> list[str]:
+    types = {"INTEGER": "INT", "VARCHAR": "VARCHAR", "BOOLEAN": "BOOLEAN"}
+    body = _body(kind)
+    for name in body.find_all(exp.Identifier):
+        name.set("quoted", False)
+    returned = "(lower_bound BIGINT, estimate DOUBLE, upper_bound BIGINT)"
+    head = " ".join(("CREATE OR REPLACE FUNCTION", "count_bounds(items ARRAY)", "RETURNS TABLE", returned, "AS"))
+    return [*_tables(kind, "snowflake", "", types), "\n".join((head, "$$", text_in("snowflake", body), "$$"))]
+
+
+def _bigquery(kind: Kind) -> list[str]:
+    types = {"INTEGER": "INT64", "VARCHAR": "STRING", "BOOLEAN": "BOOL"}
+    body = _body(kind, SCHEMA)
+    for node in list(body.find_all(exp.Length, exp.ArraySize)):
+        if isinstance(node.this, exp.ArrayDistinct):
+            label = exp.TableAlias(columns=[exp.to_identifier("label")])
+            listed = exp.Unnest(expressions=[exp.column("items")], alias=label)
+            count = exp.Count(this=exp.Distinct(expressions=[exp.column("label")]))
+            node.replace(exp.select(count).from_(listed).subquery())
+    head = " ".join(("CREATE OR REPLACE TABLE FUNCTION", SCHEMA + ".count_bounds(items ARRAY<STRING>)", "AS"))
+    return [" ".join(("CREATE SCHEMA IF NOT EXISTS", SCHEMA)), *_tables(kind, "bigquery", SCHEMA, types),
+            "\n".join((head, "(" + text_in("bigquery", body) + ")"))]  # fmt: skip

@@ -1,0 +1,123 @@
+"""Publish a release as a folder of Parquet files, and check such a folder for leaks."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shutil
+import tempfile
+from dataclasses import replace as replace_fields
+from pathlib import Path
+from typing import Any
+
+from anondb.engine import DuckDBEngine
+from anondb.engine.spill import private_directory
+from anondb.errors import InputError
+from anondb.owner.bounds_sql import scripts
+from anondb.release.catalog import Finding
+from anondb.release.digest import file_digest
+from anondb.release.inspect import Inspection, inspect
+from anondb.release.objects import Kind, SchemaName
+from anondb.release.parquet import MANIFEST_FILE, is_parquet_release, read_back, write_manifest, write_tables
+from anondb.release.paths import build_directory, check_target, described, sweep_builds, sync, valid_path
+from anondb.release.publish import BUILD_NAME, PublishedFile
+from anondb.release.publish import publish as seal
+from anondb.release.reader import sealed_release
+
+_FOLDER = "folder"
+
+
+def check_folder(engine: DuckDBEngine, path: Any, replace: bool) -> Path:
+    """Check that a folder may be written, and return its absolute path.
+
+    Raises:
+        InputError: ``target_exists``: it exists, and is not a release of Parquet files to be replaced; see
+            ``release.paths.check_target``.
+    """
+    target = valid_path(path)
+    if not os.path.lexists(target):
+        return check_target(engine, target, False)
+    if not replace or not is_parquet_release(target):
+        raise InputError(
+            f"{target.name!r} exists already.",
+            code="target_exists",
+            hint="Name a new folder, or replace the release in this one.",
+        )
+    return target
+
+
+def publish(
+    engine: DuckDBEngine, schema: SchemaName, path: Any, kind: Kind, *, replace: bool = False, **options: Any
+) -> PublishedFile:
+    """Write a frozen release into a folder of Parquet files, by way of a sealed file with all its checks.
+
+    Args:
+        engine: the owner's engine, inside a transaction.
+        schema: the frozen release.
+        path: the new folder.
+        kind: the kind of the release.
+        replace: whether to replace a release of Parquet files; while that happens, there is neither for a moment.
+        options: ``check`` and ``verified`` of ``release.publish.publish``.
+
+    Raises:
+        AnondbError: see ``check_folder`` and ``release.publish.publish``; nothing was written.
+    """
+    target = check_folder(engine, path, replace)
+    sweep_builds(target.parent)
+    with build_directory(target.parent) as build:
+        sealed = seal(engine, schema, build / BUILD_NAME, kind=kind, **options)
+        made = _write(build / BUILD_NAME, build, sealed.content_digest)
+        try:
+            for file in (*made.iterdir(), made):
+                sync(file)
+            if os.path.lexists(target):
+                os.rename(target, build / "old")
+            os.rename(made, target)
+            sync(target.parent)
+        except OSError as error:
+            raise described(error) from None
+    size = sum(file.stat().st_size for file in target.iterdir())
+    return replace_fields(sealed, path=target, size=size, sha256=file_digest(target / MANIFEST_FILE))
+
+
+def _write(sealed: Path, build: Path, content_digest: str) -> Path:
+    """Write the folder of a sealed file; returns it."""
+    folder = build / _FOLDER
+    folder.mkdir()
+    with sealed_release(sealed) as release:
+        kind, manifest = release.kind, release.manifest
+    write_tables(sealed, kind, folder)
+    for name, text in scripts(kind, manifest["release_id"]).items():
+        (folder / name).write_text(text, "utf-8")
+    write_manifest(folder, manifest, content_digest)
+    return folder
+
+
+def inspect_folder(path: Any) -> Inspection:
+    """The leak check of a folder of Parquet files: its files and digests, the rows as those of a sealed file, and all of it
+    beside a folder that is made anew from these rows, byte for byte."""
+    folder = valid_path(path)
+    private = private_directory()
+    try:
+        read = read_back(folder, private)
+        if read.file is None:
+            return Inspection(folder, {}, {"files": str(len(os.listdir(folder)))}, read.findings)
+        inspection = inspect(read.file)
+        findings = list(inspection.findings)
+        if inspection.figures.get("digest") != read.content_digest:
+            findings.append(Finding("bytes", "the content digest is not that of the rows"))
+        words = "not compared"
+        if inspection.manifest:
+            with tempfile.TemporaryDirectory(dir=private) as build:
+                twin = _write(read.file, Path(build), read.content_digest)
+                differing = filecmp.cmpfiles(folder, twin, os.listdir(folder), shallow=False)
+                wrong = len({*differing[1], *differing[2]} | (set(os.listdir(twin)) ^ set(os.listdir(folder))))
+            words = "different from a rebuilt folder" if wrong else "identical to a rebuilt folder"
+            if wrong:
+                findings.append(Finding("bytes", f"{wrong} files differ from those rebuilt from the same rows"))
+        size = sum(file.stat().st_size for file in folder.iterdir())
+        figures = {n: t for n, t in inspection.figures.items() if n not in ("wal", "bytes")}
+        figures |= {"files": str(len(os.listdir(folder))), "bytes": f"{size:,}, {words}"}
+        return Inspection(folder, inspection.manifest, figures, tuple(findings))
+    finally:
+        shutil.rmtree(private, ignore_errors=True)

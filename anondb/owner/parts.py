@@ -1,0 +1,102 @@
+"""The parts of partitioned views in the ledger: a release for each value of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from anondb.data.sources import Partition
+from anondb.engine import Engine
+from anondb.owner import ledger
+from anondb.release.objects import same_name
+
+
+@dataclass(frozen=True)
+class Part:
+    """A present release of a partitioned view.
+
+    Attributes:
+        view: the name of the view.
+        release, release_id: its name and number.
+        partition: its value.
+        digest: what its rows were when it was made (``Value.digest``).
+        transactions: their number.
+    """
+
+    view: str
+    release: str
+    release_id: str
+    partition: Partition
+    digest: str
+    transactions: int
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of the column as the rows of the view have it now.
+
+    Attributes:
+        partition: the value.
+        digest: the version of DuckDB, the number of rows, and the sum of their hashes, each between colons.
+    """
+
+    partition: Partition
+    digest: str
+
+    def same_rows(self, digest: str) -> bool:
+        """Whether the rows are those of an earlier digest. Hashes of another version of DuckDB cannot be compared, so
+        their numbers alone are."""
+        now, then = self.digest.split(":"), digest.split(":")
+        return now[1:2] == then[1:2] and (now[0] != then[0] or now == then)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return rows_of(self.digest)
+
+
+def rows_of(digest: str) -> int:
+    """The number of rows that a digest says."""
+    return int(digest.split(":")[1])
+
+
+def all_parts(engine: Engine, catalog: str) -> list[Part]:
+    """The parts of all partitioned views, oldest first."""
+    tables = {name: ledger.ledger_table(catalog, name) for name in ("partitions", "views", "releases")}
+    if not ledger.present(engine, tables["partitions"], ledger.PARTITIONS):
+        return []
+    rows = engine.query("release/parts", tables)
+    return [
+        Part(view, release, number, Partition(column, value, kind), digest, int(transactions))
+        for view, release, number, column, value, kind, digest, transactions in zip(
+            *(column.tolist() for column in rows.values()), strict=True
+        )
+    ]
+
+
+def parts_of(engine: Engine, catalog: str, view: str) -> list[Part]:
+    """The parts of a view, oldest first; none if it is not partitioned, or does not exist."""
+    return [part for part in all_parts(engine, catalog) if same_name(part.view, view)]
+
+
+def record(engine: Engine, catalog: str, release_id: str, value: Value) -> None:
+    """Note which part a release is, and what its rows were; call it after ``ledger.record_view``."""
+    part = value.partition
+    row: dict[str, str | None] = {
+        "release_id": release_id,
+        "column_name": part.column,
+        "value": part.value,
+        "kind": part.kind,
+        "digest": value.digest,
+    }
+    ledger.append(engine, ledger.ledger_table(catalog, "partitions"), ledger.PARTITIONS, [row])
+
+
+def accept(engine: Engine, catalog: str, late: Sequence[tuple[Part, Value]]) -> None:
+    """Take the rows that parts have now for those that they were made of."""
+    table = ledger.ledger_table(catalog, "partitions").expression()
+    for part, value in late:
+        where = exp.column("release_id").eq(exp.convert(part.release_id))
+        engine.run(exp.update(table.copy(), {"digest": value.digest}, where=where), "writing the ledger")

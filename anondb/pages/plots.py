@@ -1,0 +1,229 @@
+"""Draw plots as SVG text that is readable without colour: marks, dashes and names distinguish the series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from anondb.pages.text import label, number
+
+Points = Sequence[tuple[float, float]]
+Place = tuple[float, float]
+
+WIDTH, HEIGHT = 440, 280
+LEFT, RIGHT, TOP, BOTTOM, INSET = 54, 96, 32, 44, 32
+TOO_FAR = 30  # values that differ by more than this factor get a logarithmic scale
+DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2 1 2")
+LINE = 14  # the height of a line of text
+_MARKS = 8
+_NEAR = 6.0  # marks nearer than this hide each other
+_BESIDE = 9.0  # the distance of marks that stand side by side
+
+
+def mark(number: int, x: float, y: float, size: float = 4.5) -> str:
+    """The mark of a series at a point: eight shapes, alternately filled and open."""
+    shape, s = number % _MARKS, size
+    paint = 'fill="currentColor"' if shape in (0, 2, 5) else 'fill="var(--paper)"'
+    stroke = f'{paint} stroke="currentColor" stroke-width="1.6"'
+    if shape in (0, 1):
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{s}" {stroke}/>'
+    if shape in (2, 3):
+        return f'<rect x="{x - s:.1f}" y="{y - s:.1f}" width="{2 * s}" height="{2 * s}" {stroke}/>'
+    if shape in (4, 5):
+        corners = ((x, y - s - 1), (x + s + 1, y + s), (x - s - 1, y + s))
+        return f'<polygon points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in corners)}" {stroke}/>'
+    if shape == 6:
+        lines = ((x - s, y - s, x + s, y + s), (x - s, y + s, x + s, y - s))
+    else:
+        lines = ((x - s, y, x + s, y), (x, y - s, x, y + s))
+    return "".join(
+        f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke="currentColor" stroke-width="2"/>'
+        for a, b, c, d in lines
+    )
+
+
+def svg(title: str, width: float, height: float, parts: Sequence[str]) -> str:
+    """A drawing at its natural size; ``title`` is for screen readers."""
+    size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+    return f'<svg {size} role="img" aria-label="{label(title)}">{"".join(parts)}</svg>'
+
+
+def text(x: float, y: float, words: str, kind: str = "tick", anchor: str = "start") -> str:
+    """A text of a drawing, escaped."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{label(words)}</text>'
+
+
+class Scale:
+    """Maps values to positions between two points of a drawing; logarithmic if the values differ by a large factor.
+
+    Args:
+        values: the values to show.
+        start, end: the positions of the smallest and the largest value.
+        zero: whether a linear scale begins at 0.
+    """
+
+    def __init__(self, values: Sequence[float], start: float, end: float, *, zero: bool) -> None:
+        low, high = min(values, default=0.0), max(values, default=1.0)
+        self.logarithmic = zero and low > 0 and high / low > TOO_FAR
+        if self.logarithmic:
+            low, high = 10.0 ** math.floor(math.log10(low)), high
+        elif zero:
+            low, high = 0.0, high or 1.0
+        elif low == high:
+            low, high = low - 1, high + 1
+        self._low, self._high, self._start, self._end = low, high, start, end
+
+    def at(self, value: float) -> float:
+        """The position of a value."""
+        low, high = self._low, self._high
+        share = math.log(value / low, high / low) if self.logarithmic else (value - low) / (high - low)
+        return self._start + share * (self._end - self._start)
+
+    def ticks(self) -> list[float]:
+        """Some round values: powers of ten, or four to eight multiples of a round step."""
+        low, high = self._low, self._high
+        if self.logarithmic:
+            return [10.0**i for i in range(round(math.log10(low)), math.floor(math.log10(high)) + 1)]
+        step = 10.0 ** math.floor(math.log10((high - low) / 4))
+        step *= next(factor for factor in (1, 2, 2.5, 5, 10) if (high - low) / (step * factor) <= 6)
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        return [i * step for i in range(first, last + 1)]
+
+
+class CountScale:
+    """Maps counts from 0 to ``most`` to positions: logarithmic, with room for 0."""
+
+    def __init__(self, most: float, start: float, end: float) -> None:
+        self._most, self._start, self._end = max(most, 1.0), start, end
+
+    def at(self, count: float) -> float:
+        """The position of a count."""
+        return self._start + math.log1p(max(count, 0.0)) / math.log1p(self._most) * (self._end - self._start)
+
+    def ticks(self) -> list[float]:
+        """0 and powers of ten; with 2, 5 and so on if there are few."""
+        powers = math.floor(math.log10(self._most)) + 1
+        factors = (1, 2, 5) if powers <= 2 else (1,)
+        return [0.0, *(f * 10.0**i for i in range(powers) for f in factors if f * 10.0**i <= self._most)]
+
+
+def side_by_side(places: Mapping[str, Sequence[Place]]) -> dict[str, list[Place]]:
+    """The places of marks by series, moved sideways where those of several series would hide each other."""
+    moved = {name: list(some) for name, some in places.items()}
+    near: list[tuple[Place, list[tuple[str, int]]]] = []
+    for name, some in places.items():
+        for i, (x, y) in enumerate(some):
+            group = next((g for (a, b), g in near if abs(a - x) < 1 and abs(b - y) < _NEAR), None)
+            if group is None:
+                group = []
+                near.append(((x, y), group))
+            group.append((name, i))
+    for _, group in near:
+        for position, (name, i) in enumerate(group):
+            x, y = places[name][i]
+            moved[name][i] = (x + (position - (len(group) - 1) / 2) * _BESIDE, y)
+    return moved
+
+
+class _Frame:
+    """The axes of a plot, and the scales of x and y."""
+
+    def __init__(self, x_name: str, y_name: str, x: Sequence[float], y: Sequence[float], right: float) -> None:
+        self.right = WIDTH - right
+        self.across = Scale(x, LEFT + INSET, self.right - INSET, zero=False)
+        self.up = Scale(y, HEIGHT - BOTTOM - 8, TOP, zero=True)
+        note = ", logarithmic" if self.up.logarithmic else ""
+        self.parts = [
+            text(self.right, HEIGHT - 6, x_name, "axis", "end"),
+            text(4, TOP - 16, y_name + note, "axis"),
+        ]
+        for value in self.up.ticks():
+            at = self.up.at(value)
+            self.parts.append(f'<line x1="{LEFT}" x2="{self.right}" y1="{at:.1f}" y2="{at:.1f}" class="grid"/>')
+            self.parts.append(text(LEFT - 6, at + 4, number(value), anchor="end"))
+
+    def below(self, values: Sequence[float]) -> None:
+        """Add the ticks of x."""
+        self.parts += [text(self.across.at(x), HEIGHT - BOTTOM + 14, number(x), anchor="middle") for x in values]
+
+    def names(self, ends: Sequence[tuple[float, float, str]]) -> None:
+        """Add the names of series beside their last points (y, x, name), moved apart if they overlap."""
+        ordered = sorted(ends)
+        places: list[float] = []
+        for y, _, _ in ordered:
+            places.append(max(y + 4, places[-1] + LINE if places else TOP))
+        lowest = HEIGHT - BOTTOM + 2.0
+        for i in range(len(places) - 1, -1, -1):
+            places[i] = min(places[i], lowest)
+            lowest = places[i] - LINE
+        for at, (y, x, name) in zip(places, ordered, strict=True):
+            line = f'x1="{x + 7:.1f}" y1="{y:.1f}" x2="{self.right + 8:.1f}" y2="{at - 4:.1f}"'
+            self.parts.append(f'<line {line} class="grid"/>')
+            self.parts.append(text(self.right + 11, at, name, "name"))
+
+
+def lines(title: str, x_name: str, y_name: str, series: Mapping[str, Points], numbers: Mapping[str, int]) -> str:
+    """Plot series of points joined by lines, each named at its end; equal points stand side by side.
+
+    Args:
+        title: the label for screen readers.
+        x_name, y_name: the names of the axes.
+        series: points by name, ascending in x.
+        numbers: the number of each name's mark and dash.
+    """
+    x = sorted({x for points in series.values() for x, _ in points})
+    frame = _Frame(x_name, y_name, x, [y for points in series.values() for _, y in points], RIGHT)
+    frame.below(x)
+    exact = {name: [(frame.across.at(x), frame.up.at(y)) for x, y in points] for name, points in series.items()}
+    places = side_by_side(exact)
+    for name, some in places.items():
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in some)
+        dash = DASHES[numbers[name] % len(DASHES)]
+        frame.parts.append(f'<polyline points="{path}" class="line" stroke-dasharray="{dash}"/>')
+    frame.parts += [mark(numbers[name], x, y) for name, some in places.items() for x, y in some]
+    frame.names([(some[-1][1], some[-1][0], name) for name, some in places.items()])
+    return svg(title, WIDTH, HEIGHT, frame.parts)
+
+
+def scatter(
+    title: str,
+    x_name: str,
+    y_name: str,
+    points: Sequence[tuple[float, float, str, str | None]],
+    numbers: Mapping[str, int],
+) -> str:
+    """Plot points with the marks of their series; those with a note (on the frontier) get a ring, and are joined.
+
+    Args:
+        title, x_name, y_name, numbers: as for ``lines``.
+        points: x, y, name of the series, and a note or None.
+    """
+    frame = _Frame(x_name, y_name, [0.0, *(x for x, *_ in points)], [y for _, y, *_ in points], RIGHT)
+    frame.below(frame.across.ticks())
+    ordered = sorted(points, key=lambda point: (point[1], point[0], point[2]))
+    exact = {f"{i}": [(frame.across.at(x), frame.up.at(y))] for i, (x, y, *_) in enumerate(ordered)}
+    places = [some[0] for some in side_by_side(exact).values()]
+    front = [place for place, (*_, note) in zip(places, ordered, strict=True) if note is not None]
+    if len(front) > 1:
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in front)
+        frame.parts.append(f'<polyline points="{path}" class="front"/>')
+    last: dict[str, tuple[float, float, str]] = {}
+    for (x, y), (_, _, name, note) in zip(places, ordered, strict=True):
+        ring = "" if note is None else f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" class="ring"/>'
+        words = f"{name}: {note}" if note is not None else name
+        frame.parts.append(f"<g><title>{label(words)}</title>{ring}{mark(numbers[name], x, y)}</g>")
+        last[name] = (y, x, name)
+    frame.names(list(last.values()))
+    return svg(title, WIDTH, HEIGHT, frame.parts)
+
+
+def bars(title: str, values: Mapping[str, float], unit: str) -> str:
+    """Plot a bar for each name, labelled with its value."""
+    top = max(values.values(), default=0) or 1
+    parts = []
+    for i, (name, value) in enumerate(values.items()):
+        y, width = 24 * i + 6, value / top * (WIDTH - 220)
+        parts.append(text(120, y + 13, name, "name", "end"))
+        parts.append(f'<rect x="128" y="{y}" width="{max(width, 1):.1f}" height="16" class="bar"/>')
+        parts.append(text(134 + max(width, 1), y + 13, f"{number(value)} {unit}".strip()))
+    return svg(title, WIDTH, 24 * len(values) + 8, parts)

@@ -1,0 +1,153 @@
+"""Draw a treemap: areas in proportion to weights, by squarified layout (Bruls, Huizing and van Wijk, 2000)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from anondb.pages.counts import cut
+from anondb.pages.plots import LINE, svg
+from anondb.pages.text import counted, label, plain
+
+Rectangle = tuple[float, float, float, float]
+LEAST_AREA = 1100.0  # cells that are smaller, in square pixels, are drawn together
+MOST_CELLS = 60
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a treemap.
+
+    Attributes:
+        name: its name.
+        note: a remark below the name.
+        weight: its weight, above 0.
+        size: the number of original items that it stands for; 0 for suppressed items.
+        cells: the number of cells that were drawn together.
+    """
+
+    name: str
+    note: str
+    weight: float
+    size: int
+    cells: int = 1
+
+
+def squarified(weights: Sequence[float], x: float, y: float, width: float, height: float) -> list[Rectangle]:
+    """The rectangles (x, y, width, height) of weights in descending order, whose areas are proportional to them."""
+    total = sum(weights)
+    if not total:
+        return []
+    scale = width * height / total
+    areas = [w * scale for w in weights]
+    made: list[Rectangle] = []
+    while len(made) < len(areas):
+        row, short = [areas[len(made)]], min(width, height)
+        while len(made) + len(row) < len(areas):
+            longer = [*row, areas[len(made) + len(row)]]
+            if _worst(longer, short) > _worst(row, short):
+                break
+            row = longer
+        deep = sum(row) / short if short else 0.0
+        at = 0.0
+        for area in row:
+            long = area / deep if deep else 0.0
+            made.append((x, y + at, deep, long) if width >= height else (x + at, y, long, deep))
+            at += long
+        if width >= height:
+            x, width = x + deep, max(width - deep, 0.0)
+        else:
+            y, height = y + deep, max(height - deep, 0.0)
+    return made
+
+
+def _worst(areas: Sequence[float], side: float) -> float:
+    """The largest ratio of the sides of a row's rectangles."""
+    total = sum(areas)
+    if not side or not min(areas):
+        return math.inf
+    return max(side * side * max(areas) / total**2, total**2 / (side * side * min(areas)))
+
+
+def folded(cells: Sequence[Cell], area: float) -> list[Cell]:
+    """The cells by descending weight; small ones are drawn together, by how many items they stand for."""
+    ordered = sorted(cells, key=lambda c: (-c.weight, c.name))
+    total = sum(c.weight for c in ordered) or 1.0
+    shown = [c for c in ordered[:MOST_CELLS] if c.weight / total * area >= LEAST_AREA]
+    rest: dict[str, list[Cell]] = {}
+    for cell in ordered[len(shown) :]:
+        rest.setdefault(_kind(cell.size), []).append(cell)
+    for kind, some in rest.items():
+        if len(some) == 1:
+            shown.append(some[0])
+            continue
+        items = sum(c.size for c in some)
+        note = kind if max(c.size for c in some) < 2 else f"{kind}, together {counted(items, 'item')}"
+        largest = max(c.size for c in some)
+        name = f"{len(some):,} {'more' if shown else 'items'}"
+        together = Cell(name, note, sum(c.weight for c in some), largest, len(some))
+        shown.append(together)
+    return sorted(shown, key=lambda c: (-c.weight, c.name))
+
+
+def _kind(size: int) -> str:
+    """How many original items small cells stand for."""
+    if size < 2:
+        return "shown as themselves" if size else "suppressed"
+    high = 10 ** len(str(size)) - 1
+    return f"groups of {2 if high == 9 else (high + 1) // 10:,} to {high:,}"
+
+
+def treemap(title: str, cells: Sequence[Cell], width: int, height: int, words: Callable[[Cell], str]) -> str:
+    """Draw a treemap; a cell is the darker the more items it stands for.
+
+    Args:
+        title: the label for screen readers.
+        cells: the cells; small ones are drawn together.
+        width, height: the size in pixels.
+        words: the text that appears when the pointer rests on a cell.
+    """
+    shown = folded([replace(c, weight=max(c.weight, 1e-9)) for c in cells], width * height)
+    largest = max((c.size for c in shown), default=1)
+    places = squarified([c.weight for c in shown], 0, 0, width, height)
+    parts = []
+    for cell, (x, y, w, h) in zip(shown, places, strict=True):
+        kind, shade = "cell", ""
+        if cell.size < 2:
+            kind = "cell same" if cell.size else "cell gone"
+        else:
+            shade = f' fill-opacity="{0.18 + 0.4 * math.log(cell.size) / math.log(max(largest, 3)):.2f}"'
+        box = f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" class="{kind}"{shade}/>'
+        parts.append(f"<g><title>{label(words(cell), 300)}</title>{box}{_label(cell, x, y, w, h)}</g>")
+    return svg(title, width, height, parts)
+
+
+def _label(cell: Cell, x: float, y: float, width: float, height: float) -> str:
+    """The name and the remark of a cell, as far as they fit."""
+    room, lines = width - 10, int((height - 4) // LINE)
+    if room < 26 or lines < 1:
+        return ""
+    names = _wrapped(plain(cell.name), room * 0.92, max(1, min(lines - 1, 3)))  # bold letters are wider
+    notes = _wrapped(plain(cell.note), room, min(lines - len(names), 6))
+    parts, at = [], LINE + 1.0
+    for kind, words in (("head", names), ("name", notes)):
+        for line in words:
+            parts.append(f'<text x="6" y="{at:.1f}" class="{kind}">{label(line)}</text>')
+            at += LINE
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{width - 3:.1f}" height="{height:.1f}"'
+    return f"<svg {place}>{''.join(parts)}</svg>"  # which cuts letters that are wider than expected
+
+
+def _wrapped(words: str, room: float, lines: int) -> list[str]:
+    """A text in at most this many lines; the last one is cut."""
+    made: list[str] = []
+    for word in words.split():
+        if made and len(f"{made[-1]} {word}") * 6.8 <= room:
+            made[-1] += f" {word}"
+        else:
+            made.append(word)
+    kept = made[:lines]
+    if len(made) > lines and kept:
+        kept[-1] += " " + " ".join(made[lines:])
+    return [cut(line, room) for line in kept]

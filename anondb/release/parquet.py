@@ -1,0 +1,247 @@
+"""Releases as folders of Parquet files: how they are written from a sealed file, and read back into one.
+
+A folder holds a file for each table of the sealed file, with the same columns and in the same order of rows, SQL for the
+bounds in several dialects, and ``manifest.json`` with the digests of all of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.engine import DuckDBEngine, Table
+from anondb.engine.clean import clean_writer
+from anondb.engine.spill import private_directory
+from anondb.engine.untrusted import reader_engine
+from anondb.errors import AnondbError, InputError
+from anondb.release.catalog import Finding
+from anondb.release.conditions import released_attributes
+from anondb.release.digest import file_digest
+from anondb.release.objects import (
+    MANIFEST_KEYS,
+    RECORDS,
+    ROW_ORDER,
+    Kind,
+    SchemaName,
+    as_read,
+    kind_of_rows,
+    layout_of,
+    relational_kind,
+)
+from anondb.release.paths import valid_path
+from anondb.release.publish import BUILD_NAME, build_statements, hand_over_table, rows_file
+
+MANIFEST_FILE = "manifest.json"
+FORMAT = "anondb parquet 1"
+_KEYS = {"format", "manifest", "content_digest", "files"}
+_MOST_BYTES = 10_000_000  # of manifest.json
+_SCRATCH = "scratch.duckdb"
+_HERE = SchemaName("memory", "main")
+_ROW_GROUP = 122_880
+
+
+@dataclass(frozen=True)
+class ReadBack:
+    """A folder of Parquet files as a sealed file.
+
+    Attributes:
+        file: the sealed file; None if the folder has findings that forbid to read it.
+        content_digest: the digest that ``manifest.json`` states; empty without a file.
+        findings: the defects of the folder.
+    """
+
+    file: Path | None
+    content_digest: str
+    findings: tuple[Finding, ...]
+
+
+def is_parquet_release(path: Any) -> bool:
+    """Whether a path is that of a folder with a ``manifest.json``."""
+    return isinstance(path, str | os.PathLike) and os.path.isfile(os.path.join(os.fspath(path), MANIFEST_FILE))
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def write_tables(sealed: Path, kind: Kind, folder: Path) -> None:
+    """Write the tables of a sealed file as Parquet files into a folder, by a process that never opened raw data.
+
+    The files are compressed; row groups have a fixed number of rows, in the order of the table, so that their statistics
+    follow from the rows alone.
+    """
+    source = SchemaName("sealed", "main")
+    attached = exp.alias_(exp.Literal.string(str(sealed)), exp.to_identifier(source.catalog, quoted=True))
+    statements: list[exp.Expr] = [
+        exp.Attach(this=attached, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]),
+        *(_copy(source, name, columns) for name, columns in kind.tables.items()),
+    ]
+    with clean_writer(folder) as writer:
+        writer.write(_SCRATCH, statements)
+    for name in os.listdir(folder):
+        if name.startswith(_SCRATCH):
+            os.unlink(folder / name)
+
+
+def _copy(source: SchemaName, name: str, columns: Mapping[str, str]) -> exp.Copy:
+    """The statement that writes a table into its file."""
+    listed = [exp.column(exp.to_identifier(c, quoted=True)) for c in columns]
+    order = [exp.column(exp.to_identifier(c, quoted=True)) for c in ROW_ORDER[name]]
+    rows = exp.select(*listed).from_(source.table(name).expression()).order_by(*order)
+    options = {"FORMAT": exp.var("parquet"), "COMPRESSION": exp.var("zstd"), "ROW_GROUP_SIZE": exp.convert(_ROW_GROUP)}
+    return exp.Copy(
+        this=exp.Subquery(this=rows),
+        kind=False,
+        files=[exp.Literal.string(rows_file(name))],
+        params=[exp.CopyParameter(this=exp.var(option), expression=value) for option, value in options.items()],
+    )
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, str], content_digest: str) -> None:
+    """Write ``manifest.json``: the manifest, the content digest, and the SHA-256 of every other file."""
+    files = {name: file_digest(folder / name) for name in sorted(os.listdir(folder))}
+    content = {"format": FORMAT, "manifest": dict(sorted(manifest.items())), "content_digest": content_digest}
+    text = json.dumps({**content, "files": files}, ensure_ascii=False, indent=1) + "\n"
+    (folder / MANIFEST_FILE).write_text(text, "utf-8")
+
+
+# ---------------------------------------------------------------------- reading
+
+
+@contextlib.contextmanager
+def as_file(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """The path of a private file with the rows of a folder of Parquet files; another folder stays as it is.
+
+    Raises:
+        InputError: ``not_a_release``.
+    """
+    if not is_parquet_release(folder):
+        yield Path(folder)
+        return
+    private = private_directory()
+    try:
+        read = read_back(Path(folder), private)
+        if read.file is None:
+            raise InputError(
+                f"The folder {Path(folder).name!r} is not a release.",
+                code="not_a_release",
+                hint="anondb inspect FOLDER lists what is wrong with it. Get it from its publisher again.",
+            )
+        yield read.file
+    finally:
+        shutil.rmtree(private, ignore_errors=True)
+
+
+def read_back(folder: Path, directory: Path) -> ReadBack:
+    """Check a folder, and write its rows into a sealed file in a private directory, by a clean process.
+
+    Nothing but the Parquet files of the tables is read, on a connection that can read no other file.
+    """
+    folder = valid_path(folder)
+    stated = _stated(folder)
+    if stated is None:
+        return _refused("catalog", f"{MANIFEST_FILE} is not one that anondb writes")
+    findings = _file_findings(folder, stated["files"])
+    tables = {name.removesuffix(".parquet") for name in stated["files"] if name.endswith(".parquet")}
+    paths = {name: str(folder / rows_file(name)) for name in sorted(tables)}
+    if findings:
+        return ReadBack(None, "", tuple(findings))
+    engine = reader_engine(list(paths.values()), directory)
+    try:
+        kind = _kind(engine, stated["manifest"], paths)
+        if kind is None:
+            return _refused("catalog", "the tables are not those of a release")
+        for name in kind.tables:
+            engine.create(_HERE.table(name), _rows(paths[name], kind.tables[name]))
+        release_id = _release_id(engine, stated["manifest"])
+        if release_id is None:
+            return _refused("rows", f"{MANIFEST_FILE} and the table manifest differ")
+        kind = as_read(engine, _HERE, kind)
+        with clean_writer(directory) as writer:
+            for name, columns in kind.tables.items():
+                listed = [exp.column(exp.to_identifier(c, quoted=True)) for c in columns]
+                rows = exp.select(*listed).from_(_HERE.table(name).expression()).order_by("rowid")
+                hand_over_table(engine, rows, directory / rows_file(name))
+            writer.write(BUILD_NAME, build_statements(kind, release_id))
+    except AnondbError as error:
+        return _refused("rows", f"the files cannot be read ({error.code})")
+    finally:
+        engine.close()
+    return ReadBack(directory / BUILD_NAME, stated["content_digest"], ())
+
+
+def _refused(check: str, what: str) -> ReadBack:
+    return ReadBack(None, "", (Finding(check, what),))
+
+
+def _stated(folder: Path) -> dict[str, Any] | None:
+    """The content of ``manifest.json``; None if it has another form."""
+    path = folder / MANIFEST_FILE
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            return None
+        stated = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(stated, dict) or stated.keys() != _KEYS or stated["format"] != FORMAT:
+        return None
+    maps = [stated[key] for key in ("manifest", "files")]
+    good = all(isinstance(m, dict) and all(isinstance(v, str) for v in m.values()) for m in maps)
+    named = good and all(os.path.basename(name) == name and name for name in stated["files"])
+    whole = named and isinstance(stated["content_digest"], str) and stated["manifest"].keys() >= MANIFEST_KEYS
+    return stated if whole else None
+
+
+def _file_findings(folder: Path, files: Mapping[str, str]) -> list[Finding]:
+    """Find files too many or too few, and files whose digest is not the stated one."""
+    there = set(os.listdir(folder)) - {MANIFEST_FILE}
+    findings = []
+    if there != files.keys():
+        findings.append(Finding("catalog", f"{len(there ^ files.keys())} files too many or too few"))
+    for name in sorted(there & files.keys()):
+        path = folder / name
+        if path.is_symlink() or not path.is_file() or file_digest(path) != files[name]:
+            findings.append(Finding("bytes", f"the digest of {name!r} is not that of {MANIFEST_FILE}"))
+    return findings
+
+
+def _kind(engine: DuckDBEngine, manifest: Mapping[str, str], paths: Mapping[str, str]) -> Kind | None:
+    """The kind of release that a manifest names, if the files have its tables and columns."""
+    columns = {name: _columns(engine, path) for name, path in paths.items()}
+    if layout_of(manifest["model"]) == RECORDS:
+        kind: Kind | None = relational_kind(released_attributes(columns.get(RECORDS, {})))
+    else:
+        kind = kind_of_rows(manifest)
+    return kind if kind is not None and {n: dict(c) for n, c in kind.tables.items()} == columns else None
+
+
+def _columns(engine: DuckDBEngine, path: str) -> dict[str, str]:
+    described: Any = exp.Describe(this=exp.select("*").from_(_file(path)))
+    rows = engine.select(described, "the columns of a file")
+    return dict(zip(rows["column_name"].tolist(), rows["column_type"].tolist(), strict=True))
+
+
+def _rows(path: str, columns: Mapping[str, str]) -> exp.Select:
+    return exp.select(*(exp.column(exp.to_identifier(c, quoted=True)) for c in columns)).from_(_file(path))
+
+
+def _file(path: str) -> exp.Table:
+    plain = exp.PropertyEQ(this=exp.to_identifier("hive_partitioning"), expression=exp.false())
+    literal = exp.Literal.string("".join(f"[{c}]" if c in "*?[" else c for c in path))
+    return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[literal, plain]))
+
+
+def _release_id(engine: DuckDBEngine, manifest: Mapping[str, str]) -> str | None:
+    """The number of the release, if the table manifest says what ``manifest.json`` does."""
+    table: Table = _HERE.table("manifest")
+    rows = engine.select(exp.select("key", "value").from_(table.expression()), "the manifest")
+    said = dict(zip(rows["key"].tolist(), rows["value"].tolist(), strict=True))
+    number = manifest["release_id"]
+    return number if said == manifest and len(rows["key"]) == len(said) and number.isalnum() else None

@@ -1,0 +1,1 @@
+"""Reports on one release: for its owner, and for analysts."""

@@ -1,0 +1,195 @@
+"""What a release shows: read from its own tables alone, those of a sealed file or of a schema in the owner's database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from anondb.engine import DuckDBEngine
+from anondb.models.named import model_of
+from anondb.promises import PROMISES
+from anondb.release.objects import ANATOMY, FoundRelease, SchemaName, read_members
+
+EXAMPLE_LENGTH = 40  # a longer label is no example
+
+
+@dataclass(frozen=True)
+class ReleasedItem:
+    """A released item: its label, the original items that it stands for, and the number of transactions that show it."""
+
+    label: str
+    members: tuple[str, ...]
+    support: int
+
+    @property
+    def as_itself(self) -> bool:
+        """Whether it stands for one item alone."""
+        return len(self.members) < 2
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
+
+    items: tuple[str, ...]
+    lower: int
+    estimate: float
+    upper: int
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """The buckets of an anatomy: their number, that of columns, and how many transactions a bucket has."""
+
+    buckets: int
+    columns: int
+    smallest: int
+    largest: int
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a release shows.
+
+    Attributes:
+        release: the release, its kind and manifest.
+        transactions, incomplete: the number of transactions, and of those that may have had suppressed occurrences.
+        items: the released items, the most frequent first.
+        counts: what the release says of each original item alone, the most frequent first.
+        examples: what it says of one and of two original items.
+        buckets: the buckets of an anatomy; None for other releases.
+    """
+
+    release: FoundRelease
+    transactions: int
+    incomplete: int
+    items: tuple[ReleasedItem, ...]
+    counts: tuple[Bounds, ...]
+    examples: tuple[Bounds, ...]
+    buckets: Buckets | None = None
+
+    @property
+    def manifest(self) -> dict[str, str]:
+        """The manifest."""
+        return self.release.manifest
+
+    @property
+    def promise(self) -> str:
+        """The promise in words."""
+        return model_of(self.manifest).promise
+
+    @property
+    def covers(self) -> tuple[str, str]:
+        """The attackers that the promise covers, and those that it does not."""
+        return PROMISES[self.manifest["model"]].covers(model_of(self.manifest).parameters())
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether the release says that something was suppressed."""
+        return self.manifest["suppression"] == "some"
+
+    @property
+    def generalized(self) -> tuple[ReleasedItem, ...]:
+        """The released items that stand for several items."""
+        return tuple(item for item in self.items if not item.as_itself)
+
+    @property
+    def originals(self) -> int:
+        """The number of original items that it lists."""
+        return len({member for item in self.items for member in item.members})
+
+    @property
+    def exact(self) -> int:
+        """The number of original items whose count it shows exactly."""
+        return sum(c.lower == c.upper for c in self.counts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The contents as JSON values."""
+        covered, uncovered = self.covers
+        return {
+            "promise": self.promise,
+            "covered": covered,
+            "not_covered": uncovered,
+            "manifest": self.manifest,
+            "transactions": self.transactions,
+            "incomplete_transactions": self.incomplete,
+            "released_items": [
+                {"item": i.label, "stands_for": list(i.members), "transactions": i.support} for i in self.items
+            ],
+            "item_counts": [
+                {"item": c.items[0], "lower_bound": c.lower, "estimate": c.estimate, "upper_bound": c.upper}
+                for c in self.counts
+            ],
+            "buckets": None if self.buckets is None else vars(self.buckets),
+        }
+
+
+def read_contents(engine: DuckDBEngine, release: FoundRelease) -> Contents:
+    """Read a release.
+
+    Args:
+        engine: the engine of a checked sealed file, or of the owner's database.
+        release: the release.
+    """
+    schema, is_anatomy = release.schema, release.kind is ANATOMY
+    counts = _counts(engine, schema)
+    members = read_members(engine, schema)
+    if is_anatomy:
+        supports = {c.items[0]: c.lower for c in counts}
+        rows = engine.query("report/buckets", {"buckets": schema.table("buckets")})
+        buckets = Buckets(**{name: int(column[0]) for name, column in rows.items()})
+        transactions, incomplete = int(release.manifest["transactions"]), 0
+    else:
+        listed = engine.query("report/released_supports", {"transactions": schema.table("transactions")})
+        supports = dict(zip(listed["item"].tolist(), map(int, listed["support"]), strict=True))
+        numbers = engine.query("report/transactions", {"transaction_ids": schema.table("transaction_ids")})
+        transactions, incomplete = (int(numbers[name][0]) for name in ("transactions", "incomplete"))
+        buckets = None
+    items = [ReleasedItem(label, tuple(below), supports.get(label, 0)) for label, below in members.items()]
+    items.sort(key=lambda item: (-item.support, item.label))
+    return Contents(
+        release,
+        transactions,
+        incomplete,
+        tuple(items),
+        counts,
+        tuple(_bounds(engine, schema, asked) for asked in _examples(items)),
+        buckets,
+    )
+
+
+def _counts(engine: DuckDBEngine, schema: SchemaName) -> tuple[Bounds, ...]:
+    rows = engine.query("query/item_counts", {"item_counts": schema.table("item_counts")})
+    columns = [rows[name].tolist() for name in ("item", "lower_bound", "estimate", "upper_bound")]
+    counts = [
+        Bounds((item,), int(low), float(middle), int(high)) for item, low, middle, high in zip(*columns, strict=True)
+    ]
+    return tuple(sorted(counts, key=lambda c: (-c.estimate, c.items)))
+
+
+def _examples(items: Sequence[ReleasedItem]) -> list[tuple[str, ...]]:
+    """One original item to ask for, of the most frequent generalized item if there is one, and two."""
+    plain = [i for i in items if i.members and _is_simple(i.members[0])]
+    first = next((i for i in plain if not i.as_itself), plain[0] if plain else None)
+    if first is None:
+        return []
+    second = next((i for i in plain if i is not first and i.members[0] != first.members[0]), None)
+    one = first.members[0]
+    return [(one,)] if second is None else [(one,), (one, second.members[0])]
+
+
+def _is_simple(label: str) -> bool:
+    """Whether a label reads the same wherever an example may be pasted."""
+    return 0 < len(label) <= EXAMPLE_LENGTH and all(c.isalnum() or c in " -_.,/'" for c in label)
+
+
+def _bounds(engine: DuckDBEngine, schema: SchemaName, items: tuple[str, ...]) -> Bounds:
+    """What the release's own macro answers."""
+    listed = exp.Array(expressions=[exp.convert(item) for item in items])
+    call = exp.Anonymous(this="count_bounds", expressions=[exp.cast(listed, "TEXT[]")])
+    source = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
+    row = engine.select(exp.select("lower_bound", "estimate", "upper_bound").from_(source), "count_bounds")
+    return Bounds(items, int(row["lower_bound"][0]), float(row["estimate"][0]), int(row["upper_bound"][0]))

@@ -1,0 +1,273 @@
+"""Collect what the owner is told of a release: its contents, the truth beside its answers, and what attackers find.
+
+Nothing is written. What needs the source (the truth, attackers, suppressed items) is left out if the source is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from anondb import reports
+from anondb.data.transactions import Dataset, fingerprint
+from anondb.engine import DuckDBEngine
+from anondb.errors import EngineError, InputError
+from anondb.models import check_count
+from anondb.models.km import KmAnonymity
+from anondb.models.named import model_of
+from anondb.owner import ledger, publications
+from anondb.owner import releases as stored
+from anondb.owner.accuracy import measure_on, queries_of
+from anondb.owner.attack import KNOWN, Attack, attack
+from anondb.owner.explain import cause
+from anondb.policy import Workload
+from anondb.promises.check import subject_of, verify_release, verify_subject
+from anondb.release.objects import FoundRelease
+from anondb.report.answers import Asked, by_support, figures
+from anondb.report.contents import Contents, read_contents
+
+UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
+SIZES = (1, 2, 3)  # the sizes of the queries that are measured
+COUNTED = ("km", "k")  # the models whose threats are sets of items, which are counted before and after
+
+
+@dataclass(frozen=True)
+class Suppressed:
+    """A suppressed item, how many transactions held it (None if the source is gone), and why it was suppressed."""
+
+    label: str
+    support: int | None
+    why: str | None
+
+
+@dataclass(frozen=True)
+class Threats:
+    """How many minimal sets of ``size`` items fewer than k transactions hold, in the source and in the release."""
+
+    size: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class OwnerReport:
+    """The owner's report on one release.
+
+    Attributes:
+        contents: what the release shows.
+        entry: its entry in the ledger.
+        source: ``unchanged`` since the release was made, ``changed``, or ``gone``.
+        k: the k of the promise; the l of an anatomy, rounded up.
+        suppressed: the items that no released item stands for.
+        reasons: why a released item is as general as it is, by its label.
+        stopped: whether the algorithm went down a taxonomy and stopped where it was not worth more.
+        asked: the answers to workloads.
+        threats: small sets of items, before and after; empty where the promise has no such sets.
+        attacks: simulated attackers who know one item, two, and so on.
+        promised: how many known items of a person the promise covers, whichever they are; None for any number.
+        overlaps: one line for each other publication of the same persons.
+        publications: the sealed files of the release.
+        seconds: the wall time of each step.
+    """
+
+    contents: Contents
+    entry: ledger.LedgerEntry
+    source: str
+    k: int
+    suppressed: tuple[Suppressed, ...]
+    reasons: dict[str, str]
+    stopped: bool
+    asked: tuple[Asked, ...]
+    threats: tuple[Threats, ...]
+    attacks: tuple[Attack, ...]
+    promised: int | None
+    overlaps: tuple[str, ...]
+    publications: tuple[publications.Publication, ...]
+    seconds: dict[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON values."""
+        entry = self.entry
+        loss = ("lm_total", "lm", "ncp", "ul", "ul_log2", "ggd")
+        return {
+            "release": entry.name,
+            "algorithm": entry.algorithm,
+            "source": self.source,
+            "verified": entry.verified,
+            "items": entry.items,
+            "suppressed_items": entry.suppressed_items,
+            "suppressed_occurrences": entry.suppressed_occurrences,
+            "suppressed": [vars(item) for item in self.suppressed],
+            "reasons": self.reasons,
+            "loss": {name: getattr(entry, name) for name in loss},
+            "accuracy": [
+                {
+                    **figures(asked.words, asked.answers, self.k).to_json(),
+                    "by_support": [group.to_json() for group in by_support(asked.answers, self.k)],
+                }
+                for asked in self.asked
+            ],
+            "infrequent_sets": [vars(threats) for threats in self.threats],
+            "attacks": [one.to_json() for one in self.attacks],
+            "overlaps": list(self.overlaps),
+            "publications": [
+                {"file": p.file, "sha256": p.sha256, "content_digest": p.content_digest} for p in self.publications
+            ],
+            "seconds": self.seconds,
+            "shows": self.contents.to_json(),
+        }
+
+
+def collect(
+    engine: DuckDBEngine, name: str, *, queries: int = 1000, individuals: int = 1000, seed: int = 0
+) -> OwnerReport:
+    """Collect the report on a release in the owner's database, which may be read-only.
+
+    Args:
+        engine: the owner's engine, outside a transaction.
+        name: the release.
+        queries: the number of random COUNT queries of each size.
+        individuals: the number of persons whom attackers look for.
+        seed: the seed of the queries and of the persons.
+
+    Raises:
+        InputError: ``no_such_release``; ``no_report``: the ledger has no entry of it.
+    """
+    Workload(queries, 1, seed)  # checks them
+    check_count("queries", queries)  # a report measures
+    catalog = stored.current_catalog(engine)
+    with engine.transaction():
+        found = stored.find_whole(engine, name)
+        entry = ledger.find(engine, catalog, name)
+        if entry is None or entry.release_id != found.manifest["release_id"]:
+            raise InputError(
+                f"The ledger has no figures of the release {name!r}.",
+                code="no_report",
+                hint="Report what it shows: --public.",
+            )
+        contents = read_contents(engine, found)
+        decisions = ledger.decisions_of(engine, catalog, entry.release_id)
+        recorded = ledger.recorded_answers(engine, catalog, entry.release_id)
+        seconds = reports.seconds_of(engine, catalog, entry.release_id)
+        published = [p for p in publications.publications(engine, catalog) if p.release_id == entry.release_id]
+    parameters = model_of(found.manifest).parameters()
+    k = int(parameters["k"]) if "k" in parameters else math.ceil(Fraction(str(parameters["l"])))
+    most = parameters.get("m", parameters.get("p", "inf" if entry.model == "k" else 0))
+    report = OwnerReport(
+        contents=contents,
+        entry=entry,
+        source=GONE,
+        k=k,
+        suppressed=_suppressed(decisions, entry.parameters, None, contents),
+        reasons=_reasons(decisions, entry.parameters),
+        stopped=any(d["action"] == "specialize" for d in decisions),
+        asked=tuple(
+            Asked(words.removeprefix(f"{entry.name}: "), tuple(answers)) for words, answers in recorded.items()
+        ),
+        threats=(),
+        attacks=(),
+        promised=most if isinstance(most, int) else None,
+        overlaps=tuple(publications.notes(stored.measured(engine, name, stored.earlier_of(engine, name)))),
+        publications=tuple(published),
+        seconds=seconds,
+    )
+    return _with_source(engine, report, decisions, queries, individuals, seed)
+
+
+def _with_source(
+    engine: DuckDBEngine,
+    report: OwnerReport,
+    decisions: list[dict[str, Any]],
+    queries: int,
+    individuals: int,
+    seed: int,
+) -> OwnerReport:
+    """Add what needs the source, if it can still be read."""
+    name, found = report.entry.name, report.contents.release
+    try:
+        with engine.transaction():
+            entry, dataset = stored.load_source(engine, name)
+            same = dataset.n_transactions == report.contents.transactions
+            source = UNCHANGED if same and entry.fingerprint == fingerprint(engine, dataset) else CHANGED
+            suppressed = _suppressed(decisions, entry.parameters, dataset, report.contents)
+    except (InputError, EngineError):
+        return report
+    asked = [
+        _measured(engine, found, name, source == UNCHANGED, Workload(queries, size, seed))
+        for size in SIZES
+        if size <= dataset.longest
+    ]
+    asked += [one for one in report.asked if not one.words.startswith("random ")]
+    attacks = []
+    limit = min(report.promised or SIZES[-1], SIZES[-1])
+    for known in (n for n in SIZES if n <= min(max(limit, KNOWN) + 1, dataset.longest)):
+        engine.progress(f"simulating an attacker who knows {known} items")
+        with contextlib.suppress(InputError):
+            attacks.append(attack(engine, name, individuals=individuals, known=known, seed=seed))
+    counted = min(report.promised or KNOWN, SIZES[-1])
+    threats = _threats(engine, name, found, report.k, counted) if found.manifest["model"] in COUNTED else ()
+    return replace(
+        report, source=source, suppressed=suppressed, asked=tuple(asked), attacks=tuple(attacks), threats=tuple(threats)
+    )
+
+
+def _measured(engine: DuckDBEngine, found: FoundRelease, name: str, unchanged: bool, workload: Workload) -> Asked:
+    """The answers to random queries, and the truth in the current source."""
+    engine.progress(f"measuring accuracy of queries of {workload.size} items")
+    with engine.transaction():
+        _, dataset = stored.load_source(engine, name)
+        queries = queries_of(engine, dataset, workload, lambda: None)
+        release = (found.schema, found.kind, found.manifest)
+        accuracy = measure_on(engine, dataset, *release, queries, must_hold=unchanged)
+        listed = engine.query("report/answers", {"answers": accuracy.answers})
+    answers = zip(*(column.tolist() for column in listed.values()), strict=True)
+    words = f"{workload.size} item{'s' * (workload.size > 1)}"
+    return Asked(words, tuple((tuple(items), *counts) for items, *counts in answers))
+
+
+def _threats(engine: DuckDBEngine, name: str, found: FoundRelease, k: int, limit: int) -> list[Threats]:
+    """The minimal sets of each size, by the verifier: those up to a size, less those of smaller sizes. Sets of a local
+    recoding are those of its labels. Where counting gets too large, the larger sizes are left out."""
+    counted: list[Threats] = []
+    with contextlib.suppress(InputError, EngineError), engine.transaction():
+        _, dataset = stored.load_source(engine, name)
+        subject, before, after = subject_of(engine, dataset), 0, 0
+        for size in range(1, limit + 1):
+            model = KmAnonymity(k, size)
+            engine.progress(f"counting sets of {size} items")
+            in_source = verify_subject(subject, model).violations
+            in_release = verify_release(engine, found.schema, model, kind=replace(found.kind, local=False)).violations
+            counted.append(Threats(size, in_source - before, in_release - after))
+            before, after = in_source, in_release
+    return counted
+
+
+def _reasons(decisions: list[dict[str, Any]], parameters: dict[str, Any]) -> dict[str, str]:
+    """The last decision that formed each generalized item."""
+    last = max((int(d["round"]) for d in decisions), default=1)
+    told = ((d["subject"], cause(d, parameters, last)) for d in decisions if d["action"] in ("generalize", "merge"))
+    return {str(subject): words for subject, words in told if words is not None}
+
+
+def _suppressed(
+    decisions: list[dict[str, Any]], parameters: dict[str, Any], dataset: Dataset | None, contents: Contents
+) -> tuple[Suppressed, ...]:
+    """The suppressed items, those with the most transactions first."""
+    last = max((int(d["round"]) for d in decisions), default=1)
+    why = {
+        str(d["subject"]): cause(d, parameters, last)
+        for d in decisions
+        if d["action"] == "suppress" and int(d["round"]) == last
+    }
+    if dataset is None:
+        return tuple(Suppressed(label, None, words) for label, words in why.items())
+    shown = {member for item in contents.items for member in item.members}
+    items = [
+        Suppressed(label, support, why.get(label))
+        for label, support in zip(dataset.labels, dataset.supports.tolist(), strict=True)
+        if label not in shown
+    ]
+    return tuple(sorted(items, key=lambda item: (-(item.support or 0), item.label)))

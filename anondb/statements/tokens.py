@@ -1,0 +1,81 @@
+"""The tokens of a text with statements of anonymized views, and where its statements begin and end."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+import sqlglot
+from sqlglot import Token, TokenType
+from sqlglot.errors import SqlglotError
+
+from anondb.statements.statement import syntax_error
+
+# Words that DuckDB accepts as names only in quotes (duckdb_keywords(), category "reserved").
+RESERVED = frozenset({
+    "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both", "case", "cast", "check",
+    "collate", "column", "constraint", "create", "default", "deferrable", "desc", "describe", "distinct", "do",
+    "else", "end", "except", "false", "fetch", "for", "foreign", "from", "group", "having", "in", "initially",
+    "intersect", "into", "lambda", "lateral", "leading", "limit", "not", "null", "offset", "on", "only", "or",
+    "order", "pivot", "pivot_longer", "pivot_wider", "placing", "primary", "qualify", "references", "returning",
+    "select", "show", "some", "summarize", "symmetric", "table", "then", "to", "trailing", "true", "union",
+    "unique", "unpivot", "using", "variadic", "when", "where", "window", "with",
+})  # fmt: skip
+_HEADS = (  # the words before ANONYMIZED
+    ("CREATE",),
+    ("CREATE", "OR", "REPLACE"),
+    ("REFRESH",),
+    ("REFRESH", "ALL"),
+    ("ALTER",),
+    ("DROP",),
+    ("DESCRIBE",),
+    ("DESC",),
+    ("SHOW",),
+    ("SHOW", "CREATE"),
+)
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a text. Ordinary SQL that cannot be split stays one token, for DuckDB to judge."""
+    try:
+        return list(sqlglot.tokenize(text, dialect="duckdb"))
+    except SqlglotError:
+        if re.search("anonymized", text, re.IGNORECASE) is None:  # ordinary SQL: let DuckDB judge it
+            return [Token.string(text)]
+        offset = _unterminated(text)
+        raise syntax_error(text, offset, "a string, a quoted name or a comment does not end.") from None
+
+
+def _unterminated(text: str) -> int:
+    """The offset of an unterminated string, name or comment: the last point up to which the text has tokens."""
+    starts = [m.start() for m in re.finditer(r"'|\"|/\*|\$", text)]
+    for start in reversed(starts[-1000:]):
+        with contextlib.suppress(SqlglotError):
+            sqlglot.tokenize(text[:start], dialect="duckdb")
+            return start
+    return 0
+
+
+def split(tokens: list[Token]) -> list[tuple[int, int]]:
+    """The statements as ranges of tokens, without semicolons and empty statements."""
+    ranges, begun = [], 0
+    for i, token in enumerate(tokens):
+        if token.token_type == TokenType.SEMICOLON:
+            ranges.append((begun, i))
+            begun = i + 1
+    ranges.append((begun, len(tokens)))
+    return [(i, j) for i, j in ranges if i < j]
+
+
+def words_of(tokens: list[Token]) -> list[str]:
+    """The tokens in upper case; strings and quoted names as empty texts."""
+    quoted = (TokenType.STRING, TokenType.IDENTIFIER)
+    return ["" if t.token_type in quoted else t.text.upper() for t in tokens]
+
+
+def is_on_views(tokens: list[Token]) -> bool:
+    """Whether a statement concerns anonymized views; ``SHOW anonymized`` alone shows a table of that name."""
+    words = words_of(tokens[:4])
+    if words[0] in ("SHOW", "DESCRIBE", "DESC") and words[1:] == ["ANONYMIZED"]:
+        return False
+    return any(tuple(words[: len(head) + 1]) == (*head, "ANONYMIZED") for head in _HEADS)

@@ -1,0 +1,138 @@
+"""Unattended runs: --log-file, --quiet and --time-limit, and progress on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from cli.shop import Outcome, Run, fill, state_of
+
+import anondb
+from anondb.engine import DuckDBEngine
+
+MARK = "Zebra"  # in every value of the data
+SALES = ("--transactions", "sales", "--taxonomy", "food", "--k", 2, "--queries", 5)
+STEPS = ["load", "anonymize", "freeze", "verify", "accuracy"]
+
+
+@pytest.fixture
+def marked(tmp_path: Path) -> Path:
+    """A shop in which every id and every item has the mark."""
+    place = tmp_path / "marked.duckdb"
+    with duckdb.connect(str(place)) as connection:
+        fill(connection)
+        connection.execute("ALTER TABLE sales ALTER tid TYPE VARCHAR")
+        connection.execute(f"UPDATE sales SET tid = tid || '{MARK}', item = item || '{MARK}'")
+        connection.execute(f"UPDATE food SET node = node || '{MARK}', parent = parent || '{MARK}'")
+        connection.execute(f"CREATE TABLE more AS FROM sales UNION ALL SELECT '9{MARK}', 'unknown {MARK}'")
+    return place
+
+
+def lines_of(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def test_a_log_has_steps_and_no_data(run: Run, marked: Path, tmp_path: Path) -> None:
+    log, sealed = tmp_path / "night.jsonl", tmp_path / "sealed.duckdb"
+    words = ("anonymize", marked, *SALES, "--release", "spring", "--log-file", log)
+    assert run(*words, "--publish", sealed).code == 0
+    start, *steps, end = lines_of(log)
+    assert (start["event"], start["command"], start["version"]) == ("start", "anonymize", anondb.__version__)
+    assert [s["step"] for s in steps] == [*STEPS, "publish"] and {s["release"] for s in steps} == {"spring"}
+    assert steps[0]["counts"] == {"transactions": 6, "items": 4, "occurrences": 12}
+    counts = {name: number for step in steps for name, number in step["counts"].items()}
+    assert counts.items() >= {"released_items": 3, "suppressed_items": 0, "violations": 0, "queries": 5}.items()
+    assert (end["event"], end["exit_code"]) == ("done", 0) and end["seconds"] >= sum(s["seconds"] for s in steps)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00", line["time"]) for line in lines_of(log))
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+
+    toml = tmp_path / "anondb.toml"
+    toml.write_text(
+        f"source = 'marked.duckdb'\nlog_file = '{log}'\n[release.r]\ntransactions = 'more'\ntaxonomy = 'food'"
+    )
+    failures: tuple[tuple[tuple[object, ...], str], ...] = (
+        ((*words[:2], "--transactions", "more", "--taxonomy", "food", *words[-2:]), "unknown_item"),
+        ((*words[:-4], "--release", "new", *words[-2:], "--time-limit", "0.001"), "time_limit"),
+        (("anonymize", tmp_path / "no.duckdb", *words[-2:]), "no_such_file"),
+        (("publish", marked, "--release", "none", "--to", tmp_path / "new.duckdb", *words[-2:]), "no_such_release"),
+        (("run", toml), "unknown_item"),
+    )
+    for command, code in failures:
+        failed = run(*command)
+        last = lines_of(log)[-1]
+        assert (last["event"], last["code"], last["exit_code"]) == ("error", code, failed.code)
+        assert last["command"] == command[0] and failed.err.strip().endswith(last["message"])
+    assert MARK not in log.read_text("utf-8")
+
+
+def test_a_log_that_cannot_be_written(run: Run, shop: Path) -> None:
+    before = state_of(shop)
+    refused = run("anonymize", shop, *SALES, "--release", "r", "--log-file", shop.parent / "no" / "log", "--json")
+    assert refused.code == 2 and refused.json["error"]["code"] == "unwritable" and state_of(shop) == before
+
+
+def test_quiet(run: Run, shop: Path, tmp_path: Path) -> None:
+    assert run("anonymize", shop, *SALES, "--release", "r", "--quiet") == Outcome(0, "", "")
+    policy = tmp_path / "policy.sql"
+    policy.write_text("SHOW ANONYMIZED VIEWS; SELECT 1")
+    assert run("run", shop, policy, "--quiet") == Outcome(0, "", "")
+    failed = run("anonymize", shop, "--transactions", "nothing", "--quiet")
+    assert failed.code == 2 and failed.err.startswith("anondb: There is no table")
+
+
+def test_time_limit(run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = state_of(shop)
+    long = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT max(i) FROM n"
+    monkeypatch.setattr("anondb.pipeline.check_constraints", lambda engine, *_: engine._execute(long, "a query"))
+    stopped = run("anonymize", shop, *SALES, "--release", "late", "--time-limit", 1, "--json")
+    assert stopped.code == 5 and stopped.json["error"]["code"] == "time_limit"
+    assert "Raise --time-limit" in stopped.err and state_of(shop) == before
+    with anondb.connect(shop) as database:
+        with pytest.raises(anondb.BudgetExceeded, match=r"nothing was kept\. Raise time_limit"):
+            database.anonymize("sales", name="late", time_limit=0.5)
+        with pytest.raises(anondb.BudgetExceeded, match="Raise the option time_limit"):
+            database.sql("CREATE ANONYMIZED VIEW late AS FROM sales WITH (k = 2, time_limit = 0.5)")
+        with pytest.raises(anondb.InputError, match="time_limit must be a number of seconds"):
+            database.anonymize("sales", name="late", time_limit=0)
+
+
+@pytest.mark.slow
+def test_progress_on_a_terminal(shop: Path) -> None:
+    main, side = pty.openpty()
+    command = [sys.executable, "-m", "anondb", "anonymize", str(shop), *map(str, SALES), "--release", "r"]
+    place = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    done = subprocess.Popen([*command, "--algorithm", "similar"], env=place, stdout=subprocess.DEVNULL, stderr=side)
+    os.close(side)
+    seen = b""
+    while True:
+        try:
+            part = os.read(main, 4096)
+        except OSError:
+            break
+        seen += part
+        if not part:
+            break
+    os.close(main)
+    assert done.wait(60) == 0
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+    assert "step 1 of 5, loading transactions" in shown and "step 5 of 5, measuring accuracy" in shown
+
+
+def test_steps_and_shares_of_progress(shop: Path) -> None:
+    said: list[str] = []
+    with anondb.connect(shop, on_progress=said.append) as database:
+        assert isinstance(database.engine, DuckDBEngine)
+        database.anonymize("sales", model=anondb.KmAnonymity(2, 2), algorithm="similar", name="r", queries=1)
+    assert [re.match(r"step (\d) of 5", words) is not None for words in said] == [True] * len(said)
+    shares = [share for words in said if (share := getattr(words, "share", None)) is not None]
+    assert shares and shares == sorted(shares) and all(0 <= share <= 1 for share in shares)
+    assert any("groups of items" in words for words in said)

@@ -1,0 +1,181 @@
+"""Releases that are made inside PostgreSQL: the same as those of fetched rows, published in the same way."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from portions import some
+from postgres.databases import Databases, command
+from realdata import DATA, needs
+
+import anondb
+from anondb import on_engine
+from anondb.data.taxonomy import load_taxonomy
+from anondb.errors import InputError
+from anondb.models.transactional import TransactionalK
+from anondb.utility import workload
+
+KINDS = {
+    "plain": {"model": anondb.KmAnonymity(5, 2), "taxonomy": "shop.food"},
+    "hghs": {"model": anondb.KmAnonymity(4, 1), "taxonomy": "shop.food", "algorithm": "hghs"},
+    "item_supports": {"model": anondb.KmAnonymity(6, 2), "taxonomy": "shop.food", "item_supports": True},
+    "suppressed": {"model": anondb.KmAnonymity(50, 2), "taxonomy": "shop.food", "max_suppression": 100},
+    "large_m": {"model": anondb.KmAnonymity(3, 4), "taxonomy": "shop.food"},
+}
+
+
+def facts(release: Any) -> dict[str, Any]:
+    """What a release and its report say, but for numbers, times and accuracy."""
+    report = release.report.to_json()
+    dropped = ("release", "seconds", "accuracy", "warnings")
+    tables = {
+        name: sorted(release.table(name).fetchall())
+        for name in ("labels", "released_items", "item_counts", "transaction_ids")
+    }
+    baskets = sorted(map(str, (items for _, items in release.table("baskets").fetchall())))
+    manifest = {k: v for k, v in release.manifest.items() if k != "release_id"}
+    return {**{k: v for k, v in report.items() if k not in dropped}, **tables, "baskets": baskets, "manifest": manifest}
+
+
+@pytest.mark.parametrize("kind", some(KINDS, "plain"))
+def test_the_same_release(databases: Databases, kind: str) -> None:
+    texts: list[str] = []
+    with anondb.connect(databases.raw_url()) as db:
+        here = db.anonymize("shop.sales", name="here", replace=True, **KINDS[kind])
+        expected = facts(here)
+        db.drop("here")
+        engine: Any = db.engine
+        engine.server._on_statement = texts.append
+        there = db.anonymize("shop.sales", name="here", replace=True, on_engine=True, **KINDS[kind])
+        assert facts(there) == expected
+        assert any("inside PostgreSQL" in words for words in there.report.warnings)
+        assert there.report.accuracy.queries == 0 and there.verification.verified
+        assert not engine._fetched.filled  # no row of the owner's tables is here
+        assert not [t for t in texts if "_anondb" in t and "milk" in t]
+    assert not databases.sql("SELECT relname FROM pg_class WHERE relname LIKE '\\_anondb%'")
+
+
+@pytest.mark.slow
+def test_the_whole_way(databases: Databases) -> None:
+    """By the command, published, and used by the owner and by analysts like any other release."""
+    url = databases.url("inside")
+    done = command(
+        "anonymize", databases.raw_url(), "--transactions", "shop.sales", "--taxonomy", "shop.food", "--release", "inside",
+        "--on-engine", "--publish", url, "--analysts", "analysts", "--counters", "counters", "--allow-overlap", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["verified"] and report["accuracy"]["queries"] == 0
+    assert anondb.verify_file(url, expect=report["content_digest"]).holds
+    bounds = databases.sql("SELECT * FROM inside.count_bounds(ARRAY['milk'])", databases.releases, "counters")[0]
+    with anondb.connect(databases.raw_url()) as db:
+        assert db.release("inside").count_bounds(["milk"]) == pytest.approx(bounds)
+        assert db.check_view("inside").holds and db.release("inside").measure(queries=5).queries == 5
+        assert db.release("inside").attack(individuals=3).individuals == 3
+        db.drop("inside")
+
+
+@pytest.mark.slow
+def test_many_rows_stay_where_they_are(databases: Databases, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = databases.sql("SELECT count(*) FROM shop.sales")[0][0]
+    options: dict[str, Any] = {"taxonomy": "shop.food", "name": "many", "replace": True, "queries": 3}
+    for least, fetched, more in ((rows, False, {}), (rows + 1, True, {}), (rows, True, {"on_engine": False})):
+        monkeypatch.setattr(on_engine, "MANY_ROWS", least)
+        with anondb.connect(databases.raw_url()) as db:
+            made = db.anonymize("shop.sales", **options, **more)
+            assert made.report is not None and (made.report.accuracy.queries > 0) == fetched
+    monkeypatch.setattr(on_engine, "MANY_ROWS", 1)  # what cannot stay there is fetched
+    with anondb.connect(databases.raw_url()) as db:
+        made = db.anonymize("shop.sales", model=anondb.KmAnonymity(2, 1), **{**options, "taxonomy": None})
+        assert made.report is not None and made.report.accuracy.queries > 0
+        db.drop("many")
+
+
+def made_both_ways(databases: Databases, rows: list[tuple[int, str]], tree: list[tuple[str, str | None]]) -> list[Any]:
+    """The facts of the releases of a larger table, fetched and not."""
+    for table, columns, content in (("sales", "tid bigint, item text", rows), ("tree", "node text, parent text", tree)):
+        databases.sql(f"DROP TABLE IF EXISTS public.{table}")
+        databases.sql(f"CREATE TABLE public.{table} ({columns})")
+        databases.copy(f"public.{table}", content)
+    said = []
+    with anondb.connect(databases.raw_url()) as db:
+        for there in (False, True):
+            release = db.anonymize("sales", taxonomy="tree", name="large", replace=True, on_engine=there, queries=2)
+            said.append(facts(release))
+        db.drop("large")
+    return said
+
+
+@pytest.mark.slow
+def test_the_same_release_of_more_rows(databases: Databases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workload, "SMALL_MASS", 100)  # queries are drawn as from many rows
+    rnd = random.Random(5)
+    items = [f"{group}{n}" for group in "abcdefgh" for n in range(8)]
+    rows = [(t, i) for t in range(800) for i in rnd.sample(items, rnd.randint(1, 6))]
+    tree = [("all", None), *((group, "all") for group in "abcdefgh"), *((i, i[0]) for i in items)]
+    fetched, there = made_both_ways(databases, rows, tree)
+    assert fetched == there and fetched["loss"]["lm_total"] != "0"
+
+
+@pytest.mark.nightly
+@needs("bms1.dat", "bms1.f5.tree")
+def test_the_same_release_of_real_data(databases: Databases) -> None:
+    lines = (DATA / "bms1.dat").read_text("utf-8").splitlines()
+    rows = [(tid, item) for tid, line in enumerate(lines, 1) for item in sorted(set(line.split()))]
+    with anondb.connect() as db, db.engine.transaction():
+        known = load_taxonomy(db.engine, DATA / "bms1.f5.tree")
+    names = known.labels
+    tree = [(names[n], None if p < 0 else names[p]) for n, p in enumerate(known.parent.tolist())]
+    fetched, there = made_both_ways(databases, rows, tree)
+    assert fetched == there and fetched["loss"]["lm_total"] == "1790569/496"
+
+
+def test_what_is_refused(databases: Databases) -> None:
+    before = databases.sql("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1")
+    cases: list[tuple[str, dict[str, Any]]] = [
+        ("not_on_engine", {"model": anondb.KmAnonymity(2, float("inf"))}),
+        ("not_on_engine", {"model": TransactionalK(2)}),
+        ("not_on_engine", {"algorithm": "apriori"}),
+        ("not_on_engine", {"records": "shop.people"}),
+        ("not_on_engine", {"workload": "shop.queries"}),
+        ("no_such_column", {"item": "article"}),
+        ("bad_type", {"item": "tid"}),
+    ]
+    with anondb.connect(databases.raw_url()) as db:
+        for code, more in cases:
+            with pytest.raises(InputError) as refused:
+                db.anonymize("shop.sales", **{"taxonomy": "shop.food", "on_engine": True, "name": "no", **more})
+            assert refused.value.code == code, more
+        with pytest.raises(InputError) as refused:
+            db.sql(
+                "CREATE ANONYMIZED VIEW v AS SELECT tid, item FROM shop.sales"
+                " WITH (taxonomy = 'shop.food', on_engine = true)"
+            )
+        assert refused.value.code == "not_on_engine"
+    assert databases.sql("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1") == before
+    with anondb.connect() as db, pytest.raises(InputError) as refused:
+        db.anonymize("sales", taxonomy="food", on_engine=True)
+    assert refused.value.code == "not_on_engine"
+
+
+@pytest.mark.slow
+def test_verification_there(databases: Databases) -> None:
+    with anondb.connect(databases.raw_url()) as db:
+        for model in (anondb.KmAnonymity(3, 2), anondb.KmAnonymity(1, 1), TransactionalK(3), TransactionalK(1)):
+            there = db.verify("shop.sales", model=model, on_engine=True)
+            assert not db.engine._fetched.filled  # type: ignore[attr-defined]
+            assert there.violations == db.verify("shop.sales", model=model).violations
+        for more in ({"witnesses": 1}, {"model": anondb.KmAnonymity(2, float("inf"))}, {"bag_input": True}):
+            with pytest.raises(InputError):
+                db.verify("shop.sales", **{"model": TransactionalK(2), "on_engine": True, **more})
+    with anondb.connect(databases.raw_url(), read_only=True) as db, pytest.raises(InputError) as refused:
+        db.verify("shop.sales", on_engine=True)
+    assert refused.value.code == "read_only"
+    assert command("verify", databases.raw_url(), "--release", "x", "--on-engine").returncode == 2
+    done = command(
+        "verify", databases.raw_url(), "--transactions", "shop.sales", "--model", "k", "--k", "3", "--on-engine"
+    )
+    assert done.returncode == 4 and "Traceback" not in done.stderr

@@ -1,0 +1,83 @@
+"""Two owners at once, and connections that are lost when a run commits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from postgres.databases import Databases, make, shop
+from postgres.server import Server
+
+import anondb
+from anondb.errors import EngineError
+
+OPTIONS: dict[str, Any] = {"taxonomy": "shop.food", "model": anondb.KmAnonymity(3, 1), "queries": 3}
+
+
+@pytest.fixture
+def fresh(server: Server) -> Databases:
+    databases = make(server)
+    shop(databases, 30)
+    return databases
+
+
+def schemas(databases: Databases, where: str) -> list[str]:
+    return [n for (n,) in databases.sql("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1", where)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ledger", [False, True])
+def test_the_later_of_two_owners_fails(fresh: Databases, ledger: bool) -> None:
+    """Both work at once, also when neither finds a ledger; the one that commits later keeps nothing, and may run again."""
+    if ledger:
+        with anondb.connect(fresh.raw_url()) as db:
+            db.anonymize("shop.sales", name="zero", **OPTIONS)
+    with anondb.connect(fresh.raw_url()) as second:
+        others: list[Any] = []
+
+        def meanwhile(words: str) -> None:
+            if "freezing" in words and not others:
+                others.append(second.anonymize("shop.sales", name="second", **OPTIONS))
+
+        with anondb.connect(fresh.raw_url(), on_progress=meanwhile) as first:
+            with pytest.raises(EngineError) as refused:
+                first.anonymize("shop.sales", name="first", **OPTIONS)
+            assert refused.value.code == "conflict" and others
+            assert "release_first" not in schemas(fresh, fresh.raw)
+            names = {"zero", "second"} if ledger else {"second"}
+            assert {entry.name for entry in first.releases()} == names
+            first.anonymize("shop.sales", name="first", **OPTIONS)
+        assert {entry.name for entry in second.releases()} == {*names, "first"}
+        assert second.release("first").verification.verified
+    assert fresh.sql("SELECT count(*) FROM anondb.state") == [(1,)]
+
+
+def ended(databases: Databases, where: str) -> int:
+    """End all connections to a database from the server's side."""
+    end = f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = '{where}'"
+    return int(databases.sql(end, "postgres")[0][0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", ["raw", "releases"])
+def test_a_connection_is_lost_at_the_commit(fresh: Databases, lost: str) -> None:
+    url, ends = fresh.url("spring"), list[int]()
+
+    def at_a_commit(text: str) -> None:
+        busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = "
+        if text == "COMMIT" and not ends and fresh.sql(f"{busy}'{fresh.releases}'", "postgres")[0][0]:
+            ends.append(ended(fresh, getattr(fresh, lost)))
+
+    with anondb.connect(fresh.raw_url()) as db:
+        db.anonymize("shop.sales", name="spring", **OPTIONS)
+    with anondb.connect(fresh.raw_url(), on_statement=at_a_commit) as db:
+        with pytest.raises(EngineError) as refused:
+            db.release("spring").publish(url, analysts="analysts")
+        assert ends == [1] and refused.value.code == "connection"
+    assert schemas(fresh, fresh.releases) == ["information_schema", "public"]
+    with anondb.connect(fresh.raw_url()) as db:
+        known = [p.file for p in db.publications()]
+        assert len(known) == (lost == "releases")  # the ledger is committed first, and the error says so
+        assert ("The ledger has the publication" in str(refused.value)) == (lost == "releases")
+        db.release("spring").publish(url, analysts="analysts", allow_overlap=True)
+        assert anondb.verify_file(url, published_in=fresh.raw_url()).published_as is not None

@@ -1,0 +1,73 @@
+"""Treemaps and plots: areas, nothing lost when small cells are drawn together, and no mark that hides another."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import pairwise
+
+import pytest
+
+from anondb.pages.counts import Answered, against_truth, intervals, spread
+from anondb.pages.plots import CountScale, side_by_side
+from anondb.pages.text import label, percent
+from anondb.pages.treemap import MOST_CELLS, Cell, folded, squarified, treemap
+
+
+def test_areas_are_proportional_and_do_not_overlap() -> None:
+    draw = random.Random(1)
+    for _ in range(60):
+        weights = sorted((draw.choice([1, 1, 2, 50, draw.random()]) for _ in range(draw.randint(1, 25))), reverse=True)
+        width, height = draw.choice([(700, 300), (300, 700), (100, 100)])
+        places = squarified(weights, 0, 0, width, height)
+        for weight, (x, y, w, h) in zip(weights, places, strict=True):
+            assert w * h == pytest.approx(weight / sum(weights) * width * height)
+            assert x >= -1e-6 and y >= -1e-6 and x + w <= width + 1e-6 and y + h <= height + 1e-6
+        for i, (x, y, w, h) in enumerate(places):
+            for a, b, c, d in places[:i]:
+                assert min(x + w, a + c) - max(x, a) < 1e-6 or min(y + h, b + d) - max(y, b) < 1e-6
+    assert squarified([], 0, 0, 9, 9) == []
+
+
+@pytest.mark.parametrize("number", [0, 1, 5, 70, 5000])
+def test_small_cells_are_drawn_together(number: int) -> None:
+    draw = random.Random(number)
+    cells = [Cell(f"c{i}", "n", draw.choice([1, 5, 400]), draw.choice([0, 1, 3, 40, 700])) for i in range(number)]
+    shown = folded(cells, 400_000)
+    assert len(shown) <= MOST_CELLS + 6 and sum(c.cells for c in shown) == number
+    assert sum(c.weight for c in shown) == pytest.approx(sum(c.weight for c in cells))
+    drawn = treemap("map", cells, 1000, 400, lambda cell: cell.name)
+    assert drawn.count("<rect") == len(shown) and drawn.startswith("<svg") and drawn.endswith("</svg>")
+
+
+def test_equal_marks_stand_side_by_side() -> None:
+    places = {name: [(10.0, 50.0), (90.0, 50.0 + 40 * i)] for i, name in enumerate("abcd")}
+    moved = side_by_side(places)
+    firsts = sorted(some[0] for some in moved.values())
+    assert all(b[0] - a[0] >= 9 for a, b in pairwise(firsts)) and {y for _, y in firsts} == {50.0}
+    assert sum(x for x, _ in firsts) == pytest.approx(40)
+    assert [some[1] for some in moved.values()] == [some[1] for some in places.values()]
+
+
+def test_scale_of_counts() -> None:
+    for most in (0, 1, 7, 99, 12345):
+        scale = CountScale(most, 200, 10)
+        ticks = scale.ticks()
+        assert scale.at(0) == 200 and scale.at(max(most, 1)) == pytest.approx(10)
+        assert ticks[0] == 0 and ticks == sorted(ticks) and ticks[-1] <= max(most, 1) and len(ticks) <= 8
+        assert [scale.at(t) for t in ticks] == sorted((scale.at(t) for t in ticks), reverse=True)
+
+
+def test_plots_of_answers() -> None:
+    answers = [Answered(f"<{i}>", i, i + 0.5, i + 2, i + 1) for i in range(100)]
+    assert [a.lower for a in spread(answers, 5)] == [0, 24, 49, 74, 99] and spread(answers[:3], 5) == answers[:3]
+    drawn = against_truth("t", answers[:40], 500)
+    assert drawn.count('class="bounds"') == drawn.count('class="truth"') == drawn.count('class="dot"') == 40
+    assert "&lt;3&gt;: truth 4, estimate 3.5, bounds 3 to 5" in drawn and "<3>" not in drawn
+    assert intervals("t", answers[:7], 500).count('class="bounds"') == 7
+    assert not re.search(r"nan|inf", against_truth("t", [], 500) + intervals("t", [], 356))
+
+
+def test_labels() -> None:
+    assert label("a\nb<\u202e") == "a\\nb&lt;\\u202e" and len(label("y" * 300)) == 80
+    assert percent(None) == "-" and percent(0.12345) == "12.3 %" and percent(12.5) == "1,250 %"

@@ -1,0 +1,263 @@
+"""Reports on releases of every kind: the figures against naive ones, and nothing on a public page but what a file shows."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+from itertools import combinations
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import duckdb
+import pytest
+from cli.shop import Run, state_of
+from portions import some
+from report.kinds import HOSTILE, KINDS, QUICK, Parsed, baskets, release
+
+import anondb
+from anondb.errors import InputError
+from anondb.report.answers import Answer, by_support, figures
+from anondb.report.owner import CHANGED, GONE, UNCHANGED, collect
+from anondb.report.owner_page import owner_page
+from anondb.report.text import owner_rows, public_rows
+
+K = 3
+
+
+def supported(items: tuple[str, ...]) -> int:
+    """How many baskets hold all of the items."""
+    return sum(set(items) <= basket for basket in baskets().values())
+
+
+# ---------------------------------------------------------------------- every kind of release
+
+
+@pytest.mark.parametrize("kind", some(KINDS, *QUICK))
+def test_every_kind_has_pages(place: Path, kind: str) -> None:
+    """Closed tags, nothing loaded or run, no number that is none; in words and as JSON, too."""
+    with anondb.connect(place) as database:
+        release(database, kind)
+        report = collect(database.engine, kind, queries=20, individuals=30)
+        pages = [owner_page(report), database.release(kind).report_html(public=True)]
+    for page in pages:
+        parsed = Parsed(page)
+        assert parsed.loaded == [] and not parsed.tags & {"script", "b>&amp;", "link", "img", "iframe"}
+        assert not re.search(r"\b(nan|None)\b", " ".join(parsed.texts))
+        assert len(page) < 300_000
+    assert report.source == UNCHANGED and report.entry.name == kind
+    assert json.loads(json.dumps(report.to_json()))["shows"]["transactions"] == report.contents.transactions
+    assert all(
+        isinstance(value, str) for rows in (owner_rows(report), public_rows(report.contents)) for _, value in rows
+    )
+    for asked in report.asked:
+        assert all(low <= truth <= high for _, truth, _, low, high in asked.answers)
+        if kind not in ("single", "thousands"):
+            assert all(truth == supported(items) for items, truth, *_ in asked.answers)
+
+
+def test_a_public_page_is_read_from_the_release_alone(with_some: Path, tmp_path: Path, run: Run) -> None:
+    shutil.copy(with_some, tmp_path / "shop.duckdb")
+    check_public_pages(tmp_path / "shop.duckdb", "some", with_some.with_name("sealed.duckdb"), run)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_public_page_of_every_kind_is_read_from_the_release_alone(place: Path, run: Run, kind: str) -> None:
+    sealed = place.with_name("sealed.duckdb")
+    with anondb.connect(place) as database:
+        release(database, kind).publish(sealed)
+    told = [run("report", sealed, "--json").json, run("report", place, "--release", kind, "--public", "--json").json]
+    assert told[0] == told[1]
+    check_public_pages(place, kind, sealed, run)
+
+
+def check_public_pages(place: Path, name: str, sealed: Path, run: Run) -> None:
+    """The same page from the owner's release, from the sealed file, and from the release after all else is gone."""
+    pages = [place.with_name(f"{n}.html") for n in ("first", "second", "third")]
+    assert run("report", place, "--release", name, "--public", "--html", pages[0]).code == 0
+    assert run("report", sealed, "--html", pages[1]).code == 0
+    with duckdb.connect(str(place)) as connection:
+        connection.execute("DROP SCHEMA anondb CASCADE; DROP SCHEMA private_place CASCADE")
+        for table in ("food", "people", "secrets", "one", "many", "columns_of"):
+            connection.execute(f"DROP TABLE {table}")
+    assert run("report", place, "--release", name, "--public", "--html", pages[2]).code == 0
+    texts = [page.read_text("utf-8") for page in pages]
+    assert texts[0] == texts[1] == texts[2]
+
+
+def shown_by(sealed: Path) -> tuple[set[str], set[str]]:
+    """The numbers and labels of a sealed file, by SQL of its own: rows, counts of rows, and answers of its macros."""
+    with duckdb.connect(str(sealed), read_only=True) as file:
+
+        def values(sql: str) -> list[tuple[Any, ...]]:
+            return file.execute(sql).fetchall()
+
+        n = values("SELECT count(*) FROM transaction_ids")[0][0]
+        supports = [s for (s,) in values("SELECT count(DISTINCT transaction_id) FROM transactions GROUP BY item")]
+        sizes = [s for (s,) in values("SELECT count(*) FROM released_items GROUP BY released_item")]
+        counts = values("SELECT lower_bound, estimate, upper_bound FROM item_counts")
+        first = values("SELECT any_value(item ORDER BY item) FROM released_items GROUP BY released_item")
+        pairs = [sorted({a, b}) for (a,), (b,) in combinations(first, 2)] + [[a] for (a,) in first]
+        counts += [values(f"FROM count_bounds({file.execute('SELECT ?::VARCHAR[]', [p]).fetchall()[0][0]!r})")[0]
+                   for p in pairs if all(c.isalnum() for item in p for c in item)]  # fmt: skip
+        exact = sum(low == high for low, _, high in counts[: len(first)])
+        items = values("SELECT count(DISTINCT item) FROM released_items")[0][0]
+        exact = values("SELECT count(*) FROM item_counts WHERE lower_bound = upper_bound")[0][0]
+        several = sum(size > 1 for size in sizes)
+        incomplete = values("SELECT count(*) FROM transaction_ids WHERE NOT complete")[0][0]
+        labels = {x for row in values("SELECT released_item, item FROM released_items") for x in row}
+        manifest = dict(values("FROM manifest"))
+    numbers = {n, *supports, *sizes, items, exact, several, incomplete, len(sizes), *(s - 6 for s in sizes)}
+    numbers |= {x for row in counts for x in row}
+    shares = {s / n for s in supports} | {exact / items}
+    shown = {f"{100 * s:.3g}" for s in shares}
+    shown |= {text for x in numbers for text in (f"{x:,}", f"{x:,.1f}", f"{x:.3g}")}
+    shown |= set(re.findall(r"\d[\d,.]*\d|\d", " ".join([*labels, *manifest.values()])))
+    return shown, labels | set(manifest.values())
+
+
+STATIC = {"0", "1", "2", "5", "10", "20", "50", "100"}  # ticks of axes, and LIMIT 10
+
+
+def test_every_number_and_label_of_a_public_page_is_in_the_file(with_some: Path, tmp_path: Path, run: Run) -> None:
+    sealed, target = with_some.with_name("sealed.duckdb"), tmp_path / "page.html"
+    assert run("report", sealed, "--html", target).code == 0
+    texts = Parsed(target.read_text("utf-8")).texts
+    numbers, labels = shown_by(sealed)
+    written = {n for text in texts for n in re.findall(r"\d[\d,.]*\d|\d", text)}
+    assert written <= numbers | STATIC
+    words = " ".join(texts)
+    assert not re.search("[а-яё]", words) and "private_place" not in words and not {"mm", "error"} & set(words.split())
+    names = re.findall(r'class="head">([^<]*)<', target.read_text("utf-8"))
+    visible = {label.encode("unicode_escape").decode() if label in HOSTILE[2:3] else label for label in labels}
+    cut = [n.removesuffix("\N{HORIZONTAL ELLIPSIS}") for n in names]
+    unescaped = [c.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&#x27;", "'") for c in cut]
+    assert unescaped and all(any(v.startswith(u.replace("&amp;", "&")) for v in visible) for u in unescaped)
+
+
+# ---------------------------------------------------------------------- the owner's figures
+
+
+def test_the_owners_figures(with_some: Path, tmp_path: Path, run: Run) -> None:
+    """Suppressed items with their supports, minimal rare sets, and persons who are alone, counted naively; labels are
+    escaped; nothing is written but the page."""
+    before, target = state_of(with_some), tmp_path / "page.html"
+    done = run("report", with_some, "--release", "some", "--queries", "50", "--json", "--html", target)
+    report, page = done.json, target.read_text("utf-8")
+    assert state_of(with_some) == before and list(tmp_path.iterdir()) == [target] and report["html"] == str(target)
+    assert report["release"] == "some" and report["source"] == UNCHANGED and done.code == 0
+    everything = {item for basket in baskets().values() for item in basket}
+    shown = {m for item in report["shows"]["released_items"] for m in item["stands_for"]}
+    assert {(s["label"], s["support"]) for s in report["suppressed"]} == {
+        (i, supported((i,))) for i in everything - shown
+    }
+    assert all("fewer than k = 3" in s["why"] for s in report["suppressed"])
+    rare = [{c for c in combinations(sorted(everything), size) if 0 < supported(c) < K} for size in (1, 2)]
+    minimal = {c for c in rare[1] if not any((item,) in rare[0] for item in c)}
+    counted = [(t["before"], t["after"]) for t in report["infrequent_sets"]]
+    assert counted == [(len(rare[0]), 0), (len(minimal), 0)]
+    alone = sum(1 for basket in baskets().values() if any(supported((item,)) == 1 for item in basket))
+    one = report["attacks"][0]
+    assert [a["known"] for a in report["attacks"]] == [1, 2, 3]
+    assert one["before"]["of_one"] <= alone and one["after"]["below_k"] == 0
+    assert set(report["seconds"]) >= {"load", "anonymize", "verify"} and all(s >= 0 for s in report["seconds"].values())
+    for raw in ("<script", "</svg><b>", "two\nlines", "x" * 100, '"quoted"'):
+        assert raw not in page
+    for visible in (
+        "&lt;script&gt;",
+        "two\\nlines",
+        "\N{GRINNING FACE}",
+        "\N{HORIZONTAL ELLIPSIS}",
+        "&quot;quoted&quot;",
+    ):
+        assert visible in page
+
+
+def test_changed_and_missing_sources(with_some: Path, tmp_path: Path) -> None:
+    with anondb.connect(shutil.copy(with_some, tmp_path / "shop.duckdb")) as database:
+        database.sql("INSERT INTO private_place.sales VALUES (1000, 'a')")
+        report = collect(database.engine, "some", queries=10, individuals=10)
+        assert report.source == CHANGED and "has changed since" in owner_page(report)
+        database.sql("DROP TABLE private_place.sales")
+        report = collect(database.engine, "some", queries=10)
+        assert report.source == GONE and report.attacks == () and "not in this database any more" in owner_page(report)
+        assert len(report.asked) == 1 and report.asked[0].words.startswith("random size=2 queries=5")
+        database.sql("DROP SCHEMA anondb CASCADE")
+        with pytest.raises(InputError, match="The ledger has no figures") as caught:
+            database.release("some").report_html()
+        assert caught.value.code == "no_report" and database.release("some").report_html(public=True)
+
+
+@pytest.mark.slow
+def test_other_publications_and_files(place: Path, tmp_path: Path) -> None:
+    with anondb.connect(place) as database:
+        release(database, "global").publish(tmp_path / "first.duckdb")
+        release(database, "sets").publish(tmp_path / "second.duckdb", allow_overlap=True)
+        page = database.release("global").report_html(queries=10)
+    assert "first.duckdb" in page and "Compared with the published &#x27;sets&#x27;" in page
+
+
+def test_figures_against_naive_ones() -> None:
+    draw = random.Random(3)
+    for _ in range(300):
+        k = draw.choice([1, 2, 5, 30])
+        truths = [draw.choice([0, 1, 2, k, 10 * k, draw.randint(0, 400)]) for _ in range(draw.randint(1, 30))]
+        answers: list[Answer] = [
+            (("a",), t, draw.uniform(0, 2 * t + 1), t - draw.randint(0, t), t + draw.choice([0, 9])) for t in truths
+        ]
+        whole, parts = figures("all", answers, k), list(by_support(answers, k))
+        errors = [abs(t - e) / t for _, t, e, *_ in answers if t]
+        assert whole.queries == len(answers) == whole.within and whole.frequent == sum(t >= max(k, 1) for t in truths)
+        assert whole.error == (median(errors) if errors else None)
+        assert whole.width == median(high - low for *_, low, high in answers)
+        assert whole.exact == sum(low == high for *_, low, high in answers)
+        assert sum(p.queries for p in parts) == len(answers) and all(p.queries for p in parts)
+        ranges = [tuple(int(x.replace(",", "")) for x in p.words.split(" to ")) for p in parts]
+        for (first, *last), part in zip(ranges, parts, strict=True):
+            held = [t for t in truths if first <= t <= (last or [first])[0]]
+            assert len(held) == part.queries and (first >= k or part.frequent == 0 or k == 1)
+
+
+# ---------------------------------------------------------------------- the command
+
+
+def test_the_command_prints_words(with_some: Path, tmp_path: Path, run: Run) -> None:
+    words = ("report", with_some, "--release", "some")
+    said = run(*words, "--public")
+    assert "release some, for analysts" in said.out and "known exactly" in said.out and said.code == 0
+    assert "the page for analysts of some" in run(*words, "--public", "--html", tmp_path / "page.html").out
+    assert "for the owner" not in (tmp_path / "page.html").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_the_command_prints_words_for_the_owner(with_some: Path, tmp_path: Path, run: Run) -> None:
+    words = ("report", with_some, "--release", "some", "--queries", "20")
+    said = run(*words)
+    assert "release some, for its owner" in said.out and "median error" in said.out and "fewer than k" in said.out
+    assert "do not pass it on" in run(*words, "--html", tmp_path / "page.html").out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "Say which release: --release NAME"),
+        (("--release", "none"), "There is no release 'none'"),
+        (("--release", "old", "--html", "nowhere/page.html"), "cannot be written there"),
+        (("--release", "old", "--html", "page.duckdb"), "name a .html or .csv file"),
+        (("--release", "old", "--queries", "0"), "queries must be an integer"),
+        (("--release", "old", "--hmtl", "page.html"), "No such option"),
+    ],
+)
+def test_bad_usage(place: Path, run: Run, words: tuple[str, ...], message: str) -> None:
+    failed = run("report", place, *words)
+    assert failed.code == 2 and failed.out == "" and message in failed.err
+
+
+def test_a_data_file_has_no_release(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "sales.csv").write_text("tid,item\n1,a\n")
+    failed = run("report", tmp_path / "sales.csv")
+    assert failed.code == 2 and "A data file has no release" in failed.err
+    assert run("report", tmp_path / "sales.csv", "--release", "x").code == 2

@@ -1,0 +1,90 @@
+"""Folders of sealed files in one session: which files, whether their persons are disjoint, and what all of them promise."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import duckdb
+import pytest
+
+import anondb
+from anondb.errors import InputError
+from anondb.release.publish import publish
+from anondb.session.files import check_alike, notes_on, weakest
+
+QUERY = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'a'"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """``weeks`` with two weeks, ``days`` with the same table by day, ``all.duckdb`` with all of it."""
+    place = tmp_path_factory.mktemp("folders")
+    with anondb.connect(place / "owner.duckdb", threads=1) as db:
+        db.sql(
+            "CREATE TABLE sales AS SELECT range AS tid, 'abc'[range % 3 + 1] AS item, range // 6 AS week,"
+            " 0 AS day FROM range(12)"
+        )
+        for name, column in (("weeks", "week"), ("days", "day")):
+            db.sql(
+                f"CREATE ANONYMIZED VIEW {name} AS SELECT * FROM sales WITH (k = 2, m = 1, queries = 1,"
+                f" partition_by = '{column}', publish = '{place / name}', allow_overlap = true)"
+            )
+        db.sql("CREATE ANONYMIZED VIEW every AS FROM sales WITH (k = 2, m = 1, queries = 1)")
+        db.release("every").publish(place / "all.duckdb", allow_overlap=True)
+    return place
+
+
+def test_a_folder_adds_up(folder: Path) -> None:
+    with duckdb.connect(str(folder / "owner.duckdb"), read_only=True) as owner:
+        truth = owner.execute(QUERY).fetchall()
+    for files in (folder / "weeks", [folder / "weeks"], str(folder / "we*ks"), sorted((folder / "weeks").iterdir())):
+        with anondb.open(files) as session:
+            assert [row[0] for row in session.sql(QUERY).fetchall()] == [row[0] for row in truth]
+            assert session.promise == "km, k = 2, m = 1" and session.notes == [] and not session.sql(QUERY).notes
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(InputError, match="holds no sealed file") as caught:
+        anondb.open(tmp_path)
+    assert caught.value.code == "no_such_file"
+
+
+@pytest.mark.slow
+def test_persons_that_the_manifests_show_twice(folder: Path, tmp_path: Path) -> None:
+    weeks, days = sorted((folder / "weeks").iterdir()), sorted((folder / "days").iterdir())
+    for files in ([*weeks, days[0]], [*weeks[:1], folder / "all.duckdb"], [folder / "all.duckdb", days[0]]):
+        with pytest.raises(InputError, match="partition") as caught:
+            anondb.open(files)
+        assert caught.value.code == "overlap"
+    with anondb.connect(folder / "owner.duckdb", threads=1) as db, db.engine.transaction():
+        publish(db.engine, db.release("weeks/1")._schema(), tmp_path / "again.duckdb")
+    shutil.copy(weeks[0], tmp_path / "copy.duckdb")
+    for other in ("again", "copy"):
+        with pytest.raises(InputError) as caught:
+            anondb.open([*weeks, tmp_path / f"{other}.duckdb"])
+        assert caught.value.code == "different_releases"  # the same release once more
+
+
+def test_the_same_value_of_two_releases() -> None:
+    def sealed(name: str, partition: str | None) -> Any:
+        manifest = {"release_id": name} | ({} if partition is None else {"partition": partition})
+        return SimpleNamespace(path=Path(name), manifest=manifest, kind=SimpleNamespace(attributes=None))
+
+    check_alike([sealed("a", '{"week": "1"}'), sealed("b", '{"week": "2"}')])
+    check_alike([sealed("a", None), sealed("b", None)])  # the analyst knows that their persons are disjoint
+    for other in ('{"week": "1"}', '{"day": "2"}', None):
+        with pytest.raises(InputError) as caught:
+            check_alike([sealed("a", '{"week": "1"}'), sealed("b", other)])
+        assert caught.value.code == "overlap"
+
+
+def test_the_weakest_promise() -> None:
+    km = [{"model": "km", "k": k, "m": m} for k, m in (("5", "2"), ("10", "inf"), ("7", "1"))]
+    assert weakest(km) == "km, k = 5, m = 1" and weakest(km[1:2]) == "km, k = 10, m = inf"
+    assert notes_on(km[:1]) == [] and "3 promises" in notes_on(km)[0] and "k = 5, m = 1" in notes_on(km)[0]
+    hkp = [{"model": "hkp", "h": h, "k": "5", "p": p} for h, p in (("4/5", "2"), ("1/2", "3"))]
+    assert weakest(hkp) == "hkp, h = 4/5, k = 5, p = 2"

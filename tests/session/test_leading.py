@@ -1,0 +1,87 @@
+"""IN with the items of the largest counts: bounds hold for every order of the items that the counts allow."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from pathlib import Path
+
+import duckdb
+import pytest
+from sqlglot import exp, parse_one
+
+import anondb
+from anondb.session.leading import leading
+
+TOP = "SELECT item FROM sales GROUP BY item ORDER BY count(*) DESC LIMIT {}"
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_flags_hold_for_every_order(largest: bool) -> None:
+    """All counts within the bounds and all orders of equal counts, for random rows, some of which may be missing."""
+    connection, rnd = duckdb.connect(), random.Random(7)
+    for _ in range(60):
+        rows = []
+        for n in range(rnd.randint(1, 4)):
+            low = rnd.randint(0, 3)
+            rows.append((n, low, low + rnd.randint(0, 2), rnd.random() < 0.7))
+        most = rnd.randint(0, 3)
+        values = ", ".join(f"({n}, {(low + high) / 2}, {low}, {high}, {sure}, true)" for n, low, high, sure in rows)
+        tree = parse_one(f"SELECT * FROM (VALUES {values}) AS v(c0, c1, c1_l, c1_u, sure, likely)", dialect="duckdb")
+        assert isinstance(tree, exp.Query)
+        made = leading(tree, 1, ["c0"], exp.Literal.number(most), largest=largest)
+        listed = dict.fromkeys((n for n, *_ in rows), (False, False, False))
+        for value, sure, likely in connection.execute(made.sql("duckdb")).fetchall():
+            listed[value] = True, sure, likely
+        always, ever = dict.fromkeys(listed, True), dict.fromkeys(listed, False)
+        for counts in product(*(range(low, high + 1) for _, low, high, _ in rows)):
+            for there in product(*((True,) if sure else (True, False) for *_, sure in rows)):
+                for n, count in enumerate(counts):
+                    ahead = [
+                        (c > count) if largest else (c < count)
+                        for m, c in enumerate(counts) if m != n and there[m]
+                    ]  # fmt: skip
+                    equal = sum(c == count for m, c in enumerate(counts) if m != n and there[m])
+                    always[n] = always[n] and there[n] and sum(ahead) + equal < most
+                    ever[n] = ever[n] or (there[n] and sum(ahead) < most)
+        for n, (possible, sure, likely) in listed.items():
+            assert always[n] or not sure
+            assert possible or not ever[n]
+            assert possible or not likely
+        assert sum(likely for _, _, likely in listed.values()) == min(most, len(rows))
+
+
+def test_certain_items_are_as_good_as_named_ones(shop: Path) -> None:
+    with anondb.open(shop / "supports.duckdb") as session:
+        named = session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('milk', 'bread')").fetchall()
+        for top in (
+            TOP.format(2),
+            "SELECT item FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) ORDER BY n DESC LIMIT 2",
+            "WITH t AS (SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 2) SELECT item FROM t",
+        ):
+            assert session.sql(f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ({top})").fetchall() == named
+
+
+def test_uncertain_items_widen_the_bounds(shop: Path) -> None:
+    with anondb.open(shop / "supports.duckdb") as session:
+        two, three = (
+            session.sql(f"SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ({TOP.format(n)})").fetchall()[0]
+            for n in (2, 3)
+        )
+        assert three[1] == two[1] and three[0] > two[0]
+
+
+def test_rows_that_are_shown_are_cut_by_the_estimates(shop: Path) -> None:
+    with anondb.open(shop / "supports.duckdb") as session:
+        result = session.sql(f"SELECT * FROM ({TOP.format(3)}) LIMIT 1000")
+        assert len(result) == 3 and any("estimates" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("direction", ["", " DESC"])
+def test_order_by_all_is_by_the_columns_from_left_to_right(shop: Path, direction: str) -> None:
+    listed = "SELECT count(DISTINCT tid) AS n, item FROM sales GROUP BY ALL ORDER BY"
+    with anondb.open(shop / "supports.duckdb") as session:
+        by_all = session.sql(f"{listed} ALL{direction} LIMIT 3").fetchall()
+        assert by_all == session.sql(f"{listed} n{direction}, item{direction} LIMIT 3").fetchall()
+        (largest, *_, first), *_ = by_all
+        assert (first == "milk" and largest == 20) == bool(direction)
