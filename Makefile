@@ -2,26 +2,48 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PROGRAM := $(VENV)/.program
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test quick check nightly bench bench-supports bench-scale bench-defaults bench-papers examples clean
+.PHONY: demo docs test quick check nightly bench bench-supports bench-scale bench-defaults bench-papers examples clean
 
-$(STAMP): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable . --group dev
-	$(BIN)/python -m compileall -q anondb
-	touch $(STAMP)
+$(PROGRAM): pyproject.toml
+	@echo "1/3 Making a virtual environment in $(VENV) (some seconds)"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "2/3 Installing anondb there with DuckDB, pandas and PyArrow: about 100 MB to download the first time, a minute or so"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@echo "3/3 Compiling"
+	@$(BIN)/python -m compileall -q anondb
+	@touch $(PROGRAM)
 
-demo: $(STAMP)
-	rm -rf anondb-demo
-	$(BIN)/anondb demo anondb-demo
+$(STAMP): $(PROGRAM)
+	@echo "Installing what the tests need (a minute or two the first time)"
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $(STAMP)
+
+demo: $(PROGRAM)
+	@rm -rf anondb-demo
+	@echo "Making a shop and publishing two releases of it (some seconds)"
+	@$(BIN)/anondb demo anondb-demo
 
 SPARK := $(VENV)/.spark
 
 $(SPARK): $(STAMP)
 	$(BIN)/python -m pip install --quiet --group spark
 	touch $(SPARK)
+
+DOCS := $(VENV)/.docs
+
+$(DOCS): $(PROGRAM)
+	@echo "Installing what the site and the notebooks need (a minute or so the first time)"
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(BIN)/python -m pip install --quiet --group docs
+	@touch $(DOCS)
+
+docs: $(DOCS)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html; for the search box, run $(BIN)/mkdocs serve"
 
 # Both workers take whole files in their order: what a file makes once is not made twice, and small files come last.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -34,13 +56,13 @@ quick: $(STAMP)
 	$(BIN)/ruff check .
 	$(PYTEST) -m "not slow and not nightly" tests/unit tests/papers tests/sql
 
-check: $(SPARK)
+check: $(SPARK) $(DOCS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(PYTEST) -m "not nightly"
 
-nightly: $(SPARK)
+nightly: $(SPARK) $(DOCS)
 	$(PYTEST)
 
 bench: $(STAMP)
@@ -69,15 +91,15 @@ bench-papers: $(STAMP)
 	$(BIN)/python benchmarks/papers.py
 
 # The dbt project is built where dbt is installed: pip install "dbt-core>=1.10,<2" dbt-duckdb
-examples: $(STAMP)
+examples: $(DOCS)
 	rm -rf anondb-examples
 	$(BIN)/anondb demo anondb-examples
 	$(BIN)/anondb run anondb-examples/shop.duckdb examples/policy.sql
 	$(BIN)/anondb verify anondb-examples/shop.duckdb --release weekly --against-source
 	$(BIN)/anondb explain anondb-examples/shop.duckdb --release weekly --item saffron
-	$(BIN)/python examples/notebook.py
+	$(BIN)/jupyter-execute examples/owner.ipynb examples/analyst.ipynb
 	if command -v dbt >/dev/null; then cd examples/dbt_project && dbt build --profiles-dir .; fi
 	rm -rf anondb-examples
 
 clean:
-	rm -rf $(VENV) anondb-demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) anondb-demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,164 @@
+"""The commands, SQL and Python of the tutorials and how-to pages, run as they stand there."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import duckdb
+import pytest
+from docs.pages import DOCS, Page, blocks_of
+from realdata import DATA, needs
+
+from anondb.demo import SHOP, baskets, products, run_demo
+
+BMS2 = ("bms2.dat", "bms2.f5.tree")
+NOT_RUN = {"architecture.md"}  # a tree of folders
+
+
+def with_tests_of_their_own() -> set[str]:
+    """The names of pages that a test, of this file or another, reads."""
+    texts = [path.read_text("utf-8") for path in (DOCS.parent / "tests").rglob("test_*.py")]
+    return {name for text in texts for name in re.findall(r'(?:"docs"|DOCS) / "([\w-]+\.md)"', text)}
+
+
+PAGES = [
+    str(page.relative_to(DOCS))
+    for page in sorted(DOCS.rglob("*.md"))
+    if page.parent.name != "algorithms" and blocks_of(page) and page.name not in NOT_RUN | with_tests_of_their_own()
+]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of ``anondb demo``, made once."""
+    place = tmp_path_factory.mktemp("demo") / "anondb-demo"
+    run_demo(place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def followed(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
+    """A function that follows a page in a folder of its own, once."""
+    start = Path.cwd()
+
+    @cache
+    def follow(name: str) -> tuple[Path, Page]:
+        place = tmp_path_factory.mktemp("page")
+        for folder in (place, place / "anondb-demo"):  # pages name the files with and without the folder
+            shutil.copytree(demo, folder, dirs_exist_ok=True)
+        own_files(place)
+        there = all((DATA / file).exists() for file in BMS2)
+        os.chdir(place)
+        return place, Page(DOCS / name, wanted=lambda command: there or "bms2" not in command).follow()
+
+    yield follow
+    os.chdir(start)
+
+
+def own_files(place: Path) -> None:
+    """The files of their own that pages name: purchases with categories, and BMS-WebView-2 where it is."""
+    tree = [(item, category, of) for of, in_it in SHOP.items() for category, w in in_it.items() for item in products(w)]
+    tables = {
+        "purchases": [("customer", "product"), *((f"C{t:04d}", item) for t, item in baskets())],
+        "categories": [("product", "category", "department"), *tree],
+    }
+    for name, rows in tables.items():
+        with (place / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(rows)
+    for name in BMS2:
+        if (DATA / name).exists():
+            shutil.copy(DATA / name, place / name)
+
+
+def test_no_page_is_forgotten() -> None:
+    assert {"tutorials/owner.md", "views.md", "records.md"} <= set(PAGES)
+    assert with_tests_of_their_own() >= {"session.md", "taxonomies.md", "constraints.md", "postgres.md", "spark.md"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_page(followed, name: str) -> None:  # type: ignore[no-untyped-def]
+    _, page = followed(name)
+    assert page.done or any(language for language, _ in blocks_of(page.path)) or name == "dbt.md"
+
+
+@pytest.mark.slow
+def test_policies_in_sql(followed) -> None:  # type: ignore[no-untyped-def]
+    """Made, refreshed, published, asked, measured, explained and checked by SQL statements and their files alone."""
+    place, page = followed("views.md")
+    said = {re.sub(r"[^a-z].*", "", c[7:]) + " " + c.split()[-1]: r.out + r.err for c, r in page.done.items()}
+    first, second, third = [line for line in said["run policy.sql"].splitlines() if line.startswith("anonymized view")]
+    assert "3,000 transactions" in first and "nothing was done" in second
+    assert "the data have changed; the old recoding would" in third and "are published otherwise" in third
+    assert "fresh" in said["run policy.sql"] and "strictly cheaper" in said["explain saffron"]
+    with duckdb.connect(str(place / "anondb-demo" / "shop.duckdb"), read_only=True) as owner:
+        (truth,) = owner.execute("SELECT count(DISTINCT tid) FROM orders WHERE item = 'milk'").fetchall()[0]
+        recorded = owner.execute("FROM anondb.accuracy WHERE workload = 'policy: log log.sql'").fetchall()
+    (asked,) = [r.out for c, r in page.done.items() if c.startswith("anondb query anondb-demo/policy.duckdb")]
+    lower, estimate, upper = (float(word) for word in asked.splitlines()[1].split())
+    assert lower <= truth <= upper and lower <= estimate <= upper and len(recorded) > 2
+    (checked,) = [json.loads(r.out) for c, r in page.done.items() if "policy --against-source" in c]
+    assert checked["holds"] is True and checked["status"] == "fresh"
+
+
+@pytest.mark.slow
+@needs(*BMS2)
+def test_policies_in_sql_on_bms2(followed) -> None:  # type: ignore[no-untyped-def]
+    place, page = followed("views.md")
+    (made,) = [r.out for c, r in page.done.items() if c.endswith(" bms2.sql")]
+    assert "77,512 transactions" in made and "the data have changed" in made and "fresh" in made
+    with duckdb.connect(str(place / "anondb-demo" / "shop.duckdb"), read_only=True) as owner:
+        truth = owner.execute("SELECT count(*) FROM bms2 WHERE list_has_all(item, ['55267', '55283'])").fetchall()[0][0]
+        recorded = owner.execute(
+            "SELECT count(*), count(*) FILTER (truth BETWEEN lower_bound AND upper_bound) FROM anondb.accuracy "
+            "WHERE workload = 'bms2_sessions: log bms2_log.sql'"
+        ).fetchall()
+        assert recorded == [(2, 2)]
+    (asked,) = [r.out for c, r in page.done.items() if c.startswith("anondb query bms2_sessions")]
+    lower, _, upper = (float(word) for word in asked.splitlines()[1].split())
+    assert lower <= truth <= upper < 79062
+
+
+@pytest.mark.slow
+@needs(*BMS2)
+def test_bms2_from_the_file_to_bounds_that_hold(followed) -> None:  # type: ignore[no-untyped-def]
+    place, _ = followed("own-csv.md")
+    truth = sum({"55267", "55283"} <= set(line.split()) for line in (DATA / "bms2.dat").read_text().splitlines())
+    with duckdb.connect(str(place / "bms2.duckdb"), read_only=True) as analyst:
+        lower, estimate, upper = analyst.execute("SELECT * FROM count_bounds(['55267', '55283'])").fetchall()[0]
+    assert lower <= truth <= upper and lower <= estimate <= upper and upper < 77512
+
+
+@pytest.mark.slow
+def test_python_of_the_contract(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(demo / "shop.duckdb", tmp_path / "shop.duckdb")
+    monkeypatch.chdir(tmp_path)
+    (text,) = (text for kind, text in blocks_of(DOCS / "contract.md") if kind == "python")
+    page = Page(DOCS / "contract.md")
+    page.python(text.replace('"spring.duckdb"', '"spring.duckdb", allow_overlap=True').replace('"spring")', '"new")'))
+    page.names["db"].close()
+    assert (tmp_path / "spring.duckdb").exists()
+
+
+def test_taxonomy_of_a_dat_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The script of data.md on six items: a tree that anondb reads."""
+    (tmp_path / "six.dat").write_text("1 2\n3 4 10\n5\n")
+    monkeypatch.setattr("sys.argv", ["tree.py", str(tmp_path / "six.dat")])
+    (text,) = (text for kind, text in blocks_of(DOCS / "data.md") if kind == "python")
+    exec(text, {})
+    assert capsys.readouterr().out.splitlines() == [f"{n};L1_0;*" for n in (1, 2, 3, 4, 5)] + ["10;L1_1;*"]
+
+
+@pytest.mark.slow
+def test_python(followed) -> None:  # type: ignore[no-untyped-def]
+    place, page = followed("python.md")
+    assert str(page.names["release"].count_bounds) and (place / "anondb-demo" / "winter.duckdb").exists()
