@@ -5,7 +5,7 @@ SELECT count(DISTINCT tid) FROM sales
 -- 02 number of line items
 SELECT count(*) FROM sales
 -- 03 number of products
-SELECT count(DISTINCT item) FROM (SELECT item FROM sales GROUP BY item)
+SELECT count(DISTINCT item) FROM sales
 -- 04 top 10 products
 SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 10
 -- 05 five rarest products

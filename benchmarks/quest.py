@@ -11,42 +11,57 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from datasets import write_taxonomy
 from main_job import run_command
 
-ITEMS, PATTERNS, FAN_OUT = 935, 2000, 5
-MEAN_LENGTH, MEAN_PATTERN, KEPT = 9.4, 4, 0.75
+ITEMS, FAN_OUT = 935, 5
+MEAN_PATTERN, KEPT = 4, 0.75
 BATCH = 100_000
 LIMITS = {1_000_000: (40, 1536), 10_000_000: (400, 3576)}  # CPU seconds and MiB: a quarter more than 3 GB
 
 
-def patterns(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@dataclass(frozen=True)
+class Shape:
+    """Numbers of items and patterns, the mean length of a transaction, and how many patterns one is drawn from."""
+
+    items: int = ITEMS
+    patterns: int = 2000
+    mean_length: float = 9.4
+    drawn: int = 8
+
+
+BASKETS = Shape()
+
+
+def patterns(rng: np.random.Generator, shape: Shape) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The items of all patterns one after the other, where each begins, and its probability."""
-    chance = rng.exponential(size=ITEMS)
+    chance, n = rng.exponential(size=shape.items), shape.items
     drawn = [
-        rng.choice(ITEMS, min(1 + rng.poisson(MEAN_PATTERN - 1), ITEMS), replace=False, p=chance / chance.sum())
-        for _ in range(PATTERNS)
+        rng.choice(n, min(1 + rng.poisson(MEAN_PATTERN - 1), n), replace=False, p=chance / chance.sum())
+        for _ in range(shape.patterns)
     ]
-    weight = rng.exponential(size=PATTERNS)
+    weight = rng.exponential(size=shape.patterns)
     return np.concatenate(drawn), np.cumsum([0, *map(len, drawn)]), weight / weight.sum()
 
 
-def write_data(path: Path, n: int, seed: int = 1) -> None:
-    """One transaction a line; the same for the same n and seed."""
+def write_data(path: Path, n: int, seed: int = 1, shape: Shape = BASKETS) -> None:
+    """One transaction a line; the same for the same n, seed and shape."""
     rng = np.random.default_rng(seed)
-    items, begin, chance = patterns(rng)
-    names = [f"i{item:03d}" for item in range(ITEMS)]
+    items, begin, chance = patterns(rng, shape)
+    names = [f"i{item:03d}" for item in range(shape.items)]
+    most = 8 * shape.drawn
     with path.open("w", encoding="ascii") as file:
         for at in range(0, n, BATCH):
-            lengths = np.maximum(rng.poisson(MEAN_LENGTH, min(BATCH, n - at)), 1)
-            drawn = rng.choice(PATTERNS, (len(lengths), 8), p=chance)
-            kept = rng.random((len(lengths), 64)) < KEPT
+            lengths = np.maximum(rng.poisson(shape.mean_length, min(BATCH, n - at)), 1)
+            drawn = rng.choice(shape.patterns, (len(lengths), shape.drawn), p=chance)
+            kept = rng.random((len(lengths), most)) < KEPT
             lines = []
             for length, which, keep in zip(lengths.tolist(), drawn.tolist(), kept, strict=True):
-                found = np.concatenate([items[begin[p] : begin[p + 1]] for p in which])[:64]
+                found = np.concatenate([items[begin[p] : begin[p + 1]] for p in which])[:most]
                 chosen = set(found[keep[: len(found)]][:length].tolist()) or {int(found[0])}
                 lines.append(" ".join([names[item] for item in sorted(chosen)]) + "\n")
             file.write("".join(lines))

@@ -1,0 +1,116 @@
+"""A year of weekly releases of a growing table, and a session over all of them.
+
+    python benchmarks/over_time.py [TRANSACTIONS] [FOLDER]
+
+Transactions of ``quest.py`` are inserted week by week; after each week REFRESH releases and publishes it (mhghs, k=5, m=2,
+partition_by = 'week'). Then a session over the folder answers queries: CPU seconds of the first answer, of the same query
+with other items, and asked again, beside the truth. FOLDER keeps the files for the next run.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import duckdb
+from comparing import table
+from datasets import write_taxonomy
+from quest import FAN_OUT, ITEMS, write_data
+
+import anondb
+
+WEEKS = 52
+LIMIT = 0.5
+CREATE = """
+CREATE ANONYMIZED VIEW weekly AS SELECT tid, item, week FROM sales
+WITH (k = 5, m = 2, taxonomy = '{tree}', queries = 10, partition_by = 'week', publish = '{folder}');
+"""
+SHAPES = {
+    "number of lines": "SELECT count(*) FROM sales",
+    "transactions with an item": "SELECT count(DISTINCT tid) FROM sales WHERE item = '{x}'",
+    "top 10 products": "SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 10",
+    "both of two items": "SELECT count(*) FROM (SELECT tid FROM sales WHERE item IN ('{x}', '{y}') GROUP BY tid "
+    "HAVING count(DISTINCT item) = 2) AS q",
+    "one item without another": "SELECT count(DISTINCT tid) FROM sales AS s WHERE item = '{x}' AND NOT EXISTS "
+    "(SELECT 1 FROM sales AS t WHERE t.tid = s.tid AND t.item = '{y}')",
+}
+
+
+def cpu() -> float:
+    """The CPU seconds of this process and of those that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def make(place: Path, n: int) -> list[float]:
+    """Insert and release week by week; returns the CPU seconds of each REFRESH."""
+    write_data(place / "quest.dat", n)
+    write_taxonomy(place / "quest.tree", ITEMS, FAN_OUT)
+    lines = f"read_csv('{place / 'quest.dat'}', columns = {{'line': 'VARCHAR'}}, header = false, delim = '\t')"
+    with duckdb.connect(str(place / "all.duckdb")) as raw:
+        raw.sql(
+            f"CREATE TABLE sales AS SELECT tid, item, (tid - 1) * {WEEKS} // {n} AS week FROM (SELECT row_number() OVER () "
+            f"AS tid, unnest(string_split(line, ' ')) AS item FROM {lines})"
+        )
+    seconds = []
+    with anondb.connect(place / "owner.duckdb") as db:
+        db.sql(
+            f"ATTACH '{place / 'all.duckdb'}' AS source (READ_ONLY); CREATE TABLE sales AS FROM source.sales WHERE false"
+        )
+        for week in range(WEEKS):
+            db.sql(f"INSERT INTO sales FROM source.sales WHERE week = {week}")
+            begun = cpu()
+            if week:
+                db.sql("REFRESH ANONYMIZED VIEW weekly")
+            else:
+                db.sql(CREATE.format(tree=place / "quest.tree", folder=place / "weeks"))
+            seconds.append(cpu() - begun)
+    return seconds
+
+
+def asked(session: anondb.Session, text: str) -> tuple[float, list[tuple[object, ...]]]:
+    """The CPU seconds of an answer, and its rows."""
+    begun = time.process_time()
+    rows = session.sql(text).fetchall()
+    return time.process_time() - begun, rows
+
+
+def main() -> int:
+    """Print both tables; returns how many limits were missed."""
+    n = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(sys.argv[2] if len(sys.argv) > 2 else temporary)
+        if not (place / "weeks").is_dir():
+            made = make(place, n)
+            rows = [[name, f"{value:.2f}"] for name, value in (
+                ("first week", made[0]), ("median week", median(made)), ("last week", made[-1]))]  # fmt: skip
+            table(["REFRESH", "CPU s"], rows)
+        begun = time.process_time()
+        session = anondb.open(place / "weeks")
+        print(f"opening {WEEKS} files: {time.process_time() - begun:.1f} CPU s\n")
+        missed, rows = 0, []
+        with session, duckdb.connect(str(place / "all.duckdb"), read_only=True) as raw:
+            for name, shape in SHAPES.items():
+                first, _ = asked(session, shape.format(x="i100", y="i200"))
+                text = shape.format(x="i103", y="i210")
+                other, found = asked(session, text)
+                again, _ = asked(session, text)
+                truth = raw.sql(text).fetchall()
+                shown = "-"
+                if len(found) == len(truth) == 1:
+                    estimate, lower, upper = found[0]
+                    value = truth[0][0]
+                    assert lower <= value and (upper is None or value <= upper)
+                    shown = f"{value:,} in {lower:,} to {'?' if upper is None else f'{upper:,}'}, about {estimate:,.0f}"
+                missed += max(other, again) > LIMIT
+                rows.append([name, *(f"{seconds:.2f}" for seconds in (first, other, again)), shown])
+        table(["shape", "first, s", "other items, s", "again, s", "truth and answer"], rows)
+    return missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
