@@ -49,7 +49,7 @@ docs: $(DOCS)
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test: $(STAMP)
-	$(PYTEST) -m "not slow and not nightly"
+	$(PYTEST) --timeout 300 -m "not slow and not nightly"
 
 quick: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -60,7 +60,7 @@ check: $(SPARK) $(DOCS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(PYTEST) -m "not nightly"
+	$(PYTEST) --timeout 600 -m "not nightly"
 
 nightly: $(SPARK) $(DOCS)
 	$(PYTEST)
