@@ -16,7 +16,7 @@ from report.kinds import KINDS, owner, release
 import anondb
 from anondb.compare.report import comparison
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
 WIDTHS = (390, 1280)
 CUT = """[...document.querySelectorAll('table, td, th, svg, pre, p, .tile')].filter(e => {
   const r = e.getBoundingClientRect(); return r.width && (r.right > innerWidth + 1 || r.left < 0) }).length"""
@@ -86,7 +86,6 @@ def test_pages(chromium: Browser, pages: Path, tmp_path: Path, name: str) -> Non
     check(chromium, pages / f"{name}.html", tmp_path / "page.pdf")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_pages_of_every_kind(chromium: Browser, tmp_path: Path, kind: str) -> None:
     with anondb.connect(owner(tmp_path / "shop.duckdb")) as database:
