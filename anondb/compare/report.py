@@ -94,7 +94,7 @@ def _praise(named: Sequence[Result]) -> list[str]:
     if len(named) == 1:
         error = f"the median error of its {_queries(named[0])} {or_dash(median_frequent(named[0]))}"
         loss = percent(named[0].figures["ncp"])
-        return [f"{_who(named[0])} has no other run to compare with; its loss (NCP) is {loss}, {error}"]
+        return [f"{_who(named)} has no other run to compare with; its loss (NCP) is {loss}, {error}"]
     said: dict[str, list[str]] = {}
     same = asked_the_same(named)
     for words, value, shown, of_answers in _MERITS:
@@ -102,7 +102,7 @@ def _praise(named: Sequence[Result]) -> list[str]:
         if best:
             figure = shown(value(best[0]) or 0.0)
             figure += f" over {_queries(best[0])}" if value is useful_error else ""
-            said.setdefault(" and ".join(map(_who, best)), []).append(f"{words} {figure}")
+            said.setdefault(_who(best), []).append(f"{words} {figure}")
     parts = [f"{who}: {', '.join(what)}" for who, what in said.items()]
     if not same:
         parts.append("errors and bounds are not compared, since the runs answered different queries")
@@ -126,8 +126,12 @@ def _queries(result: Result) -> str:
     return f"{frequent_queries(result):,} queries with truth &ge; k"
 
 
-def _who(result: Result) -> str:
-    return f"<b>{label(result.run.algorithm)}</b> ({suppressed_words(result)})"
+def _who(results: Sequence[Result]) -> str:
+    """The algorithms, each with what it suppressed; the words stand once for those that share them."""
+    who: dict[str, list[str]] = {}
+    for result in results:
+        who.setdefault(suppressed_words(result), []).append(f"<b>{label(result.run.algorithm)}</b>")
+    return " and ".join(f"{', '.join(names)} ({words})" for words, names in who.items())
 
 
 def _not_named(some: Sequence[Result]) -> list[str]:
@@ -252,10 +256,10 @@ def _frontier(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
             title = "Privacy against loss" + ("" if m == "any" else f", m = {m}")
             plot = scatter(title, "information loss, NCP %", "k", points, numbers)
             figures.append(f"<figure><h3>{title}</h3>{plot}</figure>")
-    equal: dict[tuple[str, str], list[str]] = {}
+    equal: dict[tuple[str, str], list[Result]] = {}
     for r in best:
-        equal.setdefault((_strength(r), percent(r.figures["ncp"])), []).append(_who(r))
-    listed = "".join(f"<li>{kept}, NCP {lost}: {' and '.join(who)}</li>" for (kept, lost), who in equal.items())
+        equal.setdefault((_strength(r), percent(r.figures["ncp"])), []).append(r)
+    listed = "".join(f"<li>{kept}, NCP {lost}: {_who(some)}</li>" for (kept, lost), some in equal.items())
     return (
         "<h2>Privacy against loss</h2><p>The frontier: no other run keeps a k and an m at least as large and loses less,"
         " runs that delete most items or occurrences left out. In the plots it has rings, joined by a line; the share of"
@@ -269,18 +273,19 @@ def _ring(result: Result) -> str:
 
 
 def _generalized(done: Sequence[Result]) -> str:
-    """The most frequent generalized items of each algorithm under the first promise."""
+    """The most frequent generalized items of each algorithm under the strictest promise."""
     parts = []
     for name in dict.fromkeys(r.run.algorithm for r in done):
-        first = next(r for r in done if r.run.algorithm == name)
-        items, transactions = first.figures["generalized"], first.figures["transactions"]
+        some = [r for r in done if r.run.algorithm == name]
+        strictest = max(some, key=lambda r: [_number(r.run.parameters.get(p, 0)) for p in ("k", "m")])
+        items, transactions = strictest.figures["generalized"], strictest.figures["transactions"]
         rows = [
             [label(i["item"]), f"{i['size']:,}", f"{i['support']:,}", percent(i["support"] / transactions)]
             for i in items
         ]
         listed = table(("generalized item", "stands for", "transactions", "share"), rows)
         parts.append(
-            f"<h3>{label(name)}, {_strength(first)}</h3>{listed if items else '<p>No item is generalized.</p>'}"
+            f"<h3>{label(name)}, {_strength(strictest)}</h3>{listed if items else '<p>No item is generalized.</p>'}"
         )
     return "<h2>The most frequent generalized items</h2>" + "".join(parts) if parts else ""
 

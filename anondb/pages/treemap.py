@@ -100,7 +100,7 @@ def _kind(size: int) -> str:
 
 
 def treemap(title: str, cells: Sequence[Cell], width: int, height: int, words: Callable[[Cell], str]) -> str:
-    """Draw a treemap; a cell is the darker the more items it stands for.
+    """Draw a treemap; the colour of a cell is the stronger the more items it stands for.
 
     Args:
         title: the label for screen readers.

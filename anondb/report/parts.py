@@ -76,7 +76,7 @@ def item_map(contents: Contents, some: Sequence[Cell], rest: str = "") -> str:
     drawn = both(*(treemap(title, some, *size, words) for size in ((1100, 420), (356, 520), (700, 400))))
     return (
         f"<figure>{drawn}<figcaption>Each area is in proportion to the number of transactions that show the item. Grey:"
-        f" shown as itself. Blue: stands for several items, the darker the more.{rest} Small areas are drawn"
+        f" shown as itself. Blue: stands for several items, the stronger the colour the more.{rest} Small areas are drawn"
         " together.</figcaption></figure>"
     )
 

@@ -252,6 +252,15 @@ def test_nobody_is_called_best_without_what_it_suppressed() -> None:
     assert (
         "mm (suppressed: 4 of 10 items, 30 of 200 occurrences (15 %)) and coat (nothing suppressed): the least" in equal
     )
+    assert "mm, coat (nothing suppressed): the least" in in_short(result("mm", 2, 2, 0.1), result("coat", 2, 2, 0.1))
+
+
+def test_generalized_items_are_those_of_the_strictest_promise() -> None:
+    """Weak promises often generalize nothing."""
+    weak, strict = result("mm", 2, 1, 0.0, generalized=[]), result("mm", 5, "inf", 0.1)
+    for runs in ([weak, strict], [strict, weak]):
+        listed = comparison(runs, setting(), FACTS).split("The most frequent generalized items")[1]
+        assert "No item is generalized" not in listed and "5<sup>" in listed
 
 
 @pytest.mark.parametrize("gone", [{"suppressed_items": 6}, {"suppressed_items": 1, "suppressed_occurrences": 101}])
