@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -18,6 +19,8 @@ OUTSIDE = {
     "CONTRIBUTING.md": "contributing.md",
     "benchmarks/README.md": "benchmarks.md",
     "examples/dbt_project/README.md": "dbt-project.md",
+    "examples/analyst.ipynb": "tutorials/notebook-analyst.md",
+    "examples/owner.ipynb": "tutorials/notebook-owner.md",
     "tests/golden/README.md": "golden.md",
 }
 # The section of the pages that no section names, by their folder; of others it is "How to".
@@ -43,7 +46,8 @@ def on_files(files: Files, config: Any) -> Files:
     from reference import pages
 
     for path, name in OUTSIDE.items():
-        files.append(File.generated(config, name, content=(ROOT / path).read_text("utf-8")))
+        text = (ROOT / path).read_text("utf-8")
+        files.append(File.generated(config, name, content=_cells(text) if path.endswith(".ipynb") else text))
     for name, text in pages().items():
         files.append(File.generated(config, name, content=text))
     linked = {path for file in files.documentation_pages() for path in _outside(file)}
@@ -66,6 +70,12 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     text = re.sub(LINK, led, markdown)
     text = re.sub(r"\[([^\]]+)\]\((?:[./]*files/)?(?:\.\./)*examples\)", r"\1", text)  # a folder is no page
     return re.sub(r"(?m)^\|.*$", lambda row: re.sub(r"`[^`]*`", lambda c: c[0].replace("\\|", "|"), row[0]), text)
+
+
+def _cells(notebook: str) -> str:
+    """The cells of a notebook as a page, its code in blocks."""
+    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(notebook)["cells"]]
+    return "\n\n".join(f"```python\n{source}\n```" if kind == "code" else source for kind, source in cells)
 
 
 def _folder(file: File) -> str:

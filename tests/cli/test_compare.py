@@ -258,8 +258,8 @@ def test_nobody_is_called_best_without_what_it_suppressed() -> None:
 def test_generalized_items_are_those_of_the_strictest_promise() -> None:
     """Weak promises often generalize nothing."""
     weak, strict = result("mm", 2, 1, 0.0, generalized=[]), result("mm", 5, "inf", 0.1)
-    for runs in ([weak, strict], [strict, weak]):
-        listed = comparison(runs, setting(), FACTS).split("The most frequent generalized items")[1]
+    for both in ([weak, strict], [strict, weak]):
+        listed = comparison(both, setting(), FACTS).split("The most frequent generalized items")[1]
         assert "No item is generalized" not in listed and "5<sup>" in listed
 
 
