@@ -7,7 +7,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import NoReturn
 
 
@@ -19,6 +19,7 @@ def console() -> NoReturn:
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra here: its threads only cost start-up time
     return_memory(sys.argv, os.environ)
+    on_interrupt(interrupt)
     gc.set_threshold(200_000, 20, 20)  # modules and parse trees are seldom garbage, and long to look through
     try:
         from anondb.cli import main
@@ -28,12 +29,12 @@ def console() -> NoReturn:
     except SystemExit as done:
         code = done.code if isinstance(done.code, int) else 1
     except KeyboardInterrupt:  # while modules were imported
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        on_interrupt(signal.SIG_IGN)
         from anondb.cli.words import nothing_begun
 
         nothing_begun()
         code = 130
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    on_interrupt(signal.SIG_IGN)
     try:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
@@ -46,6 +47,20 @@ def console() -> NoReturn:
         with contextlib.suppress(OSError):
             os.write(2, f"anondb: the output could not be written ({type(error).__name__})\n".encode())
     os._exit(code)
+
+
+def on_interrupt(action: Callable[..., None] | signal.Handlers) -> None:
+    """Set what Ctrl-C does, and the alarm that repeats it."""
+    for number in (signal.SIGINT, signal.SIGALRM):
+        signal.signal(number, action)
+
+
+def interrupt(*_: object) -> None:
+    """Raise ``KeyboardInterrupt``; while DuckDB is imported, which aborts the process then, a moment later."""
+    if getattr(getattr(sys.modules.get("duckdb"), "__spec__", None), "_initializing", False):
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        return
+    raise KeyboardInterrupt
 
 
 def return_memory(words: Sequence[str], environment: MutableMapping[str, str]) -> None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -24,6 +25,7 @@ from realdata import DATA, needs
 
 import anondb
 from anondb import pipeline
+from anondb.__main__ import interrupt, on_interrupt
 from anondb.engine import DuckDBEngine
 
 COMMANDS = ("anonymize", "verify", "accuracy", "publish", "releases", "load", "demo")
@@ -462,6 +464,23 @@ def test_ctrl_c_while_the_command_starts(wait: float, shop: Path) -> None:
     assert child.returncode in (130, 4)  # or it was done already
     assert "Traceback" not in err and json.loads(out)
     assert state_of(shop) == before
+
+
+def test_ctrl_c_waits_for_the_import_of_duckdb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A KeyboardInterrupt in it aborts the process."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)}
+    monkeypatch.setitem(sys.modules, "duckdb", SimpleNamespace(__spec__=SimpleNamespace(_initializing=True)))
+    try:
+        on_interrupt(interrupt)
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(0.05)  # the alarm repeats it, and waits again
+        monkeypatch.undo()
+        with pytest.raises(KeyboardInterrupt):
+            time.sleep(5)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, action in before.items():
+            signal.signal(number, action)
 
 
 def test_a_locked_database(run: Run, shop: Path) -> None:
