@@ -318,6 +318,18 @@ def _may_be_suppressed(release: Opened, plan: Plan) -> bool:
     return plan.counts == ROWS and plan.test is not None and finite(plan.test) is None
 
 
+def check(release: Opened, plan: Plan) -> None:
+    """Refuse a compiled query whose literals may not be of the original's type.
+
+    Raises:
+        InputError: ``ambiguous_item``.
+    """
+    for reading in (plan, *plan.others()):
+        release.unknown(reading.labels)
+        release.original.check_numbers(reading.numbers, suppressed=release.suppressed)
+        release.original.check_orders(patterns_of(reading))
+
+
 def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answer:
     """Answer a compiled query.
 
@@ -329,10 +341,7 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
     Raises:
         InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
     """
-    for reading in (plan, *plan.others()):
-        release.unknown(reading.labels)
-        release.original.check_numbers(reading.numbers, suppressed=release.suppressed)
-        release.original.check_orders(patterns_of(reading))
+    check(release, plan)
     if plan.counts == MEASURE:
         return _histogram(release, plan) if plan.aggregate == "histogram" else _aggregate(release, plan)
     if plan.counts == PAIRS:
