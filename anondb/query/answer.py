@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from anondb.engine import DuckDBEngine
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import by_item
-from anondb.query.cached_release import Opened
+from anondb.query.cached_release import Known, Opened
 from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.histogram import histogram
@@ -185,14 +185,15 @@ class OpenRelease:
     Args:
         engine: an engine on the sealed file or on the owner's database.
         schema: the schema of the release: ``main`` of a sealed file, or ``release_<name>``.
+        known: its kind and its manifest, if they are known.
 
     Raises:
         InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
     """
 
-    def __init__(self, engine: DuckDBEngine, schema: SchemaName) -> None:
+    def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None) -> None:
         with engine.names.steady():
-            self._opened = Opened(engine, schema)
+            self._opened = Opened(engine, schema, known)
 
     @property
     def manifest(self) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
@@ -24,7 +24,7 @@ from anondb.query.relational import cell_columns, cells_of, read_attributes
 from anondb.query.summed import Summed, of_sums, shares_by_item, with_sums
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
-from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest
+from anondb.release.objects import RECORDS, Kind, SchemaName, is_local, layout_of, read_manifest
 
 if TYPE_CHECKING:
     from anondb.query.supported import SupportedAnswers
@@ -33,20 +33,38 @@ MAX_BITS = 62
 _NEEDED = {"release_id", "transactions", "semantics", "suppression", "table", "id_column", "item_column"}
 
 
+class Known(Protocol):
+    """What a reader of a checked file has read of it."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the release."""
+        ...
+
+    @property
+    def manifest(self) -> Mapping[str, str]:
+        """Its manifest."""
+        ...
+
+
 class Opened:
     """An open release: its manifest, and the members of its released items.
+
+    Args:
+        engine, schema: the release.
+        known: its kind and its manifest, if they are known.
 
     Raises:
         InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
     """
 
-    def __init__(self, engine: DuckDBEngine, schema: SchemaName) -> None:
+    def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None) -> None:
         self.engine, self.schema = engine, schema
         self.members = schema.table("released_items")
         members: Columns = {}
         self.manifest: Mapping[str, str] = {}
         try:
-            self.manifest = read_manifest(engine, schema)
+            self.manifest = read_manifest(engine, schema) if known is None else known.manifest
             members = engine.query("release/members", {"released_items": self.members})
         except AnondbError as error:
             if isinstance(error, EngineError) and error.code != "refused":
@@ -57,7 +75,7 @@ class Opened:
         self.images: dict[str, list[str]] = {}
         for item, image in zip(items, released, strict=True):
             self.images.setdefault(item, []).append(image)
-        self.local = is_local(engine, schema)
+        self.local = is_local(engine, schema) if known is None else known.kind.local
         self.anatomy = self.manifest.get("model") == "anatomy"
         self.suppressed = self.manifest["suppression"] != "none"
         self.differing = self.local and self.suppressed  # different items may be missing in different transactions
