@@ -177,6 +177,7 @@ class Release:
             same_database: whether the release may lie in the database of the raw data; ``PublishedFile.remarks`` says
                 what shows then.
             mode: the permissions of the file, such as 0o644 or "0644"; by default only its owner can read it.
+            format: ``duckdb``, or ``parquet`` for a folder.
 
         Raises:
             InputError: ``overlap``, or an error of ``owner.targets.check_target``.
@@ -189,7 +190,7 @@ class Release:
             allow_overlap=allow_overlap,
             proof=None if proof is None else _path(proof),
             include_constraints=include_constraints,
-            mode=check_mode(path, mode),
+            mode=check_mode(path, mode, format),
             verified=None if self._report is None else self._report.verified_rows,
             format=format,
         )
@@ -328,6 +329,7 @@ class Database:
         counters: str | Sequence[str] | None = None,
         same_database: bool = False,
         mode: int | str | None = None,
+        format: str = "duckdb",
         time_limit: float | None = None,
         resume: bool = False,
         **options: Any,
@@ -341,8 +343,8 @@ class Database:
             name: the name of the release; by default that of the source.
             queries, size, seed, draw, workload: the workload that measures accuracy (see ``anondb.policy.Workload``).
             replace: whether to replace a release of the same name.
-            publish: also seal the release into this file, or ``postgresql://HOST/DATABASE/SCHEMA``.
-            allow_overlap, analysts, counters, same_database, mode: see ``Release.publish``.
+            publish: also seal the release into this file or folder, or ``postgresql://HOST/DATABASE/SCHEMA``.
+            allow_overlap, analysts, counters, same_database, mode, format: see ``Release.publish``.
             time_limit: the seconds until the release must be made; nothing is kept after that. Sealing is not limited.
             resume: keep the results of finished steps in the schema ``anondb_work`` until the release is made, and go on
                 from those of an earlier run with the same data and options.
@@ -360,10 +362,10 @@ class Database:
             name=name,
             replace=replace,
         )
-        check_mode(publish, mode)
+        check_mode(publish, mode, format)
         if publish is not None:
             place = _target(publish, analysts, counters, same_database)
-            check_target(self.engine, place, replace)
+            check_target(self.engine, place, replace, format)
             _check_not_a_source(publish, transactions, workload, *options.values())
             if not allow_overlap:
                 stored.check_source_not_published(self.engine, policy)
@@ -376,7 +378,8 @@ class Database:
                 begun = time.perf_counter()
                 self.engine.begin_step(f"step {len(STEPS)} of {len(STEPS)}, publishing")
                 try:
-                    file = release.publish(place, replace=replace, allow_overlap=allow_overlap, mode=mode)
+                    how: dict[str, Any] = {"replace": replace, "mode": mode, "format": format}
+                    file = release.publish(place, allow_overlap=allow_overlap, **how)
                 except AnondbError as error:
                     kept = f"The release {report.release!r} was made and is kept; only publishing it failed"
                     words = str(error).removesuffix(f" {error.hint}") if error.hint else str(error)

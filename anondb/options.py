@@ -25,10 +25,14 @@ _OF_VIEWS: Mapping[str, Parameter] = {
     "counters": Parameter("Roles of PostgreSQL that may only call count_bounds of the published release."),
     "same_database": Parameter("Allow publishing into the database of the raw data.", kinds=(BOOLEAN,)),
     "time_limit": Parameter("Seconds until the release must be made; nothing is kept after that.", kinds=(NUMBER,)),
+    "format": Parameter("What to publish: a file of DuckDB, or a folder of Parquet files.", "duckdb|parquet"),
     "mode": Parameter("Permissions of the sealed file, such as '0644'; by default only its owner can read it."),
     "allow_overlap": Parameter("Allow persons that an earlier publication contains.", kinds=(BOOLEAN,)),
 }
-PUBLISHING = ("partition_by", "time_limit", "publish", "mode", "allow_overlap", "analysts", "counters", "same_database")
+PUBLISHING = (
+    *("partition_by", "time_limit", "publish", "format", "mode", "allow_overlap"),
+    *("analysts", "counters", "same_database"),
+)
 # What a file of policies says of the run, and of each release beside the options of a view.
 RUN: Mapping[str, Parameter] = {
     "source": Parameter("A DuckDB file, postgresql://HOST/DATABASE, or a data file."),

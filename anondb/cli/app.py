@@ -114,6 +114,15 @@ Mode = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        help="A DuckDB file, or a folder of Parquet files.",
+        metavar="duckdb|parquet",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Replace = Annotated[
     bool,
     typer.Option("--replace", help="Replace what exists under this name.", rich_help_panel=OUTPUT),

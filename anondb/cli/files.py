@@ -12,6 +12,7 @@ from anondb.cli.app import (
     AllowOverlap,
     Analysts,
     Counters,
+    Format,
     Json,
     LogFile,
     Mode,
@@ -102,9 +103,7 @@ def publish(
     counters: Counters = None,
     same_database: SameDatabase = False,
     mode: Mode = None,
-    format: Annotated[
-        str, typer.Option("--format", help="A DuckDB file, or a folder of Parquet files.", metavar="duckdb|parquet")
-    ] = "duckdb",
+    format: Format = "duckdb",
     replace: Replace = False,
     log_file: LogFile = None,
     quiet: Quiet = False,

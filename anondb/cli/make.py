@@ -13,6 +13,7 @@ from anondb.cli.app import (
     AllowOverlap,
     Analysts,
     Counters,
+    Format,
     Json,
     LogFile,
     MemoryLimit,
@@ -75,7 +76,7 @@ def anonymize(
     publish: Annotated[
         str | None,
         typer.Option(
-            help="Also seal the release into this file, or postgresql://HOST/DATABASE/SCHEMA.",
+            help="Also seal the release into this file or folder, or postgresql://HOST/DATABASE/SCHEMA.",
             metavar="FILE|URL",
             rich_help_panel=OUTPUT,
         ),
@@ -85,6 +86,7 @@ def anonymize(
     counters: Counters = None,
     same_database: SameDatabase = False,
     mode: Mode = None,
+    format: Format = "duckdb",
     replace: Replace = False,
     workload: Annotated[
         str | None, typer.Option(help="Your own queries.", metavar="TABLE|FILE", rich_help_panel=OUTPUT)
@@ -136,6 +138,7 @@ def anonymize(
             counters=counters,
             same_database=same_database,
             mode=mode,
+            format=format,
             time_limit=time_limit,
             resume=resume,
             algorithm=algorithm,

@@ -32,6 +32,7 @@ def open_locked(
     threads: int | None = None,
     spill: Path | None = None,
     files: Sequence[str] = (),
+    more: Sequence[Path] = (),
 ) -> duckdb.DuckDBPyConnection:
     """Open a connection with the file attached read-only, under the name ``release``.
 
@@ -49,6 +50,7 @@ def open_locked(
         max_seconds: the time limit of a statement in seconds; needs DuckDB 2.0.
         spill: a directory for spill files, where COPY can write, too.
         files: with ``spill``: other files that may be read.
+        more: with ``spill``: other database files, attached in the same way (``locked_catalog``).
 
     Raises:
         InputError: DuckDB does not accept a limit, or the file is not a DuckDB database.
@@ -62,7 +64,7 @@ def open_locked(
         failure = open_error(error)
     else:
         try:
-            for statement in _locking(path, spill, files):
+            for statement in _locking((path, *more), spill, files):
                 connection.execute(statement.sql(dialect="duckdb"))
             return connection
         except (duckdb.Error, UnicodeError) as error:
@@ -121,15 +123,21 @@ def _config(
     return config
 
 
-def _locking(path: Path, spill: Path | None, files: Sequence[str]) -> list[exp.Expr]:
-    """The statements that lock a connection and attach the file."""
-    place = str(path)
-    attached = attaching(path, LOCKED_CATALOG, exp.var("READ_ONLY"))
+def locked_catalog(number: int) -> str:
+    """The name under which a file is attached, by its place among those of a connection."""
+    return f"{LOCKED_CATALOG}_{number}" if number else LOCKED_CATALOG
+
+
+def _locking(paths: Sequence[Path], spill: Path | None, files: Sequence[str]) -> list[exp.Expr]:
+    """The statements that lock a connection and attach the files."""
+    attached = [attaching(path, locked_catalog(n), exp.var("READ_ONLY")) for n, path in enumerate(paths)]
     lock = [_setting("enable_external_access", exp.false()), _setting("lock_configuration", exp.true())]
     if spill is None:
-        return [*attached, *lock]
-    allowed = {"allowed_paths": [place, f"{place}.wal", *files], "allowed_directories": [str(spill)]}
-    return [*(_setting(name, exp.convert(paths)) for name, paths in allowed.items()), *lock, attached[0]]
+        return [*attached[0], *lock]
+    places = [place for path in paths for place in (str(path), f"{path}.wal")]
+    allowed = {"allowed_paths": [*places, *files], "allowed_directories": [str(spill)]}
+    settings = (_setting(name, exp.convert(listed)) for name, listed in allowed.items())
+    return [*settings, *lock, *(attach for attach, _ in attached)]
 
 
 def _setting(name: str, value: exp.Expr) -> exp.Set:

@@ -21,6 +21,7 @@ def locked_engine(
     path: Path,
     *,
     files: Sequence[str] = (),
+    more: Sequence[Path] = (),
     max_seconds: float | None = None,
     threads: int | None = None,
     memory_limit: str | None = None,
@@ -33,13 +34,14 @@ def locked_engine(
     Args:
         path: the database file.
         files: other files that may be read.
+        more: further database files (``locked.locked_catalog``).
         max_seconds: the time limit of a statement in seconds.
         threads, memory_limit: settings of the connection.
         on_statement: called with the text of every statement before it runs.
     """
     spill = private_directory()
     try:
-        connection = open_locked(path, spill=spill, files=files, threads=threads, memory_limit=memory_limit)
+        connection = open_locked(path, spill=spill, files=files, more=more, threads=threads, memory_limit=memory_limit)
     except BaseException:
         shutil.rmtree(spill, ignore_errors=True)
         raise

@@ -14,17 +14,21 @@ from pathlib import Path
 from sqlglot import exp
 
 from anondb import pipeline, reports
+from anondb.data.sources import Partition
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError, InputError
 from anondb.owner import ledger, overlap, parts
 from anondb.owner import persons as of_persons
 from anondb.owner import published_rows as published
 from anondb.owner import releases as stored
-from anondb.owner.folders import check_folder, file_name, folder_of, shown, without_file
+from anondb.owner.folders import check_folder, file_name, folder_of, format_of, shown, without_file
 from anondb.owner.partition_results import MadePart, Partitioned
 from anondb.owner.partition_values import Survey, among, column_of, rows_of_view, source_of, survey_of, values_of
 from anondb.owner.parts import Part, Value
+from anondb.owner.targets import how
 from anondb.release.objects import find_schema, release_schema
+from anondb.release.publish import PublishedFile
+from anondb.release.row_sums import RowSums
 
 # ---------------------------------------------------------------------- the statements
 
@@ -52,7 +56,7 @@ def create(engine: DuckDBEngine, view: ledger.View, replacing: bool) -> Partitio
             )
         _check_names_are_free(engine, view, survey.new, replacing)
         _check_disjoint(engine, view, survey.new, ())
-        check_folder(engine, folder, survey.new, replacing)
+        check_folder(engine, folder, survey.new, replacing, format_of(view))
         _check_not_published(engine, view, survey.new, folder)
     made = _make_all(engine, view, survey.new, folder, replacing=replacing, fresh=True)
     return Partitioned(view.name, column_of(view), tuple(made), 0, folder=shown(folder), kind="create")
@@ -75,10 +79,10 @@ def refresh(engine: DuckDBEngine, view: ledger.View, ignore_late_rows: bool) -> 
         wanted = [*survey.again, *survey.new]
         _check_names_are_free(engine, view, survey.new, False)
         _check_disjoint(engine, view, wanted, [p.release_id for p in survey.kept])
-        check_folder(engine, folder, survey.new, False)
+        check_folder(engine, folder, survey.new, False, format_of(view))
         _check_not_published(engine, view, wanted, folder)
         parts.accept(engine, catalog, survey.late)
-        pending = without_file(engine, catalog, survey.kept, folder)
+        pending = without_file(engine, catalog, survey.kept, folder, format_of(view))
     done = [_published(engine, view, part, folder) for part in pending if folder is not None]
     made = _make_all(engine, view, wanted, folder, replacing=False, fresh=False)
     unchanged = len(survey.kept) - len(done)
@@ -250,14 +254,7 @@ def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Path | 
     file = None
     if folder is not None:
         begun = time.perf_counter()
-        file = stored.publish_release(
-            engine,
-            part.release,
-            str(folder / file_name(value.partition)),
-            replace=True,
-            allow_overlap=bool(view.options.get("allow_overlap", False)),
-            verified=report.verified_rows,
-        )
+        file = _publish(engine, view, part.release, value.partition, folder, report.verified_rows)
         report = reports.published(report, file, time.perf_counter() - begun)
     published_as = None if file is None else str(file.path)
     return MadePart(value.partition.value, part.release, report.transactions, report, published_as)
@@ -276,11 +273,14 @@ def drop_view(engine: Engine, catalog: str, name: str) -> bool:
 def _published(engine: DuckDBEngine, view: ledger.View, part: Part, folder: Path) -> MadePart:
     """Publish a release that has no file."""
     folder.mkdir(exist_ok=True)
-    file = stored.publish_release(
-        engine,
-        part.release,
-        str(folder / file_name(part.partition)),
-        replace=True,
-        allow_overlap=bool(view.options.get("allow_overlap", False)),
-    )
+    file = _publish(engine, view, part.release, part.partition, folder, None)
     return MadePart(part.partition.value, part.release, part.transactions, None, str(file.path))
+
+
+def _publish(
+    engine: DuckDBEngine, view: ledger.View, release: str, partition: Partition, folder: Path, verified: RowSums | None
+) -> PublishedFile:
+    """Publish the release of a value into the folder."""
+    where = str(folder / file_name(partition, format_of(view)))
+    written = {"allow_overlap": bool(view.options.get("allow_overlap", False)), **how(where, view.options)}
+    return stored.publish_release(engine, release, where, replace=True, verified=verified, **written)

@@ -19,7 +19,7 @@ from anondb.options import RUN, check_option, release_options
 from anondb.owner import ledger, views
 from anondb.owner.releases import current_catalog, reference_of
 from anondb.owner.script import check_query
-from anondb.owner.targets import anchored, check_target, target_of
+from anondb.owner.targets import anchored, check_target, how, target_of
 from anondb.owner.view_results import Result
 from anondb.statements.statement import CreateView
 
@@ -144,5 +144,5 @@ def _made(engine: DuckDBEngine, statement: CreateView) -> Result:
         return views.refresh(engine, statement.name)
     path = target_of(options)
     if path is not None and options["publish"] != view.options.get("publish"):
-        check_target(engine, path, statement.replace)  # the file is no earlier version
+        check_target(engine, path, statement.replace, how(path, options)["format"])  # the file is no earlier version
     return views.create(engine, replace(statement, replace=True))

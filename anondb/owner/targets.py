@@ -37,9 +37,7 @@ def check_target(engine: DuckDBEngine, where: Any, replace: bool, format: str = 
     Raises:
         InputError: see ``release.paths.check_target``, ``owner.parquet.check_folder`` and ``postgres.publish.check_target``.
     """
-    if format not in FORMATS or (format != FORMATS[0] and isinstance(where, Place)):
-        words = "PostgreSQL has no other format." if isinstance(where, Place) else f"There is no format {format!r}."
-        raise InputError(words, code="bad_parameter", hint=f"Formats of files: {', '.join(FORMATS)}.")
+    check_format(where, format)
     if format != FORMATS[0]:
         from anondb.owner.parquet import check_folder
 
@@ -50,6 +48,17 @@ def check_target(engine: DuckDBEngine, where: Any, replace: bool, format: str = 
         check_place(engine, where, replace)
     else:
         paths.check_target(engine, where, replace)
+
+
+def check_format(where: Any, format: str) -> None:
+    """Refuse a format that there is not, or not there.
+
+    Raises:
+        InputError: ``bad_parameter``.
+    """
+    if format not in FORMATS or (format != FORMATS[0] and isinstance(where, Place)):
+        words = "PostgreSQL has no other format." if isinstance(where, Place) else f"There is no format {format!r}."
+        raise InputError(words, code="bad_parameter", hint=f"Formats of files: {', '.join(FORMATS)}.")
 
 
 def publish(
@@ -67,10 +76,6 @@ def publish(
     if format != FORMATS[0]:
         from anondb.owner.parquet import publish as publish_folder
 
-        if mode is not None:
-            raise InputError(
-                "mode goes with a sealed file.", code="bad_usage", hint="Change the permissions of the folder."
-            )
         return publish_folder(engine, schema, where, kind, **options)
     if isinstance(where, Place):
         from anondb.postgres.publish import publish as publish_there
@@ -81,7 +86,17 @@ def publish(
     return publish_file(engine, schema, where, kind=kind, mode=paths.PRIVATE if mode is None else mode, **options)
 
 
-def check_mode(where: Any, mode: Any) -> int | None:
+def how(where: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a view that say how its release is written: ``mode`` and ``format``.
+
+    Raises:
+        InputError: see ``check_mode``.
+    """
+    format = options.get("format", FORMATS[0])
+    return {"mode": check_mode(where, options.get("mode"), format), "format": format}
+
+
+def check_mode(where: Any, mode: Any, format: str = FORMATS[0]) -> int | None:
     """The permissions of a sealed file as a number, from an octal text or a number; None if the owner says nothing.
 
     Raises:
@@ -97,8 +112,9 @@ def check_mode(where: Any, mode: Any) -> int | None:
             "mode must be permissions such as 0644: the owner reads and writes, and no other writes.",
             code="bad_parameter",
         )
-    if where is None or isinstance(where, Place) or is_url(where):
+    if where is None or isinstance(where, Place) or is_url(where) or format != FORMATS[0]:
         hint = "Name it with --publish." if where is None else "In PostgreSQL, name the readers with --analysts."
+        hint = hint if format == FORMATS[0] else "Change the permissions of the folder."
         raise InputError("mode goes with a sealed file.", code="bad_usage", hint=hint)
     return number
 

@@ -15,7 +15,6 @@ from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import AnondbError, InputError
 from anondb.owner import ledger, publications
 from anondb.owner import releases as stored
-from anondb.owner.folders import file_name
 from anondb.owner.parts import Part, parts_of
 from anondb.owner.view_results import Described, Renamed, Stated
 from anondb.owner.views import partitioned_view, stored_view
@@ -165,7 +164,7 @@ def _parameters(entry: ledger.LedgerEntry) -> list[tuple[str, Any]]:
 
 def _part(part: Part, files: dict[str, str]) -> str:
     file = files.get(part.release_id)
-    return f"{part.transactions:,} transactions, " + ("not published" if file is None else file_name(part.partition))
+    return f"{part.transactions:,} transactions, " + (file or "not published")
 
 
 # ---------------------------------------------------------------------- reading

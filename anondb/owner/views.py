@@ -27,7 +27,7 @@ from anondb.owner import releases as stored
 from anondb.owner.partition_results import Partitioned
 from anondb.owner.partition_values import survey_of
 from anondb.owner.parts import parts_of
-from anondb.owner.targets import anchored, check_mode, check_target, target_of
+from anondb.owner.targets import anchored, check_target, how, target_of
 from anondb.owner.view_check import by_transaction, check_release, images_of
 from anondb.owner.view_results import Created, Dropped, Kept, Refreshed, RefreshedAll, Shown
 from anondb.policy import Policy
@@ -64,10 +64,10 @@ def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned
     _make_way(engine, statement)
     policy = stored.view_policy(engine, view, replace=statement.replace)
     path = target_of(view.options)
-    check_mode(path, view.options.get("mode"))
+    written = how(path, view.options)
     if path is None:
         return Created(view.name, pipeline.anonymize(engine, policy, view=view, time_limit=view.time_limit))
-    check_target(engine, path, statement.replace)
+    check_target(engine, path, statement.replace, written["format"])
     with engine.transaction():
         task = pipeline.load(engine, policy)
         before = _published_before(engine, view, task.dataset, "Add allow_overlap = true if that is wanted.")
@@ -104,7 +104,7 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
             path = None
         before: list[overlap.Earlier] = []
         if path is not None:
-            check_target(engine, path, replace=True)
+            check_target(engine, path, replace=True, format=how(path, view.options)["format"])
             but = None if causes else entry.release_id
             before = _published_before(engine, view, task.dataset, _ALLOW_ANEW, but)
         check, changed, report, file, begun = None, None, None, None, 0.0
@@ -379,7 +379,9 @@ def _sealed(
     """Seal the release of a view, and compare it with earlier publications. Call it inside a transaction."""
     catalog, found = stored.current_catalog(engine), stored.find_whole(engine, view.name)
     intersections = overlap.measure(engine, catalog, found.schema, before, dataset)
-    allowed, mode = bool(view.options.get("allow_overlap", False)), check_mode(path, view.options.get("mode"))
-    return stored.seal(
-        engine, view.name, found, path, intersections, verified, replace=replace, allow_overlap=allowed, mode=mode
-    )
+    written = {
+        "replace": replace,
+        "allow_overlap": bool(view.options.get("allow_overlap", False)),
+        **how(path, view.options),
+    }
+    return stored.seal(engine, view.name, found, path, intersections, verified, **written)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from anondb.engine import DuckDBEngine
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import by_item
-from anondb.query.cached_release import Opened
+from anondb.query.cached_release import Known, Opened
 from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.histogram import histogram
@@ -24,6 +24,7 @@ from anondb.query.predicates import ALWAYS, OnSum, Weights, both, finite, leaves
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, RecordAnswers, group_values
 from anondb.query.rewriter import rewrite
+from anondb.query.spread import outcomes
 from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, patterns_of, total
 from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName
@@ -96,11 +97,13 @@ def _from_rows(release: Opened, plan: Plan) -> Bounds:
         return _occurrences(release, question, blocks, outside)
     classes = release.classes(question, blocks)
     evaluator = Evaluator(question)
-    outcomes = [(evaluator.outcome(chosen(classes, c) + outside), n) for c, n in release.signatures(classes)]
-    rest = release.size - sum(n for _, n in outcomes)
-    if rest:
-        outcomes.append((evaluator.outcome(outside), rest))
-    return total(outcomes)
+    signatures = release.signatures(classes)
+    counts, numbers = [c for c, _ in signatures], [n for _, n in signatures]
+    found = outcomes(evaluator, classes.parts, counts, outside)
+    if found is None:
+        found = [evaluator.outcome(chosen(classes, c) + outside) for c in counts]
+    rest = release.size - sum(numbers)
+    return total([*zip(found, numbers, strict=True), *([(evaluator.outcome(outside), rest)] if rest else [])])
 
 
 def _on_records(release: Opened, plan: Plan, question: Question) -> tuple[RecordAnswers, dict[str, list[Cell]]]:
@@ -182,14 +185,15 @@ class OpenRelease:
     Args:
         engine: an engine on the sealed file or on the owner's database.
         schema: the schema of the release: ``main`` of a sealed file, or ``release_<name>``.
+        known: its kind and its manifest, if they are known.
 
     Raises:
         InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
     """
 
-    def __init__(self, engine: DuckDBEngine, schema: SchemaName) -> None:
+    def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None) -> None:
         with engine.names.steady():
-            self._opened = Opened(engine, schema)
+            self._opened = Opened(engine, schema, known)
 
     @property
     def manifest(self) -> Mapping[str, str]:
@@ -248,7 +252,7 @@ def _answer(release: Opened, sql: str) -> Answer:
 
 def _aggregate(release: Opened, plan: Plan) -> Answer:
     """An aggregate of numbers over persons."""
-    if release.manifest.get("model") == "anatomy":
+    if release.anatomy:
         raise unsupported("an aggregate of numbers, from a release in buckets")
     readings = [measured(release, reading) for reading in (plan, *plan.others())]
     ends = [[bounds[place] for bounds in readings] for place in (0, 2)]
@@ -264,7 +268,7 @@ def _aggregate(release: Opened, plan: Plan) -> Answer:
 
 def _histogram(release: Opened, plan: Plan) -> Answer:
     """The number of persons with each number of items."""
-    if release.manifest.get("model") == "anatomy":
+    if release.anatomy:
         raise unsupported("GROUP BY a number of items, from a release in buckets")
     readings = [_numbers(release, reading) for reading in (plan, *plan.others())]
     rows = []
@@ -287,7 +291,7 @@ def _numbers(release: Opened, plan: Plan) -> dict[int, Bounds]:
 
 def _with_sums(release: Opened, plan: Plan) -> Answer:
     """A number of persons whose condition compares sums with numbers."""
-    if plan.counts != IDS or plan.grouped is not None or release.manifest.get("model") == "anatomy":
+    if plan.counts != IDS or plan.grouped is not None or release.anatomy:
         raise unsupported("a condition on a sum around another count than of persons", "Use count(DISTINCT id).")
     lows, estimates, highs = zip(*(counted(release, reading) for reading in (plan, *plan.others())), strict=True)
     bounds = clip(min(lows), estimates[0], max(highs))
@@ -297,6 +301,11 @@ def _with_sums(release: Opened, plan: Plan) -> Answer:
 def _unbounded_rows(release: Opened, plan: Plan) -> tuple[int, float, None]:
     """A number of items of persons, some of which may be suppressed ones: it has no upper bound."""
     assert plan.test is not None
+    if plan.condition == ALWAYS and not release.local and release.supported is None:
+        question = Question.of(plan.condition, plan.test)
+        blocks = release.blocks(release.passing(question.tests))
+        certain, expected, _ = _occurrences(release, question, blocks, ())
+        return certain, expected, None
     summed = replace(plan, counts=MEASURE, test=None, measure=Weights(plan.test), aggregate="sum", other=None)
     low, estimate, _ = measured(release, summed)
     lower = 0 if low is None else ceil(low - 1e-9)
@@ -305,9 +314,21 @@ def _unbounded_rows(release: Opened, plan: Plan) -> tuple[int, float, None]:
 
 def _may_be_suppressed(release: Opened, plan: Plan) -> bool:
     """Whether any number of suppressed items may be among the counted ones."""
-    if not release.suppressed or release.bags is not None or release.manifest.get("model") == "anatomy":
+    if not release.suppressed or release.bags is not None or release.anatomy:
         return False
     return plan.counts == ROWS and plan.test is not None and finite(plan.test) is None
+
+
+def check(release: Opened, plan: Plan) -> None:
+    """Refuse a compiled query whose literals may not be of the original's type.
+
+    Raises:
+        InputError: ``ambiguous_item``.
+    """
+    for reading in (plan, *plan.others()):
+        release.unknown(reading.labels)
+        release.original.check_numbers(reading.numbers, suppressed=release.suppressed)
+        release.original.check_orders(patterns_of(reading))
 
 
 def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answer:
@@ -321,10 +342,7 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
     Raises:
         InputError: ``unsupported_query``, ``query_too_complex`` or ``ambiguous_item``.
     """
-    for reading in (plan, *plan.others()):
-        release.unknown(reading.labels)
-        release.original.check_numbers(reading.numbers, suppressed=release.suppressed)
-        release.original.check_orders(patterns_of(reading))
+    check(release, plan)
     if plan.counts == MEASURE:
         return _histogram(release, plan) if plan.aggregate == "histogram" else _aggregate(release, plan)
     if plan.counts == PAIRS:
@@ -332,7 +350,7 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
         return Answer(plan.columns, tuple(pairs(release, plan)), plan.notes, plan.describe(), plan.name)
     if any(has_sums(reading.condition) for reading in (plan, *plan.others())):
         return _with_sums(release, plan)
-    anatomy = BucketAnswers(release) if release.manifest.get("model") == "anatomy" else None
+    anatomy = BucketAnswers(release) if release.anatomy else None
     if plan.counts == ITEMS:
         rows = by_item(release, plan) if anatomy is None else anatomy.by_item(plan)
         if release.supported is not None:

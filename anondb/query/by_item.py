@@ -10,6 +10,7 @@ from functools import cache
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, Classes, Holding
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
+from anondb.query.holdings import holdings
 from anondb.query.plan import Plan
 from anondb.query.predicates import NO_ITEM
 from anondb.query.refusals import unsupported
@@ -52,8 +53,8 @@ def _counts(
     holding. So the transactions in which a released item is the lowest for an item are those that have it, minus those
     that have it above another one for the same item.
     """
-    holdings = release.holdings(classes, attributes)
-    under = {label: lifted for label, holders in holdings.items() if (lifted := _lifted(release, holders))}
+    found = holdings(release, classes, attributes)
+    under = {label: lifted for label, holders in found.items() if (lifted := _lifted(release, holders))}
     hidden = Counter[Holding]()
     if release.differing:
         groups = release.records(classes, attributes)
@@ -62,7 +63,7 @@ def _counts(
     @cache
     def lowest(label: str, below: tuple[str, ...]) -> Counter[Holding]:
         """The transactions in which a released item is the lowest for an item."""
-        transactions = Counter(holdings.get(label, {}))
+        transactions = Counter(found.get(label, {}))
         for lower in below:
             transactions.subtract(under[lower][label])
         return +transactions

@@ -7,24 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
 from anondb.engine import Columns, DuckDBEngine, Table, check_collation, load
 from anondb.errors import AnondbError, EngineError, InputError
-from anondb.query.classes import Block, Classes, Counts, Group, Holding, Passing
+from anondb.query.classes import Block, Classes, Counts, Group, Passing
 from anondb.query.evaluate import Bag, Part, Passed, Question
 from anondb.query.held_items import HeldItems
 from anondb.query.inline_tables import inline_table
 from anondb.query.matching import passing
 from anondb.query.original import Original
 from anondb.query.predicates import ItemTest, Weights
-from anondb.query.relational import cell_columns, cells_of, read_attributes, with_cells
+from anondb.query.relational import cell_columns, cells_of, read_attributes
 from anondb.query.summed import Summed, of_sums, shares_by_item, with_sums
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
-from anondb.release.objects import RECORDS, SchemaName, is_local, layout_of, read_manifest
+from anondb.release.objects import RECORDS, Kind, SchemaName, is_local, layout_of, read_manifest
 
 if TYPE_CHECKING:
     from anondb.query.supported import SupportedAnswers
@@ -33,20 +33,38 @@ MAX_BITS = 62
 _NEEDED = {"release_id", "transactions", "semantics", "suppression", "table", "id_column", "item_column"}
 
 
+class Known(Protocol):
+    """What a reader of a checked file has read of it."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the release."""
+        ...
+
+    @property
+    def manifest(self) -> Mapping[str, str]:
+        """Its manifest."""
+        ...
+
+
 class Opened:
     """An open release: its manifest, and the members of its released items.
+
+    Args:
+        engine, schema: the release.
+        known: its kind and its manifest, if they are known.
 
     Raises:
         InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
     """
 
-    def __init__(self, engine: DuckDBEngine, schema: SchemaName) -> None:
+    def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None) -> None:
         self.engine, self.schema = engine, schema
         self.members = schema.table("released_items")
         members: Columns = {}
         self.manifest: Mapping[str, str] = {}
         try:
-            self.manifest = read_manifest(engine, schema)
+            self.manifest = read_manifest(engine, schema) if known is None else known.manifest
             members = engine.query("release/members", {"released_items": self.members})
         except AnondbError as error:
             if isinstance(error, EngineError) and error.code != "refused":
@@ -57,7 +75,8 @@ class Opened:
         self.images: dict[str, list[str]] = {}
         for item, image in zip(items, released, strict=True):
             self.images.setdefault(item, []).append(image)
-        self.local = is_local(engine, schema)
+        self.local = is_local(engine, schema) if known is None else known.kind.local
+        self.anatomy = self.manifest.get("model") == "anatomy"
         self.suppressed = self.manifest["suppression"] != "none"
         self.differing = self.local and self.suppressed  # different items may be missing in different transactions
         self.attributes = (
@@ -71,7 +90,7 @@ class Opened:
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""
-        rows = self.engine.query("query/bag_items", self._tables())
+        rows = self.engine.query("query/bag_items", self.tables())
         bags: dict[str, dict[str, Bag]] = {label: {} for label in self.sizes}
         for item, label, copies, nested in zip(*(c.tolist() for c in rows.values()), strict=True):
             if label not in bags or copies is None or copies < 1:
@@ -190,7 +209,7 @@ class Opened:
             if classes.default is None and len(classes.of) == 1:
                 (released,) = classes.of
                 return [((1,), self.supports.get(released, 0))]
-        rows = self.engine.query("query/signatures", {"held": self._held(classes)})
+        rows = self.engine.query("query/signatures", {"held": self.held(classes)})
         return [
             (classes.counts(signature), transactions)
             for signature, transactions in zip(rows["signature"].tolist(), rows["transactions"].tolist(), strict=True)
@@ -200,10 +219,10 @@ class Opened:
         """Group the records by their numbers of released items of each class, their published values, and whether items may
         be missing; with sums over their items if these are asked for, the one of the measure first."""
         if not sums:
-            return self._records(classes, attributes, self._held(classes), ())
+            return self._records(classes, attributes, self.held(classes), ())
         other = None if classes.default is None else classes.weights()[classes.default]
         with self.engine.registered(shares_by_item(sums, self._codes(classes), other, classes.wide)) as shares:
-            return self._records(classes, attributes, with_sums(self._held(classes, shares), len(sums)), sums)
+            return self._records(classes, attributes, with_sums(self.held(classes, shares), len(sums)), sums)
 
     def _records(
         self, classes: Classes, attributes: Sequence[Attribute], held: exp.Query, sums: Sequence[Summed]
@@ -217,7 +236,7 @@ class Opened:
         complete: exp.Expr = exp.column("complete", "ids") if self.differing else exp.convert(not self.suppressed)
         weight: exp.Expr = exp.column("weight", "ids") if base == "ids" else exp.convert(1)
         people = exp.alias_(self.schema.table("records").expression(), "records", table=True)
-        source = people if base == "records" else self._ids.subquery("ids")
+        source = people if base == "records" else self.ids.subquery("ids")
         tree = exp.select(*shown, complete.as_("complete")).from_(source)
         tree = tree.select(weight.as_("weight"))
 
@@ -250,49 +269,20 @@ class Opened:
             answers.append(of_sums(group, row[keys : len(names)], row[len(names) : -1], sums))
         return answers
 
-    def holdings(self, classes: Classes, attributes: Sequence[Attribute] = ()) -> dict[str, Counter[Holding]]:
-        """The transactions of each released item, by label, including transactions without a relevant item; with their
-        published values of some attributes."""
-        none = (0,) * len(classes.parts)
-        holdings: dict[str, Counter[Holding]] = {}
-        if not classes.parts and not self.local and not attributes:
-            return {r: Counter({Holding((r,), none, not self.suppressed): n}) for r, n in self.supports.items()}
-        held, cells = with_cells(self.engine, self.schema.table("records"), attributes, self._held(classes))
-        tables: dict[str, Table | exp.Query] = {**self._tables(), "held": held}
-        if self.local:
-            tables["transaction_ids"] = self._ids
-        if self.bags is not None:
-            rows = self.engine.query("query/bag_signatures", {**tables, "chains": self._chains})
-        else:
-            rows = self.engine.query("query/local_signatures" if self.local else "query/signatures_by_item", tables)
-        number = len(rows["released_item"])
-        completeness = [not self.suppressed] * number if "complete" not in rows else rows["complete"].tolist()
-        items = rows["item" if "item" in rows else "released_item"].tolist()
-        above = rows["above"].tolist() if "above" in rows else [None] * number
-        columns = (rows[c].tolist() for c in ("released_item", "signature", "transactions"))
-        for label, signature, transactions, item, over, complete in zip(
-            *columns, items, above, completeness, strict=True
-        ):
-            shown, _, code = str(signature).partition("|") if attributes else ("", "", signature)
-            counts = none if code in (None, "") else classes.counts(code)
-            holding = Holding((item, *(() if over is None else over)), counts, complete, cells.get(shown, ()))
-            holdings.setdefault(label, Counter())[holding] += transactions
-        return holdings
-
     @cached_property
     def supports(self) -> Mapping[str, int]:
         """The number of transactions of each released item."""
-        if self._numbered is not None:
-            return self._numbered.supports()
-        rows = self.engine.query("query/supports", self._tables())
+        if self.numbered is not None:
+            return self.numbered.supports()
+        rows = self.engine.query("query/supports", self.tables())
         return dict(zip(rows["released_item"].tolist(), rows["transactions"].tolist(), strict=True))
 
     @cached_property
     def _lengths(self) -> Mapping[int, int]:
         """The number of transactions with each number of released items, without empty transactions."""
-        return dict(
-            zip(*(c.tolist() for c in self.engine.query("query/lengths", self._tables()).values()), strict=True)
-        )
+        numbered = self.numbered
+        rows = self.engine.query("query/lengths", self.tables()) if numbered is None else numbered.lengths()
+        return dict(zip(*(c.tolist() for c in rows.values()), strict=True))
 
     def share(self, released: str, item: str) -> float:
         """How likely an item is among the members that a released item stands for, by the estimates."""
@@ -304,7 +294,7 @@ class Opened:
         """The shares that the item supports show."""
         if "item_supports" not in self.manifest:
             return {}
-        tables = {**self._tables(), "item_supports": self.schema.table("item_supports")}
+        tables = {**self.tables(), "item_supports": self.schema.table("item_supports")}
         rows = self.engine.query("query/shares", tables)
         return {
             (released, item): share for released, item, share in zip(*(c.tolist() for c in rows.values()), strict=True)
@@ -315,14 +305,15 @@ class Opened:
         """Whether the released items form a laminar family (nested or disjoint), like the nodes of a taxonomy."""
         return not self.engine.scalar("query/apart", {"overlaps": self._overlaps()})
 
-    def _tables(self) -> dict[str, Table | exp.Query]:
+    def tables(self) -> dict[str, Table | exp.Query]:
+        """The rows of the release, as queries name them."""
         return {"transactions": self._rows}
 
     def _overlaps(self) -> exp.Query:
         return load("query/overlaps").bind({"released_items": self.members}, {})
 
     @cached_property
-    def _ids(self) -> exp.Query:
+    def ids(self) -> exp.Query:
         """The transactions with their weights: all with weight 1, or the distinct ones with their multiplicities."""
         if self._contents is not None:
             number = exp.column("content_id").as_("transaction_id")
@@ -362,9 +353,9 @@ class Opened:
         return self._once("query/bag_rows", {"transactions": stored, "overlaps": self._overlaps()})
 
     @cached_property
-    def _chains(self) -> Table | exp.Query:
+    def chains(self) -> Table | exp.Query:
         """The other released items for the members of each released item of bags."""
-        return self._once("query/bag_chains", {**self._tables(), "overlaps": self._overlaps()})
+        return self._once("query/bag_chains", {**self.tables(), "overlaps": self._overlaps()})
 
     def _once(self, name: str, tables: Mapping[str, Table | exp.Query]) -> Table | exp.Query:
         """A query to run once per release, or on every use if the connection is not anondb's."""
@@ -377,24 +368,24 @@ class Opened:
         return table if self.engine.exists(table) else self.engine.create(table, load(name).bind(tables, {}))
 
     @cached_property
-    def _numbered(self) -> HeldItems | None:
+    def numbered(self) -> HeldItems | None:
         """The rows by the numbers of released items; None for bags, and where the distinct transactions are cached."""
         of_bags = self.manifest["semantics"] != "set" or self._contents is not None
-        return None if of_bags else HeldItems.of(self.engine, self.schema)
+        return None if of_bags or self.anatomy else HeldItems(self.engine, self.schema)
 
     def _codes(self, classes: Classes) -> Mapping[str, int]:
         """What each listed released item adds to a signature."""
         weights = classes.weights()
         return {released: weights[n] for released, n in sorted(classes.of.items())}
 
-    def _held(self, classes: Classes, listed: Table | None = None) -> exp.Query:
+    def held(self, classes: Classes, listed: Table | None = None) -> exp.Query:
         """The query for the signature of each transaction with a relevant released item, or with one of a table
         (released_item, weight) that has the codes of the classes and further released items."""
         listed_codes = self._codes(classes)
-        if not listed and self._numbered and (held := self._numbered.query(classes, listed_codes)):
+        if not listed and self.numbered and (held := self.numbered.query(classes, listed_codes)):
             return held
         codes = inline_table({"released_item": "VARCHAR", "weight": "BIGINT"}, list(listed_codes.items()))
-        tables: dict[str, Table | exp.Query] = {**self._tables(), "weights": listed or codes}
+        tables: dict[str, Table | exp.Query] = {**self.tables(), "weights": listed or codes}
         if classes.default is not None:
             return load("query/held_by_default").bind(tables, {"weight": classes.weights()[classes.default]})
         return load("query/held_wide" if classes.wide else "query/held").bind(tables, {})

@@ -320,6 +320,11 @@ class Evaluator:
             needed.add(len(counts) - 1)
         return left, tuple(c if i in needed else 0 for i, c in enumerate(counts))
 
+    def value(self, counts: Vector) -> int:
+        """The value of a transaction with these counts."""
+        met, _ = self._decided(self._start, counts, (0,) * len(counts))
+        return (counts[-1] if self.question.counted else 1) if met else 0
+
     def outcome(self, parts: Sequence[Part]) -> Outcome:
         """The outcome for a transaction with these parts.
 

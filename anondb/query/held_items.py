@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import Engine, Table, load
+from anondb.engine import Columns, Engine, Table, load
 from anondb.query.classes import Classes
 from anondb.release.objects import SchemaName
+
+MAX_LISTED = 2_000  # released items whose weights are written into a statement
 
 
 class HeldItems:
@@ -24,21 +27,29 @@ class HeldItems:
         numbers = engine.query("query/item_numbers", {"labels": schema.table("labels")})
         self._numbers = dict(zip(numbers["item"].tolist(), numbers["item_id"].tolist(), strict=True))
 
-    @classmethod
-    def of(cls, engine: Engine, schema: SchemaName) -> HeldItems | None:
-        """The rows of a release, unless it has no table of numbers."""
-        return cls(engine, schema) if engine.exists(schema.table("labels")) else None
-
     def supports(self) -> dict[str, int]:
         """The number of transactions of each released item."""
         rows = self._engine.query("query/supports_by_number", {"transaction_items": self._rows})
         counts = dict(zip(rows["item_id"].tolist(), rows["transactions"].tolist(), strict=True))
         return {label: counts[number] for label, number in self._numbers.items() if number in counts}
 
+    def lengths(self) -> Columns:
+        """The number of transactions with each number of released items above 0: columns released_items, transactions."""
+        return self._engine.query("query/lengths", {"transactions": self._rows})
+
+    def by_item(self, held: exp.Query) -> list[tuple[str, Any, int]]:
+        """The number of transactions of each released item with each signature, without those that have no signature."""
+        rows = self._engine.query("query/signatures_by_number", {"transaction_items": self._rows, "held": held})
+        labels = {number: label for label, number in self._numbers.items()}
+        columns = (rows[c].tolist() for c in ("item_id", "signature", "transactions"))
+        return [(labels[number], signature, count) for number, signature, count in zip(*columns, strict=True)]
+
     def query(self, classes: Classes, codes: Mapping[str, int]) -> exp.Query | None:
-        """The query for the signature of each transaction with one of the released items that have ``codes``; None where
-        classes name other items."""
-        if classes.default is not None or classes.wide or not codes:
+        """The query for the signature of each transaction with a relevant released item, of which ``codes`` lists those
+        outside the default class; None where the signatures are texts, or too many items would be listed."""
+        if classes.default is not None:
+            codes = dict.fromkeys(self._numbers, classes.weights()[classes.default]) | dict(codes)
+        if classes.wide or not 0 < len(codes) <= MAX_LISTED:
             return None
         weights = _weights(tuple((self._numbers[label], code) for label, code in codes.items()))
         tables: dict[str, Table | exp.Query] = {"transaction_items": self._rows, "weights": weights}

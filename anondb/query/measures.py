@@ -241,15 +241,31 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
         InputError: ``unsupported_query`` or ``query_too_complex``.
     """
     groups = groups_of(release, plan)
-    lower, estimate, upper = aggregated(plan.aggregate, groups)
+    lower, estimate, upper = _scaled(plan, aggregated(plan.aggregate, groups))
     if isinstance(plan.measure, Attribute) and not any(g.outcome.least and g.persons for g in groups):
         return None, estimate, None  # all may be NULL
+    return lower, estimate, upper
+
+
+def averaged(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
+    """The average of a plan over the persons who have a number, if there are any, and how many they are.
+
+    Raises:
+        InputError: see ``measured``.
+    """
+    groups = groups_of(release, plan)
+    return _scaled(plan, aggregated("avg", groups)), total([(g.outcome, g.persons) for g in groups])
+
+
+def _scaled(plan: Plan, ends: Aggregated) -> Aggregated:
+    """An aggregate of sums of weights in the unit of the query, its bounds with the error of the sums."""
     if not isinstance(plan.measure, Weights):
-        return lower, estimate, upper
+        return ends
+    lower, estimate, upper = ends
     scale, error = plan.measure.scale, TOTAL_ERROR if plan.measure.error else 0.0
     error *= max(abs(end) for end in (lower, upper, 0.0) if end is not None)
-    ends = [None if end is None else (end + more) / scale for end, more in ((lower, -error), (upper, error))]
-    return ends[0], None if estimate is None else estimate / scale, ends[1]
+    low, high = (None if end is None else (end + more) / scale for end, more in ((lower, -error), (upper, error)))
+    return low, None if estimate is None else estimate / scale, high
 
 
 def counted(release: Opened, plan: Plan) -> Bounds:

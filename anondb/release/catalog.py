@@ -7,8 +7,9 @@ table is read, with the catalog of an empty release of the same kind, made in me
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sqlglot import exp
@@ -72,14 +73,19 @@ class SealedCatalog:
 
 def listed(engine: Engine, catalog: str) -> Catalog:
     """List all objects of a database's catalog, without binding or running a view or macro."""
+    return listings(engine).get(catalog, {})
+
+
+def listings(engine: Engine) -> Mapping[str, Catalog]:
+    """The objects of all databases, by their catalogs, without binding or running a view or macro."""
     queries = ("release/objects", "release/triggers") if HAS_TRIGGERS else ("release/objects",)
-    listing: dict[Entry, tuple[str, str]] = {}
+    found: dict[str, dict[Entry, tuple[str, str]]] = {}
     for query in queries:
-        objects = engine.query(query, catalog_name=catalog)
-        columns = [objects[c].tolist() for c in ("schema_name", "kind", "name", "text", "comment")]
-        for schema, kind, name, text, comment in zip(*columns, strict=True):
-            listing[schema, kind, name] = (_as_written_today(text), comment)
-    return listing
+        objects = engine.query(query)
+        columns = [objects[c].tolist() for c in ("catalog_name", "schema_name", "kind", "name", "text", "comment")]
+        for catalog, schema, kind, name, text, comment in zip(*columns, strict=True):
+            found.setdefault(catalog, {})[schema, kind, name] = (_as_written_today(text), comment)
+    return found
 
 
 def _as_written_today(text: str) -> str:
@@ -115,46 +121,81 @@ def create_table(schema: SchemaName, name: str, columns: Mapping[str, str]) -> e
 
 
 def sealed_catalog(engine: DuckDBEngine, schema: SchemaName) -> SealedCatalog:
-    """Compare the catalog of a sealed file with what anondb writes.
+    """Compare the catalog of a sealed file with what anondb writes; the file is the current database then if it is a release
+    with records, and so on as for ``sealed_catalogs``."""
+    (checked,) = sealed_catalogs(engine, [schema])
+    return checked
+
+
+def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list[SealedCatalog]:
+    """Compare the catalogs of sealed files with what anondb writes. DuckDB lists those of all files at once, and views are
+    bound only if all texts of all files are those of anondb.
 
     Args:
         engine: on a locked connection (``engine.untrusted``) whose current database is a different one, because the
-            macros of the file would hide DuckDB's functions.
-        schema: the schema ``main`` of the file.
+            macros of a file would hide DuckDB's functions.
+        schemas: the schemas ``main`` of the files.
     """
-    there = listed(engine, schema.catalog)
-    if _wrong_tables(engine, there, {"manifest": MANIFEST}):
+    there, texts = listings(engine), _TableTexts(engine)
+    checked = [_compared(engine, schema, there.get(schema.catalog, {}), texts) for schema in schemas]
+    if not all(one.is_release for one in checked):
+        return checked
+    columns: dict[str, set[Column]] = {}
+    for catalog, *column in zip(*(c.tolist() for c in engine.query("release/column_comments").values()), strict=True):
+        columns.setdefault(catalog, set()).add((column[0], column[1], column[2], column[3]))
+    for n, (one, schema) in enumerate(zip(checked, schemas, strict=True)):
+        assert one.kind is not None
+        findings = _column_comments(columns.get(schema.catalog, set()), _reference(one.kind)[1])
+        if not findings and one.kind.attributes:
+            engine.use(schema.catalog, checked=True)
+            findings = _defaults(engine, schema, one.kind)
+            if len(schemas) > 1:
+                engine.use("memory", checked=True)
+        checked[n] = replace(one, findings=tuple(findings))
+    return checked
+
+
+def _compared(engine: DuckDBEngine, schema: SchemaName, there: Catalog, texts: _TableTexts) -> SealedCatalog:
+    """Compare the objects of a file, and the texts and comments of these."""
+    if texts.wrong(there, {"manifest": MANIFEST}):
         return _refused(there, {}, "there is no manifest of a release")
     manifest = _read_manifest(engine, schema)
     kind = _manifest_kind(engine, schema, there, manifest)
     if kind is None:
         return _refused(there, manifest, "the manifest is of no kind of release that is known")
-    wrong = _wrong_tables(engine, there, kind.tables)
+    wrong = texts.wrong(there, kind.tables)
     if wrong:
         return _refused(there, manifest, *(f"not as it must be: {_described(e)}" for e in wrong))
     release_id = manifest.get("release_id", "")
     if not _RELEASE_ID.fullmatch(release_id):
         return _refused(there, manifest, "the release_id of the manifest is not one that anondb makes")
     kind = as_read(engine, schema, kind)
-    reference, columns = _reference(kind)
+    reference, _ = _reference(kind)
     wanted = {entry: (text.replace(ANY_RELEASE, release_id), said) for entry, (text, said) in reference.items()}
-    findings = _differences(there, wanted)
-    if not findings:
-        findings = _column_comments(engine, schema, columns)
-    if not findings and kind.attributes:
-        engine.use(schema.catalog, checked=True)
-        findings = _defaults(engine, schema, kind)
-    return SealedCatalog(kind, manifest, len(there), tuple(findings))
+    return SealedCatalog(kind, manifest, len(there), tuple(_differences(there, wanted)))
 
 
-def _wrong_tables(engine: Engine, there: Catalog, tables: Mapping[str, Mapping[str, str]]) -> list[Entry]:
-    """The tables whose text in a catalog differs from that of tables with these columns, made in memory to compare."""
-    memory = SchemaName("memory", SEALED_SCHEMA)
-    engine.run_all((create_table(memory, name, columns) for name, columns in tables.items()), "making empty tables")
-    texts = engine.query("release/table_texts", catalog_name=memory.catalog)
-    engine.run_all((_drop_table(memory, name) for name in tables), "dropping empty tables")
-    wanted = {(SEALED_SCHEMA, "table", name): text for name, text in zip(*texts.values(), strict=True)}
-    return sorted(entry for entry, text in wanted.items() if there.get(entry, ("", ""))[0] != text)
+class _TableTexts:
+    """The texts of tables, as DuckDB writes them for tables that are made in memory to compare; each kind is made once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._known: dict[tuple[tuple[str, tuple[tuple[str, str], ...]], ...], dict[str, str]] = {}
+
+    def wrong(self, there: Catalog, tables: Mapping[str, Mapping[str, str]]) -> list[Entry]:
+        """The tables whose text in a catalog differs from that of tables with these columns."""
+        key = tuple((name, tuple(columns.items())) for name, columns in tables.items())
+        if key not in self._known:
+            self._known[key] = self._made(tables)
+        wanted = {(SEALED_SCHEMA, "table", name): text for name, text in self._known[key].items()}
+        return sorted(entry for entry, text in wanted.items() if there.get(entry, ("", ""))[0] != text)
+
+    def _made(self, tables: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+        engine, memory = self._engine, SchemaName("memory", SEALED_SCHEMA)
+        engine.run_all((create_table(memory, name, columns) for name, columns in tables.items()), "making empty tables")
+        texts = engine.query("release/table_texts", catalog_name=memory.catalog)
+        engine.run_all((_drop_table(memory, name) for name in tables), "dropping empty tables")
+        return dict(zip(*texts.values(), strict=True))
 
 
 def _drop_table(schema: SchemaName, name: str) -> exp.Drop:
@@ -171,7 +212,10 @@ def _reference(kind: Kind) -> tuple[Catalog, frozenset[Column]]:
         reference.engine.run_all(tables, "making empty tables")
         create_views_and_macros(reference.engine, schema, ANY_RELEASE, kind)
         reference.read_back()
-        return listed(reference.engine, schema.catalog), _columns(reference.engine, schema)
+        rows = reference.engine.query("release/column_comments")
+        columns = zip(*(column.tolist() for column in rows.values()), strict=True)
+        of_release = frozenset((t, c, kind, said) for catalog, t, c, kind, said in columns if catalog == schema.catalog)
+        return listed(reference.engine, schema.catalog), of_release
     finally:
         reference.close()
 
@@ -238,13 +282,7 @@ def _defaults(engine: Engine, schema: SchemaName, kind: Kind) -> list[Finding]:
     return [] if same else [Finding("catalog", "a condition of count_bounds is not NULL by default")]
 
 
-def _columns(engine: Engine, schema: SchemaName) -> frozenset[Column]:
-    """The columns of all tables and views. This binds views: compare their texts first."""
-    columns = engine.query("release/column_comments", catalog_name=schema.catalog)
-    return frozenset(zip(*(column.tolist() for column in columns.values()), strict=True))
-
-
-def _column_comments(engine: Engine, schema: SchemaName, wanted: frozenset[Column]) -> list[Finding]:
+def _column_comments(there: AbstractSet[Column], wanted: AbstractSet[Column]) -> list[Finding]:
     """Columns whose comments or types differ from anondb's."""
-    names = sorted({(table, column) for table, column, *_ in _columns(engine, schema) ^ wanted})
+    names = sorted({(table, column) for table, column, *_ in there ^ wanted})
     return [Finding("catalog", f"the comment of column {t!r}.{c!r} is not anondb's") for t, c in names]

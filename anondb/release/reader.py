@@ -7,15 +7,16 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from anondb.engine import DuckDBEngine
 from anondb.engine import untrusted as strangers
-from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, open_locked
+from anondb.engine.locked import HAS_TIME_LIMIT, LOCKED_CATALOG, locked_catalog, open_locked
 from anondb.errors import InputError
 from anondb.models import check_count
-from anondb.release.catalog import listed, sealed_catalog
+from anondb.release.catalog import listed, sealed_catalogs
 from anondb.release.objects import MANIFEST_KEYS, SEALED_SCHEMA, Kind, SchemaName
 from anondb.release.paths import valid_path
 
@@ -28,7 +29,7 @@ class SealedRelease:
     """An open sealed file, all of whose views and macros are anondb's.
 
     Attributes:
-        engine: reads the file, on a locked connection.
+        engine: reads the file, on a locked connection, which other files may share.
         schema: the schema ``main`` of the file.
         kind: the kind of the release.
         manifest: its manifest.
@@ -59,9 +60,7 @@ def locked_engine(
         InputError: ``bad_path``, ``no_such_file`` or ``not_a_database``.
         EngineError: the file is locked by a process that writes it.
     """
-    place = valid_path(path)
-    if not place.is_file():
-        raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
+    place = _file(path)
     if threads is not None:
         check_count("threads", threads)
     engine = strangers.locked_engine(
@@ -75,41 +74,65 @@ def locked_engine(
     return engine, SchemaName(LOCKED_CATALOG, SEALED_SCHEMA), place
 
 
+def _file(path: str | os.PathLike[str]) -> Path:
+    place = valid_path(path)
+    if not place.is_file():
+        raise InputError(f"The file {place.name!r} does not exist.", code="no_such_file", hint="Check the path.")
+    return place
+
+
 @contextlib.contextmanager
-def sealed_release(
-    path: str | os.PathLike[str],
+def sealed_release(path: str | os.PathLike[str], **options: Any) -> Iterator[SealedRelease]:
+    """Open a sealed file for anondb's own statements, after checking its whole catalog; see ``sealed_releases``."""
+    with sealed_releases([path], **options) as (release,):
+        yield release
+
+
+@contextlib.contextmanager
+def sealed_releases(
+    paths: Sequence[str | os.PathLike[str]],
     *,
     files: Sequence[str] = (),
     max_seconds: float = MAX_SECONDS,
     threads: int | None = None,
     memory_limit: str | None = None,
     on_statement: Callable[[str], None] | None = None,
-) -> Iterator[SealedRelease]:
-    """Open a sealed file for anondb's own statements, after checking its whole catalog.
+) -> Iterator[list[SealedRelease]]:
+    """Open sealed files on one connection for anondb's own statements, after checking the whole catalog of each.
+
+    A single file is the current database; of several none is.
 
     Raises:
-        InputError: ``bad_path``, ``no_such_file``, ``not_a_database``, or ``not_a_release``: it holds other objects, or
+        InputError: ``bad_path``, ``no_such_file``, ``not_a_database``, or ``not_a_release``: a file holds other objects, or
             the texts of its views and macros differ from anondb's.
-        EngineError: the file is locked by a process that writes it.
+        EngineError: a file is locked by a process that writes it.
     """
-    engine, schema, place = locked_engine(
-        path,
-        files=files,
+    places = [_file(path) for path in paths]
+    if threads is not None:
+        check_count("threads", threads)
+    engine = strangers.locked_engine(
+        places[0],
+        files=[os.path.abspath(file) for file in files],
+        more=places[1:],
         max_seconds=max_seconds,
         threads=threads,
         memory_limit=memory_limit,
         on_statement=on_statement,
     )
+    schemas = [SchemaName(locked_catalog(n), SEALED_SCHEMA) for n in range(len(places))]
     try:
-        catalog = sealed_catalog(engine, schema)
-        if catalog.kind is None or not catalog.is_release or not catalog.manifest.keys() >= MANIFEST_KEYS:
-            raise InputError(
-                f"The file {place.name!r} is not a sealed release.",
-                code="not_a_release",
-                hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
-            )
-        engine.use(schema.catalog, checked=True)
-        yield SealedRelease(engine, schema, catalog.kind, catalog.manifest, place)
+        releases = []
+        for place, schema, catalog in zip(places, schemas, sealed_catalogs(engine, schemas), strict=True):
+            if catalog.kind is None or not catalog.is_release or not catalog.manifest.keys() >= MANIFEST_KEYS:
+                raise InputError(
+                    f"The file {place.name!r} is not a sealed release.",
+                    code="not_a_release",
+                    hint="anondb inspect FILE lists what is wrong with it. Get it from its publisher again.",
+                )
+            releases.append(SealedRelease(engine, schema, catalog.kind, catalog.manifest, place))
+        if len(schemas) == 1:
+            engine.use(schemas[0].catalog, checked=True)
+        yield releases
     finally:
         engine.close()
 

@@ -15,6 +15,7 @@ from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
 from anondb.query import Answer, OpenRelease, Plan, rewrite
 from anondb.query.answer import answer_plan
+from anondb.query.averages import average_in, average_over
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS
@@ -115,13 +116,7 @@ def _with_chosen(tree: exp.Select, choice: Sequence[int | None]) -> exp.Select:
 
 
 def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
-    """A count or an aggregate of disjoint persons from those of each part.
-
-    Raises:
-        InputError: ``unsupported_query`` for an average.
-    """
-    if aggregate == "avg":
-        raise unsupported("an average over several files", "Divide a sum by a count.")
+    """A count or a sum, the least or the greatest number of disjoint persons from those of each part."""
     how: Any = {"min": min, "max": max}.get(aggregate, sum)
     lower, estimate, upper = (None if None in ends else how(ends) for ends in zip(*parts, strict=True))
     return lower, estimate, upper
@@ -270,7 +265,7 @@ class Releases:
     def _answer(self, tree: exp.Select) -> list[Row]:
         if len(self.forms) > 1:
             self.forms = shown_forms(tree, self.manifest, self.forms, self.weights)
-        answered = []
+        answered, averages = [], []
         if (
             len(self._opened) > 1 and tree.args.get("limit") is not None
         ):  # the largest of a sum may be small in each part
@@ -281,9 +276,15 @@ class Releases:
         for release in self._opened:
             if plan is None or release.attributes is not None:  # without attributes it is the same for all
                 plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
+            if plan.aggregate == "avg" and len(self._opened) > 1:
+                averages.append(average_in(release, plan))
+                self.notes.update(dict.fromkeys([*plan.notes, *unknown_items(release, plan)]))
+                continue
             answer = self._answers.get((release, plan), partial(answer_plan, release, plan, unbounded=True))
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan)]))
             answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
+        if averages:
+            return [average_over(averages)]
         if len(answered) == 1:
             return list(answer.rows)
         aggregate = "" if plan is None else plan.aggregate

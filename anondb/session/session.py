@@ -20,7 +20,7 @@ from anondb.errors import EngineError, InputError
 from anondb.postgres import at_hand
 from anondb.query import OpenRelease, parse
 from anondb.query.parsing import lowered
-from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_release
+from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_releases
 from anondb.session.compiler import Compiler
 from anondb.session.files import check_alike, files_of, notes_on, weakest
 from anondb.session.kept import Kept, repeatable
@@ -79,7 +79,7 @@ def open_session(
         raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
     with contextlib.ExitStack() as stack:
         local = [stack.enter_context(at_hand(path, on_statement)) for path in _paths(files)]
-        sealed = [stack.enter_context(sealed_release(path, **options)) for path in local]
+        sealed = stack.enter_context(sealed_releases(local, **options))
         check_alike(sealed)
         desk = desk_engine(**options)
         stack.callback(desk.close)
@@ -131,7 +131,7 @@ class Session:
     def __init__(self, sealed: Sequence[SealedRelease], desk: DuckDBEngine, resources: contextlib.ExitStack) -> None:
         self._resources, self._closed = resources, False
         self._desk = Desk(desk)
-        self._releases = Releases([OpenRelease(s.engine, s.schema) for s in sealed], self._desk)
+        self._releases = Releases([OpenRelease(s.engine, s.schema, s) for s in sealed], self._desk)
         self._results: Kept[Result] = Kept(len)
         manifests = [s.manifest for s in sealed]
         self.promise = weakest(manifests)

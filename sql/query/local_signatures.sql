@@ -2,8 +2,8 @@
 -- params: none
 -- returns: released_item, signature, complete, transactions
 -- grain: released_item, signature, complete
--- The same as signatures_by_item for transactions that differ in completeness, and with weights: a transaction may represent
--- several equal ones.
+-- The number of transactions of each released item with each signature (NULL if a transaction has none), and with each
+-- completeness. Transactions have weights: one may represent several equal ones.
 SELECT
     transactions.item AS released_item, held.signature, transaction_ids.complete,
     CAST(sum(transaction_ids.weight) AS BIGINT) AS transactions

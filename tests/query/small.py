@@ -41,6 +41,7 @@ def by_hand(engine: Engine, transactions: Sequence[Collection[str]], blocks: Map
     image = {item: label for label, members in blocks.items() for item in members}
     published = [sorted({image[i] for i in t if i in image}) for t in transactions]
     occurring = {label for t in published for label in t}
+    numbers = {label: n for n, label in enumerate(sorted(occurring), 1)}
     manifest = {
         "release_id": "0",
         "transactions": str(len(transactions)),
@@ -54,10 +55,11 @@ def by_hand(engine: Engine, transactions: Sequence[Collection[str]], blocks: Map
     run('CREATE SCHEMA IF NOT EXISTS "release_by hand"')
     for name, columns, rows in (
         (
-            "transactions",
-            "transaction_id INTEGER, item VARCHAR",
-            [(n, i) for n, t in enumerate(published, 1) for i in t],
+            "transaction_items",
+            "transaction_id INTEGER, item_id INTEGER",
+            [(n, numbers[i]) for n, t in enumerate(published, 1) for i in t],
         ),
+        ("labels", "item_id INTEGER, item VARCHAR", [(n, label) for label, n in numbers.items()]),
         (
             "transaction_ids",
             "transaction_id INTEGER, complete BOOLEAN",
@@ -72,4 +74,8 @@ def by_hand(engine: Engine, transactions: Sequence[Collection[str]], blocks: Map
                 f'INSERT INTO "release_by hand".{name} VALUES ' + ", ".join(["(?, ?)"] * len(rows)),
                 [v for r in rows for v in r],
             )
+    run(
+        'CREATE OR REPLACE VIEW "release_by hand".transactions AS SELECT transaction_id, item '
+        'FROM "release_by hand".transaction_items JOIN "release_by hand".labels USING (item_id)'
+    )
     return schema

@@ -188,6 +188,26 @@ def test_damage_is_a_finding(folder: Path, tmp_path: Path, name: str) -> None:
             assert caught.value.code == "not_a_release"
 
 
+def test_anonymize_publishes_parquet(tmp_path: Path) -> None:
+    """From Python and by a view; REFRESH replaces the folder of a view."""
+    with anondb.connect(tmp_path / "owner.duckdb", threads=1) as db:
+        db.sql("CREATE TABLE t AS SELECT range AS tid, 'ab'[range % 2 + 1] AS item FROM range(8)")
+        options: dict[str, Any] = {"model": KmAnonymity(2, 1), "queries": 0, "format": "parquet"}
+        db.anonymize("t", publish=tmp_path / "pq", **options)
+        assert inspect_folder(tmp_path / "pq").clean
+        for more in ({"format": "csv"}, {"mode": "0644"}):
+            with pytest.raises(InputError):
+                db.anonymize("t", name="no", publish=tmp_path / "no", allow_overlap=True, **{**options, **more})
+        assert [e.name for e in db.releases()] == ["t"]  # refused before the long work
+        publish = f"format = 'parquet', allow_overlap = true, publish = '{tmp_path / 'view'}'"
+        db.sql(f"CREATE ANONYMIZED VIEW v AS SELECT tid, item FROM t WITH (k = 2, m = 1, queries = 1, {publish})")
+        before = (tmp_path / "view" / "manifest.json").read_bytes()
+        db.sql("REFRESH ANONYMIZED VIEW v")
+        assert (tmp_path / "view" / "manifest.json").read_bytes() == before
+        db.sql("INSERT INTO t VALUES (8, 'a'), (9, 'b'); REFRESH ANONYMIZED VIEW v")
+        assert inspect_folder(tmp_path / "view").manifest["transactions"] == "10"
+
+
 @pytest.mark.slow
 def test_targets(owner: anondb.Database, folder: Path, tmp_path: Path) -> None:
     release = owner.release("spring")

@@ -164,6 +164,18 @@ def test_nothing_of_a_strangers_file_runs(
     assert time.perf_counter() - begun < 50  # nothing waits: the views do for a minute each
 
 
+@pytest.mark.parametrize("stranger", some(HOSTILE, *list(HOSTILE)[::6]), indirect=True)
+def test_nothing_of_a_strangers_file_runs_beside_others(stranger: Path, sealed: Path, tmp_path: Path) -> None:
+    """A session on several files attaches all of them to one connection."""
+    seen, begun = Touched(tmp_path), time.perf_counter()
+    for files in ([sealed, stranger], [stranger, sealed]):
+        with pytest.raises(AnondbError, match=r"changed\.duckdb' is not a sealed release") as caught:
+            anondb.open(files)
+        assert caught.value.code == "not_a_release"
+    seen.check()
+    assert time.perf_counter() - begun < 50
+
+
 OWNERS = {
     "a view in place of a release's table": "CREATE VIEW release_x.{table} AS " + PROFILE,
     "a view that waits": f"CREATE VIEW release_x.{{table}} AS SELECT {WAIT} AS a",

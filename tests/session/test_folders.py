@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import random
 import shutil
+from itertools import product
+from math import inf
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import duckdb
+import pandas as pd
 import pytest
 
 import anondb
 from anondb.errors import InputError
+from anondb.query.averages import average_over
 from anondb.release.publish import publish
 from anondb.session.files import check_alike, notes_on, weakest
 
@@ -44,6 +49,62 @@ def test_a_folder_adds_up(folder: Path) -> None:
         with anondb.open(files) as session:
             assert [row[0] for row in session.sql(QUERY).fetchall()] == [row[0] for row in truth]
             assert session.promise == "km, k = 2, m = 1" and session.notes == [] and not session.sql(QUERY).notes
+
+
+AVERAGES = (
+    "SELECT avg(n) FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) AS b",
+    "SELECT avg(n) FROM (SELECT tid, count(*) AS n FROM sales WHERE item IN ('a', 'e') GROUP BY tid) AS b",
+    "SELECT avg(n) FROM (SELECT tid, sum(price) AS n FROM sales JOIN prices USING (item) GROUP BY tid) AS b",
+)
+
+
+def test_averages_over_files_enclose_the_truth(tmp_path: Path) -> None:
+    """Of weeks of different sizes and items."""
+    prices = pd.DataFrame({"item": list("abcdef"), "price": [1.5, 2.0, 4.0, 8.0, 16.0, -3.0]})
+    drawn = random.Random(3)
+    rows = [(t, i, t // 100) for t in range(250) for i in drawn.sample("abcdef", 1 + t % (2 + t // 100))]
+    sales = pd.DataFrame(rows, columns=["tid", "item", "week"])
+    tree = pd.DataFrame({"node": [*"abcdef", "low", "high"], "parent": ["low"] * 3 + ["high"] * 3 + ["all"] * 2})
+    for name, frame in {"sales": sales, "food": tree, "prices": prices}.items():
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    with anondb.connect(tmp_path / "owner.duckdb", threads=1) as db:
+        db.sql("; ".join(f"CREATE TABLE {n} AS FROM '{tmp_path / n}.csv'" for n in ("sales", "food", "prices")))
+        truths = [db.sql(text).fetchall()[0][0] for text in AVERAGES]  # type: ignore[union-attr]
+        db.sql(
+            "CREATE ANONYMIZED VIEW weeks AS SELECT * FROM sales WITH (k = 9, m = 2, taxonomy = 'food', queries = 1,"
+            f" partition_by = 'week', publish = '{tmp_path / 'weeks'}')"
+        )
+    with anondb.open(tmp_path / "weeks") as session:
+        session.register("prices", prices)
+        found = []
+        for text, truth in zip(AVERAGES, truths, strict=True):
+            ((estimate, lower, upper),) = session.sql(text).fetchall()
+            found.append((lower, upper))
+            top = inf if upper is None else upper  # items are suppressed in one of the weeks
+            assert lower is not None and lower <= truth <= top and lower <= estimate <= top and lower < top
+    assert [upper is None for _, upper in found] == [True, False, False]
+
+
+def test_an_average_over_releases_is_the_tightest() -> None:
+    """Beside all numbers of persons and both ends of all averages."""
+    draw = random.Random(5)
+    for _ in range(300):
+        parts = []
+        for _ in range(draw.randint(1, 3)):
+            low, few = draw.randint(-4, 4), draw.randint(0, 2)
+            high, many = low + draw.randint(0, 3), few + draw.randint(0, 2)
+            parts.append(((low, (low + high) / 2, high), (few, (few + many) / 2, many)))
+        numbers = [n for n in product(*(range(n[0], n[2] + 1) for _, n in parts)) if sum(n)]
+        lower, estimate, upper = average_over(parts)
+        if not sum(n[0] for _, n in parts):
+            assert lower is None and upper is None
+            continue
+        for end, place, pick in ((lower, 0, min), (upper, 2, max)):
+            means = [sum(a[place] * n for (a, _), n in zip(parts, some, strict=True)) / sum(some) for some in numbers]
+            assert end == pytest.approx(pick(means))
+        assert lower is not None and upper is not None and estimate is not None and lower <= estimate <= upper
+    unbounded = [((1.0, 2.0, None), (3, 3.0, 3)), ((1.0, 1.0, 1.0), (1, 1.0, 1))]
+    assert average_over(unbounded) == (1.0, 1.75, None)
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:

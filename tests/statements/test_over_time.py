@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import stat
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ import anondb
 from anondb.data.sources import Partition
 from anondb.errors import AnondbError, InfeasibleError
 from anondb.owner.folders import file_name
+from anondb.owner.parquet import inspect_folder
 from anondb.owner.partition_results import Partitioned
 from anondb.release.inspect import inspect
 
@@ -238,6 +240,40 @@ def test_what_was_not_published_is(published: anondb.Database) -> None:
     found = partitioned(db, REFRESH)
     assert [(p.value, p.report) for p in found.made] == [("1", None)] and not found.changed and found.unchanged == 1
     assert baskets("weeks/week=1.duckdb") == content and "1 published that had no file" in found.words
+
+
+def test_folders_of_parquet_files(db: anondb.Database) -> None:
+    """Each value is a folder of Parquet files; one that is missing is written again."""
+    parquet = CREATE.replace("'weeks'", "'weeks', format = 'parquet'")
+    assert [p.value for p in partitioned(db, parquet).made] == ["0", "1"]
+    assert sorted(p.name for p in Path("weeks").iterdir()) == ["week=0", "week=1"]
+    assert inspect_folder("weeks/week=1").clean
+    before = Path("weeks/week=0/manifest.json").read_bytes()
+    shutil.rmtree("weeks/week=1")
+    db.sql(WEEK.format(2))
+    assert [(p.value, p.report is None) for p in partitioned(db, REFRESH).made] == [("1", True), ("2", False)]
+    assert sorted(p.name for p in Path("weeks").iterdir()) == ["week=0", "week=1", "week=2"]
+    assert Path("weeks/week=0/manifest.json").read_bytes() == before
+    with anondb.open("weeks") as session:
+        assert session.sql("SELECT count(*) FROM sales WHERE item = 'a'").fetchall() == [(6.0, 6, 6)]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ("format = 'csv'", "bad_parameter"),
+        ("format = 'parquet', mode = '0644'", "bad_usage"),
+        ("mode = '0666'", "bad_parameter"),
+    ],
+)
+def test_formats_and_modes_that_there_are_not(db: anondb.Database, options: str, code: str) -> None:
+    assert failure(db, CREATE.replace("'weeks'", f"'weeks', {options}")).code == code
+    assert not Path("weeks").exists() and db.releases() == []
+
+
+def test_the_mode_is_that_of_all_files(db: anondb.Database) -> None:
+    db.sql(CREATE.replace("'weeks'", "'weeks', mode = '0644'"))
+    assert [stat.S_IMODE(f.stat().st_mode) for f in Path("weeks").iterdir()] == [0o644, 0o644]
 
 
 @pytest.mark.slow

@@ -1,0 +1,69 @@
+"""The average over the persons of several releases, from that of each.
+
+It is the mean of the averages, weighted by the numbers of persons. Each average and each number lies between its bounds; the
+bounds of the whole are its least and its greatest value for all of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import fsum
+
+from anondb.query.answer import check
+from anondb.query.cached_release import Opened
+from anondb.query.measures import Aggregated, Number, averaged
+from anondb.query.plan import Plan
+from anondb.query.refusals import unsupported
+from anondb.query.totals import Bounds
+
+
+def average_in(release: Opened, plan: Plan) -> tuple[Aggregated, Bounds]:
+    """The average of a plan over the persons of a release who have a number, and how many they are, by all readings.
+
+    Raises:
+        InputError: ``unsupported_query`` or ``query_too_complex``.
+    """
+    if release.anatomy:
+        raise unsupported("an aggregate of numbers, from a release in buckets")
+    check(release, plan)
+    readings = [averaged(release, replace(one, other=None)) for one in (plan, *plan.others())]
+    some = [average for average, persons in readings if persons[2]]
+    lows, highs = [low for low, _, _ in some if low is not None], [high for _, _, high in some if high is not None]
+    lower = min(lows) if some and len(lows) == len(some) else None
+    upper = max(highs) if some and len(highs) == len(some) else None
+    numbers = [persons for _, persons in readings]
+    persons = min(n[0] for n in numbers), numbers[0][1], max(n[2] for n in numbers)
+    return (lower, readings[0][0][1], upper), persons
+
+
+def average_over(parts: Sequence[tuple[Aggregated, Bounds]]) -> Aggregated:
+    """The average over the persons of several releases; without bounds if there may be no person, and it would be NULL.
+
+    Args:
+        parts: for each release the average, if there are any persons, and their number.
+    """
+    parts = [(average, persons) for average, persons in parts if persons[2]]
+    likely = [(average[1], persons[1]) for average, persons in parts if average[1] is not None and persons[1]]
+    number = fsum(n for _, n in likely)
+    estimate = fsum(mean * n for mean, n in likely) / number if number else None
+    if not any(persons[0] for _, persons in parts):
+        return None, estimate, None
+    lower, upper = _end(parts, 0, 1), _end(parts, 2, -1)
+    if estimate is not None:
+        estimate = max(estimate, lower) if lower is not None else estimate
+        estimate = min(estimate, upper) if upper is not None else estimate
+    return lower, estimate, upper
+
+
+def _end(parts: Sequence[tuple[Aggregated, Bounds]], place: int, sign: int) -> Number:
+    """The least average (sign 1) or the greatest one (sign -1): persons who may be left out count while they move it."""
+    ends = [(average[place], persons) for average, persons in parts]
+    known = [(sign * end, persons) for end, persons in ends if end is not None]
+    if len(known) < len(ends):
+        return None
+    total, number = fsum(end * persons[0] for end, persons in known), sum(persons[0] for _, persons in known)
+    for end, (least, _, most) in sorted(known, key=lambda one: one[0]):
+        if end * number < total:
+            total, number = total + end * (most - least), number + most - least
+    return sign * total / number
