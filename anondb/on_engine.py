@@ -19,8 +19,9 @@ from anondb.algorithms.method import Task
 from anondb.data.sources import is_file
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
-from anondb.engine import DuckDBEngine, Engine, Table, load
-from anondb.errors import InputError, VerificationFailed
+from anondb.engine import DuckDBEngine, Engine, Table
+from anondb.engine_release import EngineRelease, broken
+from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.km import KmAnonymity
 from anondb.models.transactional import TransactionalK
@@ -28,15 +29,13 @@ from anondb.owner.releases import read_persons
 from anondb.policy import Policy
 from anondb.recode import check_suppression
 from anondb.recoding import GlobalRecoding, Recoding
-from anondb.release.freeze import check_recoding, manifest_of
-from anondb.release.objects import ROW_ORDER, new_release_id
+from anondb.release.freeze import check_recoding
 from anondb.utility.loss import Loss, global_loss
 from anondb.verify.classes import verify_k_on
 from anondb.verify.km import verify_km
 from anondb.verify.result import Verification
 from anondb.warehouse.interface import Carrier, Warehouse
 from anondb.warehouse.loading import load_from
-from anondb.warehouse.statements import sorted_rows
 
 if TYPE_CHECKING:
     from anondb.warehouse.postgres import PostgresWarehouse
@@ -81,6 +80,7 @@ def anonymize_on(
     id_column: str = "tid",
     item_column: str = "item",
     max_suppression: Fraction | None = None,
+    supports: bool = False,
 ) -> EngineReport:
     """Make k^m-anonymous rows of a table in its database, and verify them there.
 
@@ -93,6 +93,7 @@ def anonymize_on(
         algorithm: ``mhghs`` or ``hghs``.
         id_column, item_column: the columns of the table.
         max_suppression: how many percent of the items may be suppressed; None for any part but all.
+        supports: whether the release has item supports.
 
     Raises:
         InputError: ``not_on_engine`` for another model or algorithm; bad data; what ``write`` raises.
@@ -117,11 +118,14 @@ def anonymize_on(
             """Verify the written rows of a release."""
             coded = warehouse.create("written", "warehouse/release/coded", {t: tables[t] for t in _ROWS})
             checked.append(_verified(warehouse, coded, dataset, promise))
+            if supports:
+                release.check_supports(coded, tables)
 
         if write is None:
             checked.append(_verified(warehouse, rows, dataset, promise))
         else:
-            tables = _tables(warehouse, dataset, recoding, promise, rows, labels, suppressed > 0)
+            release = EngineRelease(warehouse, dataset, recoding, promise, rows, labels)
+            tables = release.tables(suppression=suppressed > 0, supports=supports)
             warehouse.progress("writing and verifying the release")
             write(tables, check)
     loss = global_loss(dataset, recoding, taxonomy)
@@ -158,43 +162,8 @@ def _verified(warehouse: Warehouse, rows: Table, dataset: Dataset, model: KmAnon
     """Verify rows, and raise ``VerificationFailed`` if they break the promise."""
     verification = verify_km(warehouse, rows, dataset.items, model)
     if not verification.verified:
-        raise VerificationFailed(
-            f"The rows have {verification.violations} violations of {model.name}; nothing was kept."
-            " This is a bug in anondb: please report it."
-        )
+        raise broken(f"The rows have {verification.violations} violations of {model.name}")
     return verification
-
-
-def _tables(
-    warehouse: Warehouse,
-    dataset: Dataset,
-    recoding: GlobalRecoding,
-    model: KmAnonymity,
-    rows: Table,
-    labels: dict[int, str],
-    suppression: bool,
-) -> dict[str, exp.Query]:
-    """The rows of each table of a release, sorted (docs/contract.md#the-sealed-file)."""
-    label_of = [recoding.labels[r] for r in recoding.member_of.tolist()]
-    shown = set(labels.values())
-    members = [pair for pair in zip(label_of, recoding.member_labels, strict=True) if pair[0] in shown]
-    manifest = manifest_of(dataset, model, new_release_id(), "some" if suppression else "none")
-    small: dict[str, dict[str, tuple[str, list[Any]]]] = {
-        "labels": {"item_id": ("INTEGER", list(labels)), "item": ("VARCHAR", list(labels.values()))},
-        "released_items": {
-            "released_item": ("VARCHAR", [released for released, _ in members]),
-            "item": ("VARCHAR", [item for _, item in members]),
-        },
-        "manifest": {"key": ("VARCHAR", list(manifest)), "value": ("VARCHAR", list(manifest.values()))},
-    }
-    made = {name: warehouse.put(f"release_{name}", columns) for name, columns in small.items()}
-    return {
-        "transaction_items": load("warehouse/release/rows").bind({"recoded": rows}, {}),
-        "transaction_ids": load("warehouse/release/transaction_ids").bind(
-            {"ids": dataset.ids}, {"complete": not suppression}
-        ),
-        **{name: sorted_rows(made[name], list(small[name]), ROW_ORDER[name]) for name in small},
-    }
 
 
 def check_on_engine(model: Model, algorithm: str) -> KmAnonymity:

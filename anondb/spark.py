@@ -46,6 +46,7 @@ class SparkDatabase:
         id: str = "tid",
         item: str = "item",
         max_suppression: Fraction | int | None = None,
+        item_supports: bool = False,
     ) -> EngineReport:
         """Make a k^m-anonymous release of a table, verify its rows, and write it to a new schema.
 
@@ -57,6 +58,7 @@ class SparkDatabase:
             algorithm: ``mhghs`` or ``hghs``.
             id, item: the columns of the transactions.
             max_suppression: how many percent of the items may be suppressed; None for any part but all.
+            item_supports: whether the release says how often each item occurs within its released item, in buckets.
 
         Raises:
             InputError, InfeasibleError, VerificationFailed, EngineError: see ``anondb.errors``; there is no new schema.
@@ -71,6 +73,7 @@ class SparkDatabase:
             id_column=id,
             item_column=item,
             max_suppression=None if max_suppression is None else Fraction(max_suppression),
+            supports=item_supports,
         )
         return replace(report, release=to)
 

@@ -18,7 +18,7 @@ from anondb.postgres.catalog import release_statements
 from anondb.postgres.server import text_of as postgres_text
 from anondb.postgres.tables import schema_creation
 from anondb.release.definitions import view_and_macro_texts
-from anondb.release.objects import GLOBAL, Kind, SchemaName
+from anondb.release.objects import GLOBAL, Kind, SchemaName, with_item_supports
 from anondb.release.publish import rows_file
 from anondb.warehouse.spark import function_of
 from anondb.warehouse.statements import text_in
@@ -57,15 +57,17 @@ NAMES = {
 def scripts(kind: Kind, release_id: str) -> dict[str, str]:
     """The content of each ``bounds.*.sql``, by the name of the file.
 
-    Spark, Snowflake and BigQuery have releases of a global recoding of sets, without item supports and records; PostgreSQL
-    lacks those with an attribute whose name is that of another argument.
+    Spark has releases of a global recoding of sets, without records; Snowflake and BigQuery have those of them that have no
+    item supports; PostgreSQL lacks those with an attribute whose name is that of another argument.
     """
     made = {"duckdb": _duckdb(kind, release_id)}
     with contextlib.suppress(InputError):
         statements = [schema_creation(SCHEMA), *release_statements(SCHEMA, kind)]
         made["postgres"] = [s if isinstance(s, str) else postgres_text(s) for s in statements]
+    if kind in (GLOBAL, with_item_supports(GLOBAL)):
+        made["spark"] = _spark(kind)
     if kind == GLOBAL:
-        made |= {"spark": _spark(kind), "snowflake": _snowflake(kind), "bigquery": _bigquery(kind)}
+        made |= {"snowflake": _snowflake(kind), "bigquery": _bigquery(kind)}
     return {
         f"bounds.{engine}.sql": _HEAD.format(NAMES[engine]) + _WORDS[engine] + "".join(f"{s};\n" for s in statements)
         for engine, statements in made.items()

@@ -352,8 +352,9 @@ def _quoted(name: str) -> exp.Identifier | None:
 
 
 def function_of(name: Table, tables: Mapping[str, Table]) -> exp.Create:
-    """The statement that creates ``count_bounds(items)`` of a release."""
-    query = load("warehouse/spark/count_bounds")
+    """The statement that creates ``count_bounds(items)`` of a release, with or without item supports."""
+    with_supports = "warehouse/spark/count_bounds_supports"
+    query = load(with_supports if "item_supports" in tables else "warehouse/spark/count_bounds")
     body = query.bind({table: tables[table] for table in query.reads}, {"items": exp.column("items")})
     kinds = {"lower_bound": "BIGINT", "estimate": "DOUBLE", "upper_bound": "BIGINT"}
     returned = [exp.ColumnDef(this=exp.to_identifier(n), kind=exp.DataType.build(k)) for n, k in kinds.items()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -111,10 +112,31 @@ def test_the_raw_database_is_closed(leaky: Databases) -> None:
             "SELECT pg_ls_waldir()",
             "SELECT * FROM pg_statistic",
             "SELECT * FROM pg_authid",
+            "SELECT * FROM pg_toast.pg_toast_2619",
+            "SELECT pg_relation_filepath(oid), pg_stat_file(pg_relation_filepath(oid)) FROM pg_class WHERE relname = 'labels'",
             "SELECT lo_get(oid) FROM pg_largeobject_metadata UNION ALL SELECT lo_get(16384)",
         ):
             with pytest.raises(psycopg.Error):
                 leaky.sql(text, leaky.releases, role)
+
+
+def test_what_stays_open_within_a_server_is_told(leaky: Databases) -> None:
+    """The volume of all writes to the server, which no right hides: the page names each figure."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "postgres.md").read_text("utf-8")
+    figures = {
+        "pg_current_wal_lsn()": "SELECT pg_current_wal_lsn()",
+        "pg_stat_wal": "SELECT wal_bytes FROM pg_stat_wal",
+        "pg_tablespace_size('pg_default')": "SELECT pg_tablespace_size('pg_default')",
+        "pg_stat_database": "SELECT tup_inserted FROM pg_stat_database WHERE datname <> current_database()",
+        "pg_control_checkpoint()": "SELECT * FROM pg_control_checkpoint()",
+        "pg_current_snapshot()": "SELECT pg_current_snapshot()",
+        "pg_stat_activity": "SELECT datname, usename FROM pg_stat_activity",
+    }
+    for name, text in figures.items():
+        assert leaky.sql(text, leaky.releases, "analysts") and name in page
+    for name in ("pg_ls_tmpdir()", "pg_ls_dir('base')"):
+        with pytest.raises(psycopg.Error):
+            leaky.sql(f"SELECT {name}", leaky.releases, "analysts")
 
 
 def test_rows_tell_nothing_by_their_place_or_time(leaky: Databases) -> None:

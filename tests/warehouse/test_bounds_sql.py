@@ -19,8 +19,8 @@ ASKED = [list(items) for n in range(4) for items in combinations("abcdx", n)]
 Answers = list[tuple[int, float, int]]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Answers]]:
+@pytest.fixture(scope="module", params=[False, True], ids=["rows", "supports"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Answers]]:
     """A folder of Parquet files, and DuckDB's bounds of some sets of items; x is suppressed."""
     place = tmp_path_factory.mktemp("bounds")
     rng = random.Random(2)
@@ -33,7 +33,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Ans
         connection.execute("CREATE TABLE food (node VARCHAR, parent VARCHAR)")
         connection.executemany("INSERT INTO food VALUES (?, ?)", tree)
         made = db.anonymize(
-            "sales", taxonomy="food", model=anondb.KmAnonymity(12, 2), name="r", queries=1, max_suppression=100
+            "sales",
+            taxonomy="food",
+            model=anondb.KmAnonymity(12, 2),
+            name="r",
+            queries=1,
+            max_suppression=100,
+            item_supports=request.param,
         )
         made.publish(place / "pq", format="parquet")
         answers = [made.count_bounds(items) for items in ASKED]

@@ -63,6 +63,53 @@ def test_both_bodies_agree(duck: DuckDBEngine, seeds: range) -> None:
                 assert found[0] == [found[1][0], pytest.approx(found[1][1], rel=1e-9, abs=1e-12), found[1][2]]
 
 
+def supported_release(rnd: random.Random, duck: DuckDBEngine) -> tuple[dict[str, Any], list[str]]:
+    """A random release with item supports of random bounds for some of its released items."""
+    made, items = random_release(rnd, duck)
+    members = duck.fetch(exp.select("released_item", "item").from_(made["released_items"].expression()), most=99)
+    pairs = list(zip(members["released_item"].tolist(), members["item"].tolist(), strict=True))
+    with_bounds = {u for u, _ in pairs if rnd.random() < 0.8 and sum(u == other for other, _ in pairs) > 1}
+    rows = [(u, i, rnd.randint(0, 3), rnd.randint(3, 9), weight) for u in sorted(with_bounds)
+            for weight in [rnd.choice([0.0, 0.25, 0.7])] for v, i in pairs if v == u]  # fmt: skip
+    kinds = {
+        "released_item": "VARCHAR",
+        "item": "VARCHAR",
+        "at_least": "BIGINT",
+        "at_most": "BIGINT",
+        "weight": "DOUBLE",
+    }
+    columns = {c: (kind, [row[n] for row in rows]) for n, (c, kind) in enumerate(kinds.items())}
+    made["item_supports"] = duck.put("random_supports", columns)
+    return made, items
+
+
+@pytest.mark.parametrize("seeds", portions(8, 100, 1000))
+def test_both_bodies_with_item_supports_agree(duck: DuckDBEngine, seeds: range) -> None:
+    """The body of Spark, run in DuckDB, and the macro of a sealed file."""
+    for seed in seeds:
+        rnd = random.Random(seed)
+        with duck.transaction():
+            tables, items = supported_release(rnd, duck)
+            for _ in range(3):
+                asked = rnd.sample([*items, "x", "y"], rnd.randint(0, min(5, len(items) + 2)))
+                asked += asked[:1] if rnd.random() < 0.2 else []
+                listed = exp.cast(exp.Array(expressions=[*map(exp.convert, asked)]), "TEXT[]", dialect="duckdb")
+                wanted = load("release/wanted_items").bind({}, {"items": listed})
+                bound: dict[str, Any] = {**tables, "wanted": wanted}
+                for part, query in (("members", "supported_members"), ("blocks", "supported_blocks")):
+                    named = load(f"release/{query}")
+                    bound[part] = named.bind({t: bound[t] for t in named.reads}, {})
+                found = []
+                for name, values in (
+                    ("release/count_bounds_supports", {}),
+                    ("warehouse/spark/count_bounds_supports", {"items": listed}),
+                ):
+                    query = load(name)
+                    answer = duck.select(query.bind({t: bound[t] for t in query.reads}, values))
+                    found.append([column[0] for column in answer.values()])
+                assert found[0] == [found[1][0], pytest.approx(found[1][1], rel=1e-9, abs=1e-12), found[1][2]]
+
+
 TREE = (
     {"all": ["food", "home", "odd"], "food": ["milk", "bread", "it's", "œuf"], "home": ["soap", "pen\\s", 'a "b"', "cup"],
      "odd": [" x", "x ", "X", "\U0001f600"]},
@@ -71,11 +118,12 @@ TREE = (
 LEAVES = [leaf for node in ("food", "home", "odd") for leaf in TREE[0][node]]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[False, True], ids=["rows", "supports"])
 def engines(
-    spark: Any, server: Server
+    request: pytest.FixtureRequest, spark: Any, server: Server
 ) -> Iterator[dict[str, Callable[[list[list[str]]], list[tuple[int, float, int]]]]]:
-    """Releases of the same transactions on three engines, each as a function that answers many queries."""
+    """Releases of the same transactions on three engines, each as a function that answers many queries; without and with
+    item supports."""
     rnd = random.Random(17)
     rows = [(t, item) for t in range(300) for item in rnd.sample(LEAVES, rnd.choice([0, 1, 1, 2, 3, 5]))]
     rows += [(1, "cup")] if (1, "cup") not in rows else []
@@ -84,6 +132,7 @@ def engines(
         "taxonomy": taxonomy_of(*TREE),
         "model": anondb.KmAnonymity(9, 2),
         "max_suppression": 100,
+        "item_supports": request.param,
     }
     databases = make(server)
     spark.sql("DROP SCHEMA IF EXISTS three CASCADE")

@@ -21,9 +21,10 @@ from sqlglot import exp
 from warehouse.warehouses import OnSpark, rows_of, selected
 
 import anondb
+from anondb import engine_release
 from anondb.algorithms.hghs import budget
 from anondb.engine import DuckDBEngine, load
-from anondb.errors import BudgetExceeded, InputError
+from anondb.errors import BudgetExceeded, InputError, VerificationFailed
 from anondb.models.transactional import TransactionalK
 from anondb.on_engine import anonymize_on
 from anondb.warehouse import spark as spark_room
@@ -75,7 +76,7 @@ def test_the_interface(spark: Any, place: Any) -> None:
         db.anonymize("sales", taxonomy="food", model=MODEL, to="spring")
     assert caught.value.code == "release_exists"
     assert spark.sql("SELECT count(*) FROM spring.transactions").collect()[0][0] == 6
-    with pytest.raises(InputError, match="Read the table into DuckDB"):
+    with pytest.raises(InputError, match="toArrow"):
         db.anonymize("sales", taxonomy="food", model=TransactionalK(2), to="other")
     with pytest.raises(InputError):
         anondb.connect(spark, threads=2)
@@ -93,7 +94,7 @@ def test_an_error_leaves_nothing(spark: Any, place: Any, monkeypatch: pytest.Mon
             write=partial(place.warehouse.release, "failed"),
         )
     monkeypatch.undo()
-    monkeypatch.setattr(spark_room, "_function", None)  # the last step of a release fails
+    monkeypatch.setattr(spark_room, "function_of", None)  # the last step of a release fails
     with pytest.raises(TypeError):
         anonymize_on(
             place.warehouse,
@@ -152,6 +153,35 @@ def test_an_owner_on_duckdb(spark: Any, place: Any, tmp_path: Path) -> None:
             db.anonymize(place.source([(1, None)]), name="no", **options)
         assert caught.value.code == "null_item" and not private(spark)
     assert anondb.verify_file(tmp_path / "there.duckdb").holds
+
+
+def test_item_supports_in_the_catalog(spark: Any, place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are those of the same rows in DuckDB, row by row; wrong ones are found where they were written."""
+    rnd = random.Random(12)
+    tree = random_tree(rnd, 12)
+    leaves = ref.leaves(*tree)
+    frame = place.source([(n, item) for n in range(80) for item in rnd.sample(leaves, rnd.randint(1, 5))])
+    options: dict[str, Any] = {"taxonomy": taxonomy_of(*tree), "model": MODEL, "item_supports": True}
+    spark.sql("DROP SCHEMA IF EXISTS supported CASCADE")
+    db = anondb.connect(spark)
+    db.anonymize(frame, to="supported", **options)
+    with anondb.connect(tmp_path / "own.duckdb") as owner:
+        release = owner.anonymize(frame.toArrow(), name="here", **options)
+        expected = sorted(release.table("item_supports").fetchall())
+    rows = spark.sql("SELECT released_item, item, at_least, at_most, weight FROM supported.item_supports").collect()
+    assert sorted(map(tuple, rows)) == expected and expected
+    assert ("item_supports", "true") in map(tuple, spark.table("supported.manifest").collect())
+    before = schemas(spark)
+    made = engine_release.item_supports
+
+    def off(*arguments: Any) -> Any:
+        columns = made(*arguments)
+        return {**columns, "at_most": ("BIGINT", columns["at_most"][1] - 1)}
+
+    monkeypatch.setattr(engine_release, "item_supports", off)
+    with pytest.raises(VerificationFailed, match="item supports"):
+        db.anonymize(frame, to="wrong", **options)
+    assert schemas(spark) == before and not private(spark)
 
 
 def test_verification_there(spark: Any, place: Any) -> None:
