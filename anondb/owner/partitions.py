@@ -14,8 +14,10 @@ from pathlib import Path
 from sqlglot import exp
 
 from anondb import pipeline, reports
+from anondb.clock import Clock
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError, InputError
+from anondb.load import load_step
 from anondb.owner import ledger, overlap, parts
 from anondb.owner import persons as of_persons
 from anondb.owner import published_rows as published
@@ -24,6 +26,7 @@ from anondb.owner.folders import check_folder, file_name, folder_of, shown, with
 from anondb.owner.partition_results import MadePart, Partitioned
 from anondb.owner.partition_values import Survey, among, column_of, rows_of_view, source_of, survey_of, values_of
 from anondb.owner.parts import Part, Value
+from anondb.owner.targets import check_mode
 from anondb.release.objects import find_schema, release_schema
 
 # ---------------------------------------------------------------------- the statements
@@ -234,17 +237,20 @@ def _make_all(
 def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Path | None, *, drop_first: bool) -> MadePart:
     part = replace(view, partition=value.partition)
     policy = stored.view_policy(engine, part, replace=True)
+    kept = "the releases of earlier values are kept"
+    clock = Clock(folder is not None, limit=view.time_limit, kept=kept)
     with engine.transaction():
         catalog = stored.current_catalog(engine)
         if drop_first:
             drop_view(engine, catalog, view.name)
-        task = pipeline.load(engine, policy)
+        with clock.limited(engine):
+            task = load_step(engine, clock, policy)
         others = {p.release_id for p in parts.parts_of(engine, catalog, view.name) if p.release != part.release}
         shared = _shared(engine, exp.select("tid", "id").from_(task.dataset.ids.expression())) if others else {}
         number = sum(shared.get(release_id, 0) for release_id in others)
         if number:
             raise _shared_persons(value.partition.column, number)
-        report = pipeline.anonymize(engine, policy, view=part, task=task, sums=folder is not None)
+        report = pipeline.anonymize(engine, policy, view=part, task=task, sums=folder is not None, clock=clock)
         (now,) = values_of(engine, view, value.partition)
         parts.record(engine, catalog, report.frozen.release_id, now)
     file = None
@@ -257,6 +263,7 @@ def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Path | 
             replace=True,
             allow_overlap=bool(view.options.get("allow_overlap", False)),
             verified=report.verified_rows,
+            mode=check_mode(folder, view.options.get("mode")),
         )
         report = reports.published(report, file, time.perf_counter() - begun)
     published_as = None if file is None else str(file.path)
@@ -282,5 +289,6 @@ def _published(engine: DuckDBEngine, view: ledger.View, part: Part, folder: Path
         str(folder / file_name(part.partition)),
         replace=True,
         allow_overlap=bool(view.options.get("allow_overlap", False)),
+        mode=check_mode(folder, view.options.get("mode")),
     )
     return MadePart(part.partition.value, part.release, part.transactions, None, str(file.path))

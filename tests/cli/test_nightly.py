@@ -91,8 +91,7 @@ def test_quiet(run: Run, shop: Path, tmp_path: Path) -> None:
 
 def test_time_limit(run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = state_of(shop)
-    long = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT max(i) FROM n"
-    monkeypatch.setattr("anondb.pipeline.check_constraints", lambda engine, *_: engine._execute(long, "a query"))
+    monkeypatch.setattr("anondb.pipeline.check_constraints", long_work)
     stopped = run("anonymize", shop, *SALES, "--release", "late", "--time-limit", 1, "--json")
     assert stopped.code == 5 and stopped.json["error"]["code"] == "time_limit"
     assert "Raise --time-limit" in stopped.err and state_of(shop) == before
@@ -103,6 +102,47 @@ def test_time_limit(run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> No
             database.sql("CREATE ANONYMIZED VIEW late AS FROM sales WITH (k = 2, time_limit = 0.5)")
         with pytest.raises(anondb.InputError, match="time_limit must be a number of seconds"):
             database.anonymize("sales", name="late", time_limit=0)
+
+
+LONG = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT max(i) FROM n"
+
+
+def long_work(engine: Any, *_: Any, **__: Any) -> Any:
+    return engine._execute(LONG, "a query")
+
+
+@pytest.mark.parametrize("at", ["load.load_taxonomy", "owner.views.overlap.earlier", "owner.views.overlap.measure"])
+def test_the_time_limit_of_a_view_that_is_published(shop: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    make = "ANONYMIZED VIEW late AS FROM sales WITH (k = 2, queries = 1, taxonomy = 'food', time_limit = 0.7, "
+    make += f"allow_overlap = true, publish = '{shop.parent / 'late.duckdb'}')"
+    with anondb.connect(shop) as database:
+        with monkeypatch.context() as patched, pytest.raises(anondb.BudgetExceeded, match="The time limit of 0.7 sec"):
+            patched.setattr(f"anondb.{at}", long_work)
+            database.sql(f"CREATE {make}")
+        assert [entry.name for entry in database.releases()] == ["old"]
+        assert not (shop.parent / "late.duckdb").exists()
+        database.sql(f"CREATE {make.replace('0.7', '60')}")
+        database.sql("INSERT INTO sales VALUES (99, 'a')")
+        (made,) = (entry.release_id for entry in database.releases() if entry.name == "late")
+        view = "anondb.owner.ledger.View.time_limit"
+        with monkeypatch.context() as patched, pytest.raises(anondb.BudgetExceeded, match="nothing was kept"):
+            patched.setattr(view, 0.7)
+            patched.setattr(f"anondb.{at}", long_work)
+            database.sql("REFRESH ANONYMIZED VIEW late")
+        assert made in [entry.release_id for entry in database.releases()]
+
+
+def test_the_time_limit_and_the_mode_of_a_partitioned_view(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with anondb.connect(shop) as database:
+        database.sql("CREATE TABLE visits AS SELECT tid + 10 * w AS tid, item, w FROM sales, range(2) t(w)")
+        words = "CREATE ANONYMIZED VIEW {} AS FROM visits WITH (k = 2, queries = 1, taxonomy = 'food', partition_by = 'w', "
+        refused = pytest.raises(anondb.BudgetExceeded, match="the releases of earlier values are kept")
+        with monkeypatch.context() as patched, refused:
+            patched.setattr("anondb.load.load_taxonomy", long_work)
+            database.sql(words.format("late") + "time_limit = 0.7)")
+        assert [entry.name for entry in database.releases()] == ["old"]
+        database.sql(words.format("open") + f"publish = '{shop.parent / 'weeks'}', mode = '0644')")
+    assert [stat.S_IMODE(file.stat().st_mode) for file in (shop.parent / "weeks").iterdir()] == [0o644, 0o644]
 
 
 @pytest.mark.slow
