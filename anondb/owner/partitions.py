@@ -215,7 +215,7 @@ def _make_all(
     made: list[MadePart] = []
     too_small: list[InfeasibleError] = []
     for number, value in enumerate(values, 1):
-        engine.progress(f"value {number} of {len(values)}")
+        engine.progress(f"value {number} of {len(values)}", (number - 1) / len(values))
         try:
             made.append(_make(engine, view, value, folder, drop_first=replacing and not made))
         except InfeasibleError as error:
