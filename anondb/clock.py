@@ -16,26 +16,29 @@ STEPS = ("load", "anonymize", "freeze", "verify", "accuracy", "publish")
 
 @dataclass
 class Clock:
-    """The wall time of each step.
+    """The wall time of each step of a release.
 
     Attributes:
-        steps: the number of steps that are to come.
+        publishes: whether publishing is one of the steps.
         release: the name of the release, for the log.
-        limit: the time limit of all steps in seconds.
+        limit: the time limit of all steps but publishing, in seconds.
+        kept: what is kept if the limit is reached, for the message.
         seconds: the time of each step in seconds.
         started: when the first one began.
     """
 
-    steps: int = len(STEPS)
+    publishes: bool = False
     release: str | None = None
     limit: float | None = None
+    kept: str = "nothing was kept"
     seconds: dict[str, float] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
 
     @contextlib.contextmanager
     def step(self, engine: Telling, name: str, words: str) -> Iterator[dict[str, int]]:
         """Report the start and the end of a step, with the counts that the block adds, and measure its time."""
-        engine.begin_step(f"step {STEPS.index(name) + 1} of {self.steps}, {words}")
+        steps = len(STEPS) if self.publishes else len(STEPS) - 1
+        engine.begin_step(f"step {STEPS.index(name) + 1} of {steps}, {words}")
         begun, counts = time.perf_counter(), dict[str, int]()
         try:
             yield counts
@@ -45,11 +48,10 @@ class Clock:
         resumed = bool(counts.pop("resumed", 0))
         engine.end_step(StepDone(name, round(self.seconds[name], 3), self.release, counts, resumed))
 
-    def limited(self, engine: Limited, resume: bool) -> AbstractContextManager[None]:
-        """Run a block within what is left of the time limit; with ``resume``, finished steps are kept."""
-        kept = "the steps that were finished are kept for --resume" if resume else "nothing was kept"
+    def limited(self, engine: Limited) -> AbstractContextManager[None]:
+        """Run a block within what is left of the time limit."""
         left = None if self.limit is None else max(self.limit - (time.perf_counter() - self.started), 0.001)
-        return limited(engine, left, self.limit, kept)
+        return limited(engine, left, self.limit, self.kept)
 
     def report(self) -> dict[str, float]:
         """The seconds of all steps and their total, rounded to milliseconds; 0 for steps that did not run."""

@@ -15,8 +15,9 @@ import duckdb
 from sqlglot import exp
 
 from anondb import pipeline, reports
-from anondb.clock import STEPS
+from anondb.clock import STEPS, Clock
 from anondb.engine import DuckDBEngine
+from anondb.engine.limit import check_seconds
 from anondb.engine.telling import StepDone
 from anondb.errors import AnondbError, InputError, quote_list
 from anondb.models import Model, check_count
@@ -370,9 +371,8 @@ class Database:
             if not allow_overlap:
                 stored.check_source_not_published(self.engine, policy)
         with self._noting_committed_release():
-            report = pipeline.anonymize(
-                self.engine, policy, sums=publish is not None, time_limit=time_limit, resume=resume
-            )
+            clock = Clock(limit=check_seconds(time_limit))
+            report = pipeline.anonymize(self.engine, policy, sums=publish is not None, clock=clock, resume=resume)
             release = Release(self, report.release, report)
             if publish is not None:
                 begun = time.perf_counter()

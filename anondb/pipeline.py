@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING
 
 from anondb import __version__, on_engine, reports
 from anondb.algorithms.method import Task
-from anondb.clock import STEPS, Clock
-from anondb.data.requirements import load_requirements
-from anondb.data.sensitive import load_sensitive
-from anondb.data.taxonomy import load_taxonomy
+from anondb.clock import Clock
 from anondb.data.transactions import Dataset, fingerprint
-from anondb.engine import DuckDBEngine, Engine, Table
-from anondb.engine.limit import check_seconds
+from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError, VerificationFailed
+from anondb.load import Persons, load, sizes
 from anondb.models import Model
 from anondb.owner import ledger, persons, publications
 from anondb.owner.accuracy import anatomy_figures, called, measure_on, queries_of, relational_figures
@@ -26,7 +23,6 @@ from anondb.owner.published_rows import keep as keep_rows
 from anondb.owner.releases import asked_table, check_writable, current_catalog, reference_of
 from anondb.owner.unfinished import Unfinished, key_of_load, key_of_recoding
 from anondb.policy import Policy
-from anondb.promises import PROMISES
 from anondb.promises.check import support_rule, verify_release
 from anondb.promises.spec import Knowledge
 from anondb.recode import loss_of, promised, recode, remarks
@@ -43,9 +39,6 @@ if TYPE_CHECKING:
     from anondb.release.publish import PublishedFile
 
 
-Persons = tuple[Dataset, Table | None]  # what read_persons returns
-
-
 def anonymize(
     engine: DuckDBEngine,
     policy: Policy,
@@ -54,7 +47,7 @@ def anonymize(
     task: Task | None = None,
     publish: Callable[[Dataset, RowSums | None], PublishedFile] | None = None,
     sums: bool = False,
-    time_limit: float | None = None,
+    clock: Clock | None = None,
     resume: bool = False,
 ) -> Report:
     """Load, anonymize, freeze, measure the loss, verify the frozen rows, measure accuracy, write the ledger.
@@ -69,7 +62,7 @@ def anonymize(
         task: the result of ``load`` for this policy, made in the caller's transaction, which then covers all steps.
         publish: seals the release as the last step of the transaction: if it fails, no release is made.
         sums: whether the report has ``verified_rows``, with which a sealed file can be compared.
-        time_limit: the seconds until the release must be made, verified and measured; sealing it is not limited.
+        clock: the clock of the release, with its time limit, which covers all steps but ``publish``.
         resume: go on from the steps that an earlier run with ``resume`` finished, if their inputs are the same.
 
     Raises:
@@ -78,20 +71,23 @@ def anonymize(
         VerificationFailed: the verifier did not accept the frozen rows (a bug; nothing was kept).
         EngineError: memory, disk, a lock, or a budget.
     """
-    sums = sums or publish is not None
-    clock = Clock(len(STEPS) if sums else len(STEPS) - 1)
-    clock.limit = check_seconds(time_limit)
+    sums, clock = sums or publish is not None, clock or Clock()
+    clock.publishes = sums
     catalog = current_catalog(engine)
     with engine.recording() as statements, contextlib.ExitStack() as transaction:
         recoding = None
         if resume:
+            clock.kept = "the steps that were finished are kept for --resume"
             task, recoding = _resumed(engine, clock, policy, catalog)
         if task is None or resume:
             transaction.enter_context(engine.transaction())
-        with clock.limited(engine, resume):
-            if task is None or recoding is None:
+        with clock.limited(engine):
+            if task is None:
                 with clock.step(engine, "load", "loading transactions") as counts:
-                    task = _loaded(engine, clock, policy, catalog, task, counts)
+                    task = _loaded(engine, clock, policy, catalog, counts)
+            elif not resume:
+                _check_database(engine, catalog)
+                _name(engine, clock, policy, catalog, task)
             if recoding is None:
                 with clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}"):
                     recoding = recode(engine, policy, task)
@@ -111,55 +107,6 @@ def anonymize(
     return report if file is None else published(report, file)
 
 
-def load(engine: DuckDBEngine, policy: Policy, persons: Persons | None = None) -> Task:
-    """Read the transactions, the taxonomy and the constraints of a policy, each source once; ``persons`` are those of
-    ``read_persons`` if the caller has them."""
-    dataset, reference, runner = on_engine.read(engine, policy) if persons is None else (*persons, None)
-    taxonomy = None if policy.taxonomy is None else load_taxonomy(engine, policy.taxonomy)
-    if taxonomy is not None:
-        taxonomy.leaf_nodes(dataset)  # check that each item is a leaf: not every algorithm does
-    of_records = PROMISES[policy.model.name].relational  # then ``weights`` are weights of attributes
-    requirements = load_requirements(
-        engine,
-        dataset,
-        taxonomy,
-        privacy=policy.privacy_constraints,
-        utility=policy.utility_constraints,
-        weights=None if of_records else policy.weights,
-        countable=policy.countable,
-    )
-    sensitive = None if policy.sensitive is None else load_sensitive(engine, policy.sensitive)
-    task = Task(
-        model=policy.model,
-        dataset=dataset,
-        requirements=requirements,
-        taxonomy=taxonomy,
-        sensitive=sensitive,
-        columns=policy.columns,
-        delta=policy.delta,
-        max_suppression=policy.max_suppression,
-        options=policy.method_options,
-        runner=runner,
-    )
-    if not of_records:
-        return replace(task, records_reference=reference)
-    from anondb.data.records import load_records
-
-    relational = load_records(
-        engine,
-        policy.records,
-        dataset,
-        quasi_identifiers=policy.quasi_identifiers,
-        hierarchies=policy.hierarchies,
-        weights=policy.weights,
-        domains=policy.domains,
-    )
-    if (policy.values or 1) > max(len(relational.attributes), 1):
-        words = f"Queries of {policy.values} values need as many quasi-identifiers, not {len(relational.attributes)}."
-        raise InputError(words, code="bad_parameter", hint="Lower --values.")
-    return replace(task, records=relational, records_reference=reference)
-
-
 # ---------------------------------------------------------------------- parts of the steps
 
 
@@ -168,18 +115,26 @@ def _loaded(
     clock: Clock,
     policy: Policy,
     catalog: str,
-    task: Task | None,
     counts: dict[str, int],
     persons: Persons | None = None,
 ) -> Task:
-    """Check the database, load unless the caller has, check the name of the release, and count the data."""
+    """Check the database, load, check the name of the release, and count the data."""
+    _check_database(engine, catalog)
+    task = load(engine, policy, persons)
+    _name(engine, clock, policy, catalog, task)
+    counts |= sizes(task)
+    return task
+
+
+def _check_database(engine: Engine, catalog: str) -> None:
     check_writable(engine, catalog)
     ledger.check_names(engine, catalog)
-    task = load(engine, policy, persons) if task is None else task
+
+
+def _name(engine: Engine, clock: Clock, policy: Policy, catalog: str, task: Task) -> None:
+    """Name the release, by default after its source, and check that it may have that name."""
     clock.release = policy.name if policy.name is not None else task.dataset.table
     _check_name_is_free(engine, release_schema(catalog, clock.release), policy.replace)
-    counts |= {n: getattr(task.dataset, f"n_{n}") for n in ("transactions", "items", "occurrences")}
-    return task
 
 
 def _resumed(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str) -> tuple[Task, Recoding]:
@@ -194,14 +149,14 @@ def _resumed(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str) -
     with (
         clock.step(engine, "load", "loading transactions") as counts,
         engine.transaction(),
-        clock.limited(engine, True),
+        clock.limited(engine),
     ):
         check_writable(engine, catalog)
         work.check()
         key = key_of_load(engine, policy)
         persons = work.restore("load", key)
         counts["resumed"] = persons is not None
-        task = _loaded(engine, clock, policy, catalog, None, counts, persons)
+        task = _loaded(engine, clock, policy, catalog, counts, persons)
         if task.runner is not None:
             raise InputError(
                 "Work inside another database is not kept.",
@@ -214,7 +169,7 @@ def _resumed(engine: DuckDBEngine, clock: Clock, policy: Policy, catalog: str) -
     with (
         clock.step(engine, "anonymize", f"anonymizing with {policy.algorithm}") as counts,
         engine.transaction(),
-        clock.limited(engine, True),
+        clock.limited(engine),
     ):
         key = key_of_recoding(engine, key, policy, task)
         recoding = work.restore("anonymize", key)

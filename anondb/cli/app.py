@@ -241,9 +241,9 @@ def progress(quiet: bool = False) -> Iterator[Callable[[str], None] | None]:
 
         def say(words: str) -> None:
             share = getattr(words, "share", None)
-            if share is None:
-                shown.reset(task, description=plain(words), total=None)
-            else:
+            if share is None or share < shown.tasks[0].completed:  # other work
+                shown.reset(task, description=plain(words), total=None if share is None else 1.0)
+            if share is not None:
                 shown.update(task, description=plain(words), total=1.0, completed=share)
 
         yield say

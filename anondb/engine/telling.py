@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+T = TypeVar("T")
+Tell = Callable[[str, float | None], None]  # ``Telling.progress``
 
 
 class Progress(str):
@@ -22,6 +26,22 @@ class Progress(str):
         made = cls(words)
         made.share = share
         return made
+
+
+def silent(words: str, share: float | None = None) -> None:
+    """Tell nothing of the progress."""
+
+
+def within(tell: Tell, words: str) -> Tell:
+    """Tell of the progress of a part; ``words`` name the part."""
+    return lambda of_part, share: tell(f"{words}, {of_part}", share)
+
+
+def told(tell: Tell, words: str, parts: Sequence[T]) -> Iterator[T]:
+    """Iterate over the parts of some work of about equal size; before each, tell the share that is done."""
+    for i, part in enumerate(parts):
+        tell(words, i / len(parts) if len(parts) > 1 else None)
+        yield part
 
 
 @dataclass(frozen=True)

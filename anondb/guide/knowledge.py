@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, load
+from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded
 from anondb.models.km import KmAnonymity
 from anondb.verify.km import verify_km
@@ -55,7 +56,6 @@ def known(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -
         if skipped is None and rows[m] > MAX_ROWS:
             skipped = f"the sets of {m} items of each person are {rows[m]:,} rows, and at most {MAX_ROWS:,} are counted"
         if skipped is None:
-            engine.progress(f"counting sets of {m} items")
             try:
                 violations = verify_km(engine, dataset.transactions, dataset.items, KmAnonymity(k, m)).violations
             except BudgetExceeded as error:
@@ -74,7 +74,7 @@ def _add(engine: Engine, dataset: Dataset, alone: Table, m: int) -> None:
     """Add the persons who stand alone by m items, and not by fewer, to the table ``alone``."""
     shared = engine.create("guide_shared", "guide/shared_items", {"transactions": dataset.transactions, "alone": alone})
     query = load("guide/alone_by_two" if m == 2 else "guide/alone_by_three")
-    for low, high in ranges(engine, shared, m):
+    for low, high in told(engine.progress, f"persons who stand alone by {m} items", ranges(engine, shared, m)):
         rows = query.bind({"transactions": shared, "alone": alone}, {"low": low, "high": high})
         engine.run(exp.Insert(this=alone.expression(), expression=rows), "counting persons who stand alone")
     engine.drop(shared)

@@ -21,6 +21,7 @@ from sqlglot.errors import SqlglotError
 from anondb.data.constraints import PrivacyConstraints
 from anondb.data.sources import Partition
 from anondb.engine import Engine, Table
+from anondb.engine.limit import check_seconds
 from anondb.errors import InputError
 from anondb.promises.spec import Knowledge
 from anondb.recoding import Decision
@@ -252,7 +253,7 @@ class View:
     @property
     def time_limit(self) -> float | None:
         """The seconds until its release must be made; None for no limit."""
-        return self.options.get("time_limit")
+        return check_seconds(self.options.get("time_limit"))
 
 
 def ledger_table(catalog: str, name: str) -> Table:

@@ -14,9 +14,11 @@ from pathlib import Path
 from sqlglot import exp
 
 from anondb import pipeline, reports
+from anondb.clock import Clock
 from anondb.data.sources import Partition
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InfeasibleError, InputError
+from anondb.load import load_step
 from anondb.owner import ledger, overlap, parts
 from anondb.owner import persons as of_persons
 from anondb.owner import published_rows as published
@@ -216,7 +218,7 @@ def _make_all(
     made: list[MadePart] = []
     too_small: list[InfeasibleError] = []
     for number, value in enumerate(values, 1):
-        engine.progress(f"value {number} of {len(values)}")
+        engine.progress(f"value {number} of {len(values)}", (number - 1) / len(values))
         try:
             made.append(_make(engine, view, value, folder, drop_first=replacing and not made))
         except InfeasibleError as error:
@@ -238,17 +240,20 @@ def _make_all(
 def _make(engine: DuckDBEngine, view: ledger.View, value: Value, folder: Path | None, *, drop_first: bool) -> MadePart:
     part = replace(view, partition=value.partition)
     policy = stored.view_policy(engine, part, replace=True)
+    kept = "the releases of earlier values are kept"
+    clock = Clock(folder is not None, limit=view.time_limit, kept=kept)
     with engine.transaction():
         catalog = stored.current_catalog(engine)
         if drop_first:
             drop_view(engine, catalog, view.name)
-        task = pipeline.load(engine, policy)
+        with clock.limited(engine):
+            task = load_step(engine, clock, policy)
         others = {p.release_id for p in parts.parts_of(engine, catalog, view.name) if p.release != part.release}
         shared = _shared(engine, exp.select("tid", "id").from_(task.dataset.ids.expression())) if others else {}
         number = sum(shared.get(release_id, 0) for release_id in others)
         if number:
             raise _shared_persons(value.partition.column, number)
-        report = pipeline.anonymize(engine, policy, view=part, task=task, sums=folder is not None)
+        report = pipeline.anonymize(engine, policy, view=part, task=task, sums=folder is not None, clock=clock)
         (now,) = values_of(engine, view, value.partition)
         parts.record(engine, catalog, report.frozen.release_id, now)
     file = None

@@ -112,7 +112,7 @@ def measure_log(engine: DuckDBEngine, name: str, path: str | Path) -> LogAccurac
             raise _placed(error, 1) from None
         with _as_original(engine, entry, view, opened.manifest["table"]):
             for number, statement in enumerate(statements, 1):
-                engine.progress(f"query {number} of {len(statements)}")
+                engine.progress(f"query {number} of {len(statements)}", (number - 1) / len(statements))
                 measured = _measured(engine, opened, number, statement)
                 if isinstance(measured, str):
                     refused.append((number, measured))

@@ -14,12 +14,14 @@ from sqlglot import exp
 
 from anondb import pipeline, reports
 from anondb.algorithms.method import Task
+from anondb.clock import Clock
 from anondb.data.columns import load_columns
 from anondb.data.sources import resolve_table
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import AnondbError, InputError
+from anondb.load import load, load_step
 from anondb.models.named import parameters_of
 from anondb.owner import ledger, overlap, partitions
 from anondb.owner import published_rows as published
@@ -60,20 +62,22 @@ def create(engine: DuckDBEngine, statement: CreateView) -> Created | Partitioned
     view = ledger.View(statement.name, statement.query, anchored(statement.options), table)
     if "partition_by" in view.options:
         stored.view_policy(engine, view)  # checks the options
+        how(view.options.get("publish"), view.options)
         return partitions.create(engine, view, statement.replace)
     _make_way(engine, statement)
     policy = stored.view_policy(engine, view, replace=statement.replace)
     path = target_of(view.options)
     written = how(path, view.options)
+    clock = Clock(path is not None, limit=view.time_limit)
     if path is None:
-        return Created(view.name, pipeline.anonymize(engine, policy, view=view, time_limit=view.time_limit))
+        return Created(view.name, pipeline.anonymize(engine, policy, view=view, clock=clock))
     check_target(engine, path, statement.replace, written["format"])
     with engine.transaction():
-        task = pipeline.load(engine, policy)
-        before = _published_before(engine, view, task.dataset, "Add allow_overlap = true if that is wanted.")
-        publish = partial(_sealed, engine, view, path, statement.replace, before)
-        limit = view.time_limit
-        report = pipeline.anonymize(engine, policy, view=view, task=task, publish=publish, time_limit=limit)
+        with clock.limited(engine):
+            task = load_step(engine, clock, policy)
+            before = _published_before(engine, view, task.dataset, "Add allow_overlap = true if that is wanted.")
+        publish = partial(_sealed, engine, clock, view, path, statement.replace, before)
+        report = pipeline.anonymize(engine, policy, view=view, task=task, publish=publish, clock=clock)
         return Created(view.name, report)
 
 
@@ -98,30 +102,30 @@ def refresh(engine: DuckDBEngine, name: str, ignore_late_rows: bool = False) -> 
         policy = stored.view_policy(engine, view, replace=True)
         path = target_of(view.options)
         schema = stored.find_release(engine, name)
-        task = pipeline.load(engine, policy)
-        causes = _causes(engine, entry, task, policy)
-        if path is not None and not causes and _sealed_id(path) == entry.release_id:
-            path = None
-        before: list[overlap.Earlier] = []
-        if path is not None:
-            check_target(engine, path, replace=True, format=how(path, view.options)["format"])
-            but = None if causes else entry.release_id
-            before = _published_before(engine, view, task.dataset, _ALLOW_ANEW, but)
+        clock = Clock(path is not None, limit=view.time_limit)
         check, changed, report, file, begun = None, None, None, None, 0.0
-        compared = bool(causes) and not by_transaction(engine, schema)  # else an item has several images
-        if compared:
-            check = check_release(engine, entry, task.dataset, schema, policy.model, policy.max_suppression)
-            old = images_of(engine, task.dataset, schema)
+        before: list[overlap.Earlier] = []
+        with clock.limited(engine):
+            task = load_step(engine, clock, policy)
+            causes = _causes(engine, entry, task, policy)
+            if path is not None and not causes and _sealed_id(path) == entry.release_id:
+                path = None
+            if path is not None:
+                check_target(engine, path, replace=True, format=how(path, view.options)["format"])
+                but = None if causes else entry.release_id
+                before = _published_before(engine, view, task.dataset, _ALLOW_ANEW, but)
+            compared = bool(causes) and not by_transaction(engine, schema)  # else an item has several images
+            if compared:
+                check = check_release(engine, entry, task.dataset, schema, policy.model, policy.max_suppression)
+                old = images_of(engine, task.dataset, schema)
         if causes:
-            report = pipeline.anonymize(
-                engine, policy, view=view, task=task, sums=path is not None, time_limit=view.time_limit
-            )
+            report = pipeline.anonymize(engine, policy, view=view, task=task, sums=path is not None, clock=clock)
         if compared:
             changed = int((old != images_of(engine, task.dataset, schema)).sum())
         if path is not None:
             begun = time.perf_counter()
             verified = None if report is None else report.verified_rows
-            file = _sealed(engine, view, path, True, before, task.dataset, verified)
+            file = _sealed(engine, clock, view, path, True, before, task.dataset, verified)
     if report is None:
         return Refreshed(view.name, (), file=file)
     if file is not None:
@@ -220,7 +224,7 @@ def _status(engine: DuckDBEngine, entry: ledger.LedgerEntry, view: ledger.View) 
                 known = parts_of(engine, catalog, view.name)
                 return "stale" if survey_of(engine, catalog, view, known).changed else "fresh"
             policy = stored.view_policy(engine, view)
-            task = pipeline.load(engine, policy)
+            task = load(engine, policy)
             return "stale" if _causes(engine, entry, task, policy) else "fresh"
     except InputError as error:
         if error.code == "transaction_open":
@@ -369,6 +373,7 @@ def _sealed_id(path: str | Place) -> str | None:
 
 def _sealed(
     engine: DuckDBEngine,
+    clock: Clock,
     view: ledger.View,
     path: str | Place,
     replace: bool,
@@ -376,9 +381,10 @@ def _sealed(
     dataset: Dataset,
     verified: RowSums | None,
 ) -> PublishedFile:
-    """Seal the release of a view, and compare it with earlier publications. Call it inside a transaction."""
+    """Compare the release of a view with earlier publications, and seal it. Call it inside a transaction."""
     catalog, found = stored.current_catalog(engine), stored.find_whole(engine, view.name)
-    intersections = overlap.measure(engine, catalog, found.schema, before, dataset)
+    with clock.limited(engine):
+        intersections = overlap.measure(engine, catalog, found.schema, before, dataset)
     written = {
         "replace": replace,
         "allow_overlap": bool(view.options.get("allow_overlap", False)),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from anondb.engine import NamedRows, Runner, Table
+from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded, InputError
 from anondb.models.km import KmAnonymity
 from anondb.verify import supersets
@@ -111,7 +112,8 @@ def _finite(
 def _rare_pairs(place: Work[Runner], transactions: Table, rows: int, items: int, k: int) -> int:
     """The number of rare pairs of items that are all frequent, counted without codes."""
     threats = 0
-    for low, high in _pair_ranges(place, transactions, rows, items):
+    ranges = _pair_ranges(place, transactions, rows, items)
+    for low, high in told(place.engine.progress, "counting pairs of items", ranges):
         values = {"low": low, "high": high, "most": k - 1}
         threats += place.count(NamedRows("warehouse/verify/pairs", {"transactions": transactions}, values))
     return threats
@@ -165,11 +167,11 @@ class _Search:
             if not self._affordable(rows, limits.MAX_JOINED_ROWS, f"itemsets of {s} items"):
                 return
             if s == m:
-                for low, high, _ in ranges:
+                for low, high, _ in told(place.engine.progress, f"counting sets of {s} items", ranges):
                     self._threats(s, self._candidates(s, occurrences, low, high, self.k - 1), subsets)
                 return
             parts = []
-            for i, (low, high, _) in enumerate(ranges):
+            for i, (low, high, _) in enumerate(told(place.engine.progress, f"counting sets of {s} items", ranges)):
                 candidates = place.table("candidates", self._candidates(s, occurrences, low, high, NO_LIMIT))
                 self._threats(s, candidates, subsets)
                 parts.append(

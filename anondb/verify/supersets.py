@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anondb.engine import Runner, Table
+from anondb.engine.telling import told
 from anondb.verify import work as limits
 from anondb.verify.result import Witness
 from anondb.verify.work import Work, bound, check_budget
@@ -72,7 +73,7 @@ def few_supersets(place: Work[Runner], codes: Table, planned: Plan, k: int) -> S
     if anchors is not None:
         anchored = place.table("anchored", "anchored", {"set_items": set_items, "anchors": anchors})
         rests = place.table("rests", "rests", {"anchors": anchors, "set_items": set_items})
-        for part in range(planned.parts):
+        for part in told(place.engine.progress, "counting supersets of transactions", range(planned.parts)):
             tables = {"anchors": anchors, "anchored": anchored, "sets": sets}
             possible = place.table("possible", "possible", tables, part=part)
             for position in range(1, NARROWED + 1):

@@ -17,7 +17,8 @@ import pytest
 from cli.shop import Outcome, Run, fill, state_of
 
 import anondb
-from anondb.engine import DuckDBEngine
+from anondb.algorithms import METHODS
+from anondb.engine.telling import Progress
 
 MARK = "Zebra"  # in every value of the data
 SALES = ("--transactions", "sales", "--taxonomy", "food", "--k", 2, "--queries", 5)
@@ -91,8 +92,7 @@ def test_quiet(run: Run, shop: Path, tmp_path: Path) -> None:
 
 def test_time_limit(run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = state_of(shop)
-    long = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT max(i) FROM n"
-    monkeypatch.setattr("anondb.pipeline.check_constraints", lambda engine, *_: engine._execute(long, "a query"))
+    monkeypatch.setattr("anondb.pipeline.check_constraints", long_work)
     stopped = run("anonymize", shop, *SALES, "--release", "late", "--time-limit", 1, "--json")
     assert stopped.code == 5 and stopped.json["error"]["code"] == "time_limit"
     assert "Raise --time-limit" in stopped.err and state_of(shop) == before
@@ -103,6 +103,49 @@ def test_time_limit(run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch) -> No
             database.sql("CREATE ANONYMIZED VIEW late AS FROM sales WITH (k = 2, time_limit = 0.5)")
         with pytest.raises(anondb.InputError, match="time_limit must be a number of seconds"):
             database.anonymize("sales", name="late", time_limit=0)
+
+
+LONG = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT max(i) FROM n"
+
+
+def long_work(engine: Any, *_: Any, **__: Any) -> Any:
+    return engine._execute(LONG, "a query")
+
+
+@pytest.mark.parametrize("at", ["load.load_taxonomy", "owner.views.overlap.earlier", "owner.views.overlap.measure"])
+def test_the_time_limit_of_a_view_that_is_published(shop: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    make = "ANONYMIZED VIEW late AS FROM sales WITH (k = 2, queries = 1, taxonomy = 'food', time_limit = 0.7, "
+    make += f"allow_overlap = true, publish = '{shop.parent / 'late.duckdb'}')"
+    with anondb.connect(shop) as database:
+        with monkeypatch.context() as patched, pytest.raises(anondb.BudgetExceeded, match="nothing was kept"):
+            patched.setattr(f"anondb.{at}", long_work)
+            database.sql(f"CREATE {make}")
+        assert [entry.name for entry in database.releases()] == ["old"]
+        assert not (shop.parent / "late.duckdb").exists()
+        database.sql(f"CREATE {make.replace('0.7', '60')}")
+        database.sql("INSERT INTO sales VALUES (99, 'a')")
+        (made,) = (entry.release_id for entry in database.releases() if entry.name == "late")
+        view = "anondb.owner.ledger.View.time_limit"
+        with monkeypatch.context() as patched, pytest.raises(anondb.BudgetExceeded, match="nothing was kept"):
+            patched.setattr(view, 0.7)
+            patched.setattr(f"anondb.{at}", long_work)
+            database.sql("REFRESH ANONYMIZED VIEW late")
+        assert made in [entry.release_id for entry in database.releases()]
+
+
+def test_the_time_limit_and_the_mode_of_a_partitioned_view(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with anondb.connect(shop) as database:
+        database.sql("CREATE TABLE visits AS SELECT tid + 10 * w AS tid, item, w FROM sales, range(2) t(w)")
+        words = (
+            "CREATE ANONYMIZED VIEW {} AS FROM visits WITH (k = 2, queries = 1, taxonomy = 'food', partition_by = 'w', "
+        )
+        refused = pytest.raises(anondb.BudgetExceeded, match="the releases of earlier values are kept")
+        with monkeypatch.context() as patched, refused:
+            patched.setattr("anondb.load.load_taxonomy", long_work)
+            database.sql(words.format("late") + "time_limit = 0.7)")
+        assert [entry.name for entry in database.releases()] == ["old"]
+        database.sql(words.format("open") + f"publish = '{shop.parent / 'weeks'}', mode = '0644')")
+    assert [stat.S_IMODE(file.stat().st_mode) for file in (shop.parent / "weeks").iterdir()] == [0o644, 0o644]
 
 
 @pytest.mark.slow
@@ -127,12 +170,37 @@ def test_progress_on_a_terminal(shop: Path) -> None:
     assert "step 1 of 5, loading transactions" in shown and "step 5 of 5, measuring accuracy" in shown
 
 
-def test_steps_and_shares_of_progress(shop: Path) -> None:
-    said: list[str] = []
-    with anondb.connect(shop, on_progress=said.append) as database:
-        assert isinstance(database.engine, DuckDBEngine)
-        database.anonymize("sales", model=anondb.KmAnonymity(2, 2), algorithm="similar", name="r", queries=1)
-    assert [re.match(r"step (\d) of 5", words) is not None for words in said] == [True] * len(said)
-    shares = [share for words in said if (share := getattr(words, "share", None)) is not None]
-    assert shares and shares == sorted(shares) and all(0 <= share <= 1 for share in shares)
-    assert any("groups of items" in words for words in said)
+WORK = {
+    "similar": "groups of items",
+    "coat": "groups of items",
+    "apriori": "sets of 2 items",
+    "lra": "chunk 2 of 2, sets of 2 items",
+    "vpa": "part 1 of 2, sets of 1 items",
+    "mm": "deleting items",
+}
+
+
+@pytest.mark.parametrize("algorithm", WORK)
+def test_steps_and_shares_of_progress(shop: Path, algorithm: str) -> None:
+    said: list[Progress] = []
+    tree = {} if METHODS[algorithm].needs == () else {"taxonomy": "food"}
+    with anondb.connect(shop, on_progress=said.append) as database:  # type: ignore[arg-type]
+        database.sql("CREATE TABLE twice AS SELECT tid + 10 * n AS tid, item FROM sales, range(2) t(n)")
+        database.anonymize("twice", model=anondb.KmAnonymity(3, 2), algorithm=algorithm, name="r", queries=1, **tree)
+    assert all(re.match(r"step (\d) of 5", words) for words in said)
+    at_work: dict[str, list[float]] = {}
+    for words in said:
+        if words.share is not None:
+            at_work.setdefault(re.sub(r"[\d,]+ groups", "groups", words), []).append(words.share)
+    assert any(words.endswith(WORK[algorithm]) for words in at_work)
+    for shares in at_work.values():
+        assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] <= 1
+
+
+def test_shares_of_the_parts_of_a_check(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Progress] = []
+    monkeypatch.setattr("anondb.verify.work.CHUNK_ROWS", 2)
+    with anondb.connect(shop, on_progress=said.append) as database:  # type: ignore[arg-type]
+        database.verify("sales", model=anondb.KmAnonymity(2, 2))
+    shares = [words.share for words in said if words == "counting pairs of items" or "sets of 2 items" in words]
+    assert len(shares) > 1 and shares == [i / len(shares) for i in range(len(shares))]

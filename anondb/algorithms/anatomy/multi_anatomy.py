@@ -23,6 +23,7 @@ import numpy.typing as npt
 from anondb.algorithms.anatomy.item_columns import item_columns
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.telling import Tell, silent, told
 from anondb.errors import InfeasibleError
 from anondb.models.anatomy import Anatomy
 from anondb.recoding import BucketRecoding
@@ -59,9 +60,8 @@ def multi_anatomy(
     """
     column, names = item_columns(engine, dataset, (model.columns or 2) if columns is None else columns, correlation)
     records = _read(engine, dataset, column, names, model)
-    engine.progress("forming buckets")
     order = records.round_robin() if spread else np.arange(records.number)
-    buckets = bucketize(records.take(order), model.l)
+    buckets = bucketize(records.take(order), model.l, engine.progress)
     bucket = np.empty(records.number, dtype=np.int64)
     bucket[order] = buckets
     return BucketRecoding(column, bucket, names)
@@ -95,9 +95,9 @@ class Records:
         shift = np.repeat(self.start[:-1][order] - start[:-1], sizes)
         return Records(start, self.value[np.arange(start[-1]) + shift])
 
-    def lists(self, first: int = 0) -> Iterator[list[int]]:
+    def lists(self, tell: Tell, first: int = 0) -> Iterator[list[int]]:
         """Iterate over the values of the transactions, starting with transaction ``first``."""
-        for begin in range(first, self.number, CHUNK):
+        for begin in told(tell, "forming buckets", range(first, self.number, CHUNK)):
             bounds = self.start[begin : min(begin + CHUNK, self.number) + 1]
             values = self.value[bounds[0] : bounds[-1]].tolist()
             places = (bounds - bounds[0]).tolist()
@@ -211,28 +211,28 @@ class _Bucket:
         return more
 
 
-def bucketize(records: Records, l: Fraction) -> Ints:
+def bucketize(records: Records, l: Fraction, tell: Tell = silent) -> Ints:
     """The bucket of each transaction, numbered from 1; the whole table must be l-diverse.
 
     The cost is linear: each value is counted a bounded number of times, and at most ``TRIALS`` closed buckets per
     transaction of the data are tried for the residue.
     """
-    ends = _bucket_ends(records, l)
+    ends = _bucket_ends(records, l, tell)
     bucket = np.repeat(np.arange(len(ends) + 1), np.diff([0, *ends, records.number]))
     left = np.arange(ends[-1] if ends else 0, records.number)
-    bucket[left] = _place_residue(records, ends, int(left[0]), l) if len(left) else left
+    bucket[left] = _place_residue(records, ends, int(left[0]), l, tell) if len(left) else left
     if (bucket == len(ends)).any():
         bucket = _merge_residue(records, bucket, len(ends), l)
     return bucket + 1
 
 
-def _bucket_ends(records: Records, l: Fraction) -> list[int]:
+def _bucket_ends(records: Records, l: Fraction, tell: Tell) -> list[int]:
     """The end of each bucket: the first at which no value of any column is too frequent (lines 3 to 9)."""
     over, under = l.numerator, l.denominator
     ends: list[int] = []
     counts: dict[int, int] = {}
     size = top = 0
-    for position, values in enumerate(records.lists(), 1):
+    for position, values in enumerate(records.lists(tell), 1):
         size += 1
         for value in values:
             count = counts.get(value, 0) + 1
@@ -246,7 +246,7 @@ def _bucket_ends(records: Records, l: Fraction) -> list[int]:
     return ends
 
 
-def _place_residue(records: Records, ends: Sequence[int], first: int, l: Fraction) -> list[int]:
+def _place_residue(records: Records, ends: Sequence[int], first: int, l: Fraction, tell: Tell) -> list[int]:
     """Add each transaction from ``first`` on, in order, to the first closed bucket that stays l-diverse.
 
     A full value of a bucket stays full until the bucket has more room. So the search for a transaction skips the buckets
@@ -259,7 +259,7 @@ def _place_residue(records: Records, ends: Sequence[int], first: int, l: Fractio
     placed: list[int] = []
     skip: dict[int, int] = {}  # for each value, the number of buckets at the front that are full of it
     trials = TRIALS * records.number
-    for values in records.lists(first):
+    for values in records.lists(tell, first):
         number = max((skip.get(v, 0) for v in values), default=0)
         while number < len(ends) and trials:
             trials -= 1

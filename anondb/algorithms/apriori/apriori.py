@@ -23,6 +23,7 @@ from anondb.algorithms.hghs.hghs import Anonymization, recode
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
 from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
@@ -41,6 +42,7 @@ class Apriori:
         top: the node whose subtree is recoded; the root for all data.
         cut: the nodes of the cut; initially the cut to start from.
         decisions: the raises, in order.
+        tell: is told of the nodes of the cut that are left to check.
     """
 
     postings: Postings
@@ -49,6 +51,7 @@ class Apriori:
     top: int
     cut: set[int]
     decisions: list[Decision] = field(default_factory=list)
+    tell: Tell = silent
 
     def __post_init__(self) -> None:
         taxonomy = self.postings.taxonomy
@@ -105,7 +108,10 @@ class Apriori:
         """DA: raise the first threat of this size by label until none is left."""
         waiting = [self.order[node] for node in self.cut]
         heapq.heapify(waiting)
+        every = fewest = len(waiting)
         while waiting:
+            fewest = min(fewest, len(waiting))  # raised nodes are checked again
+            self.tell(f"sets of {size} items", 1 - fewest / every)
             node = self._by_label[heapq.heappop(waiting)]
             if node not in self.cut:
                 continue
@@ -247,7 +253,8 @@ def apriori(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnony
         BudgetExceeded: more occurrences than fit in memory.
     """
     postings, _ = load_postings(engine, dataset, taxonomy)
-    search = Apriori(postings, model.k, label_order(taxonomy), 0, set(np.flatnonzero(taxonomy.is_leaf).tolist()))
+    leaves = set(np.flatnonzero(taxonomy.is_leaf).tolist())
+    search = Apriori(postings, model.k, label_order(taxonomy), 0, leaves, tell=engine.progress)
     if not search.feasible:
         raise too_few(dataset.non_empty, model.k)
     search.run(model.m)

@@ -20,6 +20,7 @@ from anondb.algorithms.apriori.postings import Postings, load_postings
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.telling import Tell, silent, within
 from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, LocalRecoding
 
@@ -102,13 +103,18 @@ def split(order: Ints, empty: int, k: int, parts: int) -> list[tuple[Ints, int]]
     return chunks
 
 
-def recode_chunks(postings: Postings, empty: int, model: KmAnonymity, parts: int) -> Iterator[Chunk]:
-    """Run AA on each chunk separately."""
+def recode_chunks(
+    postings: Postings, empty: int, model: KmAnonymity, parts: int, tell: Tell = silent
+) -> Iterator[Chunk]:
+    """Run AA on each chunk separately; ``tell`` is told of the progress."""
     taxonomy = postings.taxonomy
     order = label_order(taxonomy)
     leaves = set(np.flatnonzero(taxonomy.is_leaf).tolist())
-    for members, size in split(gray_order(postings), empty, model.k, parts):
-        search = Apriori(postings.part(members), model.k, order, 0, set(leaves))
+    tell("sorting the transactions", None)
+    chunks = split(gray_order(postings), empty, model.k, parts)
+    for number, (members, size) in enumerate(chunks, 1):
+        told = within(tell, f"chunk {number} of {len(chunks)}")
+        search = Apriori(postings.part(members), model.k, order, 0, set(leaves), tell=told)
         search.run(model.m)
         yield Chunk(members, size, frozenset(search.cut), tuple(search.decisions))
 
@@ -137,7 +143,7 @@ def lra(
     postings, tids = load_postings(engine, dataset, taxonomy, OCCURRENCE_BYTES)
     owners, nodes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
     decisions: list[Decision] = []
-    chunks = list(recode_chunks(postings, dataset.n_transactions - postings.n, model, parts))
+    chunks = list(recode_chunks(postings, dataset.n_transactions - postings.n, model, parts, engine.progress))
     for chunk in chunks:
         image = np.full(taxonomy.size, -1, dtype=np.int32)
         for node in chunk.cut:

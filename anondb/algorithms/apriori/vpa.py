@@ -15,22 +15,24 @@ from anondb.algorithms.hghs.hghs import Anonymization, recode
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.telling import Tell, silent, within
 from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
 
 
 def parts(
-    postings: Postings, model: KmAnonymity, order: list[int], tops: Sequence[int]
+    postings: Postings, model: KmAnonymity, order: list[int], tops: Sequence[int], tell: Tell = silent
 ) -> tuple[set[int], list[Decision]]:
-    """Recode each part and return the union of the cuts and the raises.
+    """Recode each part and return the union of the cuts and the raises; ``tell`` is told of the progress.
 
     A part that some, but fewer than k, transactions hold becomes its top node.
     """
     taxonomy = postings.taxonomy
     cut: set[int] = set()
     decisions: list[Decision] = []
-    for top in tops:
-        below = Apriori(postings, model.k, order, top, set(taxonomy.leaves(top).tolist()))
+    for number, top in enumerate(tops, 1):
+        told = within(tell, f"part {number} of {len(tops)}")
+        below = Apriori(postings, model.k, order, top, set(taxonomy.leaves(top).tolist()), tell=told)
         if below.feasible:
             below.run(model.m)
             cut |= below.cut
@@ -60,8 +62,8 @@ def vpa(engine: Engine, dataset: Dataset, taxonomy: Taxonomy, model: KmAnonymity
     """
     postings, _ = load_postings(engine, dataset, taxonomy)
     order = label_order(taxonomy)
-    cut, decisions = parts(postings, model, order, list(taxonomy.children(0)) or [0])
-    search = Apriori(postings, model.k, order, 0, cut, decisions)
+    cut, decisions = parts(postings, model, order, list(taxonomy.children(0)) or [0], engine.progress)
+    search = Apriori(postings, model.k, order, 0, cut, decisions, engine.progress)
     if not search.feasible:
         raise too_few(dataset.non_empty, model.k)
     search.run(model.m)

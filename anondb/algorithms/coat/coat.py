@@ -38,6 +38,7 @@ from anondb.data.constraints import (
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError, InputError, quote_list
 from anondb.models.constraints import ConstraintAnonymity
 from anondb.models.km import KmAnonymity
@@ -100,6 +101,7 @@ class Run:
         constraints: the privacy constraints.
         groups: names of the utility constraints.
         limit: maximal percentage of suppressed items.
+        tell: is told of the groups of items that are left.
         steps: the steps so far.
     """
 
@@ -110,6 +112,7 @@ class Run:
     groups: tuple[str, ...]
     limit: Fraction
     literal: bool
+    tell: Tell = silent
     steps: list[Step] = field(default_factory=list)
     loss: Fraction | int = 0
 
@@ -119,6 +122,8 @@ class Run:
         self.loss = sum((blocks.loss(b) for b in range(blocks.n)), start=0)
         while (choice := self.constraints.choose()) is not None:
             items, support = choice
+            left = blocks.n - blocks.clock  # each step merges two groups, or suppresses one
+            self.tell(f"{left:,} groups of items", 1 - left / blocks.n)
             self._note("constraint", items.tolist(), support)
             image = blocks.image(items)
             while True:
@@ -284,7 +289,7 @@ def prepare(
             constraints = Explicit(blocks, model.k, start, np.arange(len(labels)), ["of all items"] * n_constraints)
         else:
             constraints = Implicit(blocks, model.k, m, mine(engine, dataset, blocks, of_item, model.k, m))
-    return Run(labels, blocks, constraints, model.k, names, limit, literal)
+    return Run(labels, blocks, constraints, model.k, names, limit, literal, engine.progress)
 
 
 def recode(run: Run, dataset: Dataset) -> GlobalRecoding:

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from anondb.algorithms.hghs import budget
 from anondb.engine import Runner, Table
+from anondb.engine.telling import told
 
 Rows = npt.NDArray[np.int32]
 
@@ -57,7 +58,7 @@ class Growth:
         engine = self._engine
         batches: list[tuple[Rows, Rows]] = []
         kept = 0
-        for chunk in ranges:
+        for chunk in told(engine.progress, f"counting sets of {size} nodes", ranges):
             counted = engine.create("counted", _counted(occurrences, chunk))
             columns = engine.fetch(_minimal(counted, frequent, size, self._k), most=budget.MAX_THREATS + 1)
             batches.append((np.column_stack([columns[f"n{i}"] for i in range(1, size + 1)]), columns["support"]))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from anondb.algorithms.mm.moles import MoleMiner, Moles
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.telling import Tell
 from anondb.models.hkp import HkpCoherence
 from anondb.models.km import KmAnonymity
 from anondb.recoding import Decision, GlobalRecoding
@@ -50,7 +51,7 @@ def mm(
     kept = np.ones(dataset.n_items, dtype=np.bool_)
     decisions: list[Decision] = []
     deleted = 0
-    for item, support in _deletions(moles, dataset.supports):
+    for item, support in _deletions(moles, dataset.supports, engine.progress):
         kept[item] = False
         deleted += int(dataset.supports[item])
         decisions.append(Decision(len(decisions) + 1, "suppress", dataset.labels[item], support, Fraction(deleted)))
@@ -61,7 +62,7 @@ def mm(
     return GlobalRecoding(image, labels, np.arange(len(labels), dtype=np.int64), labels, tuple(decisions))
 
 
-def _deletions(moles: Moles, supports: Ints) -> Iterator[tuple[int, int]]:
+def _deletions(moles: Moles, supports: Ints, tell: Tell) -> Iterator[tuple[int, int]]:
     """The deleted items in order, each with the support of the rarest mole that the deletion removes."""
     for item in moles.single.tolist():
         yield item, int(supports[item])
@@ -75,11 +76,14 @@ def _deletions(moles: Moles, supports: Ints) -> Iterator[tuple[int, int]]:
     counts = np.bincount(members, minlength=n).astype(np.int64)
     begin = np.concatenate(([0], np.cumsum(counts)))
     alive = np.ones(len(size_of), dtype=np.bool_)
+    left = len(alive)
     while counts.any():
+        tell("deleting items", 1 - left / len(alive))
         item = _largest_score(counts, supports)
         removed = owner[begin[item] : begin[item + 1]]
         removed = removed[alive[removed]]
         alive[removed] = False
+        left -= len(removed)
         length = size_of[removed]
         at = np.arange(int(length.sum())) + np.repeat(start[removed] - (np.cumsum(length) - length), length)
         counts -= np.bincount(members[at], minlength=n)

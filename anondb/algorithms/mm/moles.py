@@ -16,6 +16,7 @@ import numpy.typing as npt
 from anondb.algorithms.hghs.budget import MAX_KEPT, MAX_ROWS, MAX_THREATS, ROW_BYTES, chunks
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
+from anondb.engine.telling import told
 from anondb.errors import BudgetExceeded
 from anondb.models.hkp import HkpCoherence
 
@@ -128,7 +129,8 @@ class MoleMiner:
             if not total:
                 break
             _check_rows(total, MAX_ROWS, f"Itemsets of {size} public items would need a join", ROW_BYTES)
-            parts = [self._size(occurrences, level, low, high) for low, high in chunks(mass["itemset"], mass["mass"])]
+            ranges = told(engine.progress, f"counting sets of {size} items", chunks(mass["itemset"], mass["mass"]))
+            parts = [self._size(occurrences, level, low, high) for low, high in ranges]
             minimal, fine = ([np.concatenate(x) for x in zip(*some, strict=True)] for some in zip(*parts, strict=True))
             if len(minimal[0]):
                 moles.rows[size], moles.supports[size] = minimal[0], minimal[1]

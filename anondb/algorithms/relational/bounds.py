@@ -12,7 +12,7 @@ two are one class of the release, which keeps both promises, since supports add 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, fsum
@@ -23,11 +23,11 @@ import numpy as np
 from anondb.algorithms.relational.btd import Order
 from anondb.algorithms.relational.items import ClusterRecoding, Ints, Profile, Recoder, ul, ul_exact
 from anondb.data.generalization import Costs, Generalization
+from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
 
 VARIANTS = ("r", "t", "rt")
 _UNSURE = 1e-9  # sums of UL are doubles with errors below 1e-12; closer to delta than this they are compared exactly
-Progress = Callable[[str, float], None]
 
 
 class BoundViolated(InfeasibleError):
@@ -124,7 +124,7 @@ def rum_bound(
     delta: Fraction,
     by: str,
     order: Order | None = None,
-    progress: Progress = lambda words, share: None,
+    progress: Tell = silent,
 ) -> list[Ints]:
     """RMERGE: merge clusters while Rum(D) <= delta.
 
@@ -200,7 +200,7 @@ def tum_bound(
     by: str,
     recode: Recoder,
     order: Order | None = None,
-    progress: Progress = lambda words, share: None,
+    progress: Tell = silent,
 ) -> list[Ints]:
     """TMERGE: merge clusters until Tum(T(D)) <= delta; arguments as in ``rum_bound``, with delta for Tum.
 

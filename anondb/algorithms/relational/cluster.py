@@ -12,17 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.data.generalization import Generalization
+from anondb.engine.telling import Tell, silent
 from anondb.errors import InfeasibleError
 
 Ints = npt.NDArray[np.int64]
 
 
-def cluster(measure: Generalization, k: int) -> list[Ints]:
+def cluster(measure: Generalization, k: int, tell: Tell = silent) -> list[Ints]:
     """Partition records into groups of at least k with low NCP.
 
     Args:
         measure: the records and their NCP.
         k: the least size.
+        tell: is told of the records that are left.
 
     Returns:
         The records of each cluster, ascending; clusters in the order of their first records.
@@ -36,6 +38,7 @@ def cluster(measure: Generalization, k: int) -> list[Ints]:
     left = np.arange(n)
     clusters: list[Ints] = []
     while len(left) >= k:  # steps 2 to 5
+        tell("clustering the records", 1 - (len(left) / n) ** 2)  # a step takes as long as there are records left
         seed, others = int(left[0]), left[1:]
         near = _smallest(measure.pair_costs(seed, others), k - 1)
         clusters.append(np.append(seed, others[near]))

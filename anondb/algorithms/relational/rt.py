@@ -37,6 +37,7 @@ from anondb.data.records import Records
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
+from anondb.engine.telling import told
 from anondb.errors import InfeasibleError, InputError
 from anondb.models.relational import KkmAnonymity, KlmDiversity
 from anondb.recoding import RelationalRecoding
@@ -108,7 +109,6 @@ def relational(
     clusters, limit = _form_clusters(plan, algorithm, bound)
     if algorithm.startswith("rum") and limit is not None and Merging(measure, clusters).rum > limit:
         raise BoundViolated("The loss of the relational attributes", limit, Merging(measure, clusters).rum)
-    engine.progress("recoding the clusters")
     before = len(clusters)
     final, recoded = _recode_clusters(plan, clusters, limit if algorithm.startswith("rum") else None, infeasible)
     tum = _mean_ul(recoded, records.n)
@@ -200,7 +200,7 @@ def _form_clusters(plan: _Plan, algorithm: str, bound: Fraction) -> tuple[list[I
     plan.engine.progress("clustering the records")
     if algorithm == "tfirst":
         return fused(plan.measure, gray_chunks(plan.items, plan.k, plan.place)), None
-    start = cluster(plan.measure, plan.k)
+    start = cluster(plan.measure, plan.k, plan.engine.progress)
     if algorithm == "rfirst":
         return start, None
     framework, _, variant = algorithm.partition("_bound_")
@@ -248,7 +248,7 @@ def _recode_clusters(
     """Recode every cluster by T, and apply the policy to those that generalization cannot fix."""
     if infeasible not in POLICIES:
         raise InputError(f"infeasible must be {', '.join(POLICIES)}, not {infeasible!r}.", code="bad_parameter")
-    recoded = [plan.recode(members) for members in clusters]
+    recoded = [plan.recode(members) for members in told(plan.engine.progress, "recoding the clusters", clusters)]
     while infeasible != "suppress":
         at = next((i for i, recoding in enumerate(recoded) if recoding.suppresses), None)
         if at is None:

@@ -78,6 +78,11 @@ class Groups:
         """Whether any group may still be split."""
         return bool(len(self.of))
 
+    @property
+    def number(self) -> int:
+        """The number of groups that may still be split."""
+        return len(self.first)
+
     def published(self) -> tuple[Ints, Ints]:
         """The pairs (distinct transaction, published node), each once, as two arrays."""
         shown = np.flatnonzero(self.node != SAME)

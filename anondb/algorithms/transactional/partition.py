@@ -75,6 +75,7 @@ def partition(
     kept = contents.without(emptied)
     groups = _Search(taxonomy, kept, model.k, fill=leftover == "fill")
     while groups.open:
+        engine.progress(f"{groups.number:,} groups to split")
         groups.round()
     of, node = groups.published()
     unpublished = np.setdiff1d(np.arange(1, dataset.n_transactions + 1), kept.tids) if len(emptied) else emptied
