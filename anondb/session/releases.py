@@ -19,6 +19,7 @@ from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS
 from anondb.query.predicates import Weights
+from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
 from anondb.query.rewriter import Reader, shown_forms
@@ -118,10 +119,12 @@ def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
     """A count or an aggregate of disjoint persons from those of each part.
 
     Raises:
-        InputError: ``unsupported_query`` for an average.
+        InputError: ``unsupported_query`` for an average or a quantile.
     """
     if aggregate == "avg":
         raise unsupported("an average over several files", "Divide a sum by a count.")
+    if aggregate in (CONT, DISC):
+        raise unsupported("a quantile over several files", "Ask each file.")
     how: Any = {"min": min, "max": max}.get(aggregate, sum)
     lower, estimate, upper = (None if None in ends else how(ends) for ends in zip(*parts, strict=True))
     return lower, estimate, upper
@@ -157,6 +160,7 @@ class Releases:
         self.attributes = self._opened[0].attributes
         self.forms: frozenset[str] = frozenset()
         self.notes: dict[str, None] = {}
+        self._written: frozenset[str] = frozenset()
         self.weights: dict[int, Weights] = {}
         self._groups: list[list[tuple[Any, frozenset[str], str]]] = []
         self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
@@ -186,6 +190,7 @@ class Releases:
         Raises:
             InputError: ``bad_sql`` or ``ambiguous_item``.
         """
+        self._written = frozenset(literal.name for literal in tree.find_all(exp.Literal))
         for table in tree.find_all(exp.Table):
             self.table(table)
         sql = tree.sql("duckdb")
@@ -282,7 +287,7 @@ class Releases:
             if plan is None or release.attributes is not None:  # without attributes it is the same for all
                 plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
             answer = self._answers.get((release, plan), partial(answer_plan, release, plan, unbounded=True))
-            self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan)]))
+            self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
             answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
         if len(answered) == 1:
             return list(answer.rows)
