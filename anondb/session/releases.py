@@ -201,9 +201,14 @@ class Releases:
         return next(bound[0][form] for form in bound[0] if form in self.forms)
 
     def unqualified(self, tree: exp.Expr) -> exp.Expr:
-        """A query in which a table of persons with another schema or database in its name has its name alone."""
+        """A query in which a table of persons with another schema or database in its name has its name alone.
+
+        So has another table with the schema ``main``, which tools write before every name.
+        """
         names = {lowered(name) for name, _ in self.shapes}
         for table in tree.find_all(exp.Table):
+            if lowered(table.db) == "main" and not table.catalog and lowered(table.name) not in names:
+                table.set("db", None)
             if (
                 table.db
                 and lowered(".".join(p.name for p in table.parts)) not in names
@@ -322,6 +327,13 @@ class Releases:
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk."""
         return self._desk.put(keys, rows, width)
+
+    @property
+    def objects(self) -> list[str]:
+        """The names of the objects of a single release whose rows may be read."""
+        release = self._opened[0]
+        listed = SHOWN if len(self._opened) == 1 else ()
+        return [name for name in listed if release.engine.exists(release.schema.table(name))]
 
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst, or of an object of a single release."""
