@@ -17,6 +17,7 @@ from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedPrimaryKeyConstraint, ReflectedTableComment
 from sqlalchemy.engine.url import URL
 from sqlalchemy.exc import ArgumentError, NoSuchTableError
+from sqlglot import exp
 
 from anondb.session import Session
 
@@ -94,17 +95,26 @@ class AnondbDialect(DefaultDialect):
 
     def get_table_names(self, connection: Connection, schema: str | None = None, **_: Any) -> list[str]:
         """The tables that queries may name."""
-        return sorted(_session(connection).tables) if schema in (None, SCHEMA) else []
+        session = _session(connection)
+        return sorted(session.tables.keys() - set(session.objects)) if schema in (None, SCHEMA) else []
+
+    def get_view_names(self, connection: Connection, schema: str | None = None, **_: Any) -> list[str]:
+        """The objects of the file that queries may name, such as ``item_counts``."""
+        return _session(connection).objects if schema in (None, SCHEMA) else []
 
     def has_table(self, connection: Connection, table_name: str, schema: str | None = None, **_: Any) -> bool:
-        """Whether there is a table of this name."""
-        return table_name.lower() in map(str.lower, self.get_table_names(connection, schema))
+        """Whether there is a table or an object of this name."""
+        listed = [*self.get_table_names(connection, schema), *self.get_view_names(connection, schema)]
+        return table_name.lower() in map(str.lower, listed)
 
     def get_columns(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: Any
     ) -> list[ReflectedColumn]:
-        """The columns of a table."""
-        for name, columns in _session(connection).types.items():
+        """The columns of a table, or of an object of the file."""
+        session = _session(connection)
+        if schema in (None, SCHEMA) and table_name.lower() in session.objects:
+            session.sql(exp.select("*").from_(table_name.lower()).limit(0).sql("duckdb"))  # lists it among the tables
+        for name, columns in session.types.items():
             if name.lower() == table_name.lower() and schema in (None, SCHEMA):
                 return [
                     {"name": n, "type": type_of(kind), "nullable": True, "default": None} for n, kind in columns.items()
@@ -126,7 +136,7 @@ class AnondbDialect(DefaultDialect):
         return []
 
     get_foreign_keys = get_indexes = get_unique_constraints = get_check_constraints = _nothing
-    get_view_names = get_materialized_view_names = get_sequence_names = _nothing
+    get_materialized_view_names = get_sequence_names = _nothing
     get_temp_table_names = get_temp_view_names = _nothing
 
 

@@ -20,6 +20,7 @@ from datasets import DATA, write_taxonomy
 from quest import FAN_OUT, ITEMS, write_data
 
 import anondb
+import anondb.session
 
 LIMIT = 5.0
 SHAPES = {
@@ -86,6 +87,13 @@ def cpu(work: Callable[[], object], times: int) -> float:
     return best * 1000
 
 
+def _forgotten(session: anondb.session.Session) -> anondb.session.Session:
+    """A session that keeps no answer."""
+    session._results.clear()
+    session._releases._answers.clear()
+    return session
+
+
 def main() -> int:
     """Print the table; returns whether a shape that was asked again misses the limit."""
     data, chosen = (sys.argv[1] if len(sys.argv) > 1 else "bms2"), {int(n) for n in sys.argv[2:]}
@@ -106,8 +114,7 @@ def main() -> int:
                 print(f"| {name} | refused: {error.code} | | | | |", flush=True)
                 continue
             again = cpu(lambda: session.sql(sql), 3)  # noqa: B023
-            session._releases._answers.clear()
-            new = cpu(lambda: session.sql(sql), 1)  # noqa: B023
+            new = min(cpu(lambda: _forgotten(session).sql(sql), 1) for _ in range(3))  # noqa: B023
             direct = cpu(lambda: raw.execute(sql).fetchall(), 5)  # noqa: B023
             missed += again > LIMIT * direct
             ratios = (f"{took:.1f} | {took / direct:.1f}" for took in (new, again))

@@ -13,7 +13,8 @@ from anondb.engine.failures import open_error
 from anondb.errors import InputError
 
 LOCKED_CATALOG = "release"
-HAS_TRIGGERS = int(duckdb.__version__.partition(".")[0]) >= 2  # 2.0 brought triggers, and a function that lists them
+VERSION = duckdb.__version__
+HAS_TRIGGERS = int(VERSION.partition(".")[0]) >= 2  # 2.0 brought triggers, and a function that lists them
 HAS_TIME_LIMIT = HAS_TRIGGERS  # 2.0 also brought a connection's own limit of the time of a statement
 STORAGE_VERSION = "v1.3.0"  # the oldest DuckDB that has the lambda syntax of the macros reads sealed files
 _BASE = {

@@ -16,6 +16,7 @@ from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.classes import Block, Classes, Counts, Group, Passing
 from anondb.query.evaluate import Bag, Part, Passed, Question
 from anondb.query.held_items import HeldItems
+from anondb.query.held_sums import grouped_sums
 from anondb.query.inline_tables import inline_table
 from anondb.query.matching import passing
 from anondb.query.original import Original
@@ -220,9 +221,13 @@ class Opened:
         be missing; with sums over their items if these are asked for, the one of the measure first."""
         if not sums:
             return self._records(classes, attributes, self.held(classes), ())
-        other = None if classes.default is None else classes.weights()[classes.default]
-        with self.engine.registered(shares_by_item(sums, self._codes(classes), other, classes.wide)) as shares:
-            return self._records(classes, attributes, with_sums(self.held(classes, shares), len(sums)), sums)
+        codes, numbered = classes.all_codes(self.sizes), None if classes.wide else self.numbered
+        if numbered and not (attributes or self.differing) and (rows := numbered.rows):
+            return grouped_sums(rows, self.size, not self.suppressed, classes, codes, sums)
+        numbers = numbered.numbers if numbered else None
+        with self.engine.registered(shares_by_item(sums, codes, classes.wide, numbers)) as shares:
+            held = numbered.with_weights(shares) if numbered else self.held(classes, shares)
+            return self._records(classes, attributes, with_sums(held, len(sums)), sums)
 
     def _records(
         self, classes: Classes, attributes: Sequence[Attribute], held: exp.Query, sums: Sequence[Summed]
@@ -373,15 +378,10 @@ class Opened:
         of_bags = self.manifest["semantics"] != "set" or self._contents is not None
         return None if of_bags or self.anatomy else HeldItems(self.engine, self.schema)
 
-    def _codes(self, classes: Classes) -> Mapping[str, int]:
-        """What each listed released item adds to a signature."""
-        weights = classes.weights()
-        return {released: weights[n] for released, n in sorted(classes.of.items())}
-
     def held(self, classes: Classes, listed: Table | None = None) -> exp.Query:
         """The query for the signature of each transaction with a relevant released item, or with one of a table
         (released_item, weight) that has the codes of the classes and further released items."""
-        listed_codes = self._codes(classes)
+        listed_codes = classes.codes()
         if not listed and self.numbered and (held := self.numbered.query(classes, listed_codes)):
             return held
         codes = inline_table({"released_item": "VARCHAR", "weight": "BIGINT"}, list(listed_codes.items()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -127,6 +127,16 @@ class Classes:
             weights.append(place)
             place *= radix
         return weights
+
+    def codes(self) -> dict[str, int]:
+        """What each listed released item adds to a signature."""
+        weights = self.weights()
+        return {released: weights[n] for released, n in sorted(self.of.items())}
+
+    def all_codes(self, released: Iterable[str]) -> dict[str, int]:
+        """What each of all released items adds to a signature, if it adds anything."""
+        others = () if self.default is None else released
+        return dict.fromkeys(others, 0 if self.default is None else self.weights()[self.default]) | self.codes()
 
     def counts(self, signature: Any) -> tuple[int, ...]:
         """Decode a signature: the number of released items of each class."""

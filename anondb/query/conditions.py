@@ -67,6 +67,19 @@ WEIGHT = "weight of an item"
 _SIGNS: Mapping[type[exp.Expr], str] = {exp.NEQ: "<>", exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
 
 
+def _regular(node: exp.Expr) -> str:
+    """The kind of pattern of a condition by a regular expression."""
+    only(node, "this", "expression", "flag")
+    kinds: dict[type[exp.Expr], str] = {exp.RegexpFullMatch: "regexp_full_match", exp.SimilarTo: "similar_to"}
+    kind = kinds.get(type(node), "regexp_matches")
+    flag = node.args.get("flag")
+    if flag is None or (flag.name == "c" and flag.is_string):
+        return kind
+    if kind != "regexp_matches" or flag.name != "i" or not flag.is_string:
+        raise unsupported("other options of a regular expression than 'i' and 'c'", "Write them into it: (?is)...")
+    return "regexp_imatches"
+
+
 def _flag(term: FlagTerm, of_none: bool, of_one: bool) -> Condition:
     """The condition on a number that is 0 or 1, from its truth for 0 and for 1."""
     if of_none == of_one:
@@ -373,7 +386,7 @@ class ConditionReader(ABC):
         return None
 
     def _matched(self, node: exp.Expr, scope: Scope) -> Condition | None:
-        """Read LIKE or another pattern; None for other conditions."""
+        """Read LIKE, a regular expression or another pattern; None for other conditions."""
         kind, negated = None, False
         if isinstance(node, exp.Like | exp.ILike | exp.Glob):
             kind, negated = node.key, bool(node.args.get("negate"))
@@ -383,6 +396,8 @@ class ConditionReader(ABC):
             kind = {exp.StartsWith: "starts_with", exp.EndsWith: "ends_with", exp.Contains: "contains"}[type(node)]
         elif isinstance(node, exp.Anonymous) and lowered(node.name) in ("prefix", "suffix"):
             kind = {"prefix": "starts_with", "suffix": "ends_with"}[lowered(node.name)]
+        elif isinstance(node, exp.RegexpLike | exp.RegexpFullMatch | exp.SimilarTo):
+            kind = _regular(node)
         elif isinstance(node, exp.Escape):
             raise unsupported("ESCAPE")
         if kind is None:

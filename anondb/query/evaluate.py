@@ -30,7 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from math import comb
+from math import comb, prod
 
 from anondb.query.predicates import (
     And,
@@ -312,6 +312,10 @@ class Evaluator:
         self._start = _compile(question.condition, question.tests)
         self._steps = 0
         self._decided = cache(self._settle)
+        some: Left = ("at least", 0, 1)
+        whole: dict[Left, bool] = {some: True, ("not", some): False}
+        single = not question.counted and question.caps == (1,)
+        self._of_one = whole.get(self._start) if single else None
 
     def _settle(self, left: Left, counts: Vector, more: Vector) -> tuple[Left, Vector]:
         needed: set[int] = set()
@@ -331,6 +335,8 @@ class Evaluator:
         Raises:
             InputError: ``query_too_complex``: more states or steps than allowed.
         """
+        if self._of_one is not None:
+            return _some_passes(parts, self._of_one)
         caps = self.question.caps
         more: list[Vector] = [(0,) * len(caps)]
         for part in reversed(parts):
@@ -354,3 +360,12 @@ class Evaluator:
             for (left, counts), probability in states.items()
         ]
         return Outcome(min(v for v, _ in values), float(sum(v * p for v, p in values)), max(v for v, _ in values))
+
+
+def _some_passes(parts: Sequence[Part], wanted: bool) -> Outcome:
+    """The outcome of "some item passes the only test", or of its negation: what the walk gives, without its states."""
+    without = [part.vectors[0] for part in parts]  # in ascending order, so that zero comes first
+    none = prod(share if vector == (0,) else 0.0 for vector, share in without)
+    least = int(any(vector != (0,) for vector, _ in without))
+    greatest = int(any(part.most != (0,) for part in parts))
+    return Outcome(least, 1 - none, greatest) if wanted else Outcome(1 - greatest, none, 1 - least)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from sqlglot import exp
 
 from anondb.engine import Columns, Engine, Table, load
 from anondb.query.classes import Classes
+from anondb.query.held_sums import HeldRows
 from anondb.release.objects import SchemaName
 
 MAX_LISTED = 2_000  # released items whose weights are written into a statement
+MAX_ROWS = 30_000_000  # in memory, 12 bytes each
 
 
 class HeldItems:
@@ -20,18 +22,32 @@ class HeldItems:
 
     Args:
         engine, schema: the release.
+
+    Attributes:
+        numbers: the number of each released item.
     """
 
     def __init__(self, engine: Engine, schema: SchemaName) -> None:
         self._engine, self._rows = engine, schema.table("transaction_items")
         numbers = engine.query("query/item_numbers", {"labels": schema.table("labels")})
-        self._numbers = dict(zip(numbers["item"].tolist(), numbers["item_id"].tolist(), strict=True))
+        self.numbers: Mapping[str, int] = dict(zip(numbers["item"].tolist(), numbers["item_id"].tolist(), strict=True))
+
+    @cached_property
+    def rows(self) -> HeldRows | None:
+        """The rows in memory, where they are read once; None if they are too many."""
+        counted = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(self._rows.expression())
+        if self._engine.select(counted, "the number of rows")["n"][0] > MAX_ROWS:
+            return None
+        rows = self._engine.select(
+            exp.select("transaction_id", "item_id").from_(self._rows.expression()), "the rows of a release"
+        )
+        return HeldRows.of(rows["transaction_id"], rows["item_id"], self.numbers)
 
     def supports(self) -> dict[str, int]:
         """The number of transactions of each released item."""
         rows = self._engine.query("query/supports_by_number", {"transaction_items": self._rows})
         counts = dict(zip(rows["item_id"].tolist(), rows["transactions"].tolist(), strict=True))
-        return {label: counts[number] for label, number in self._numbers.items() if number in counts}
+        return {label: counts[number] for label, number in self.numbers.items() if number in counts}
 
     def lengths(self) -> Columns:
         """The number of transactions with each number of released items above 0: columns released_items, transactions."""
@@ -40,7 +56,7 @@ class HeldItems:
     def by_item(self, held: exp.Query) -> list[tuple[str, Any, int]]:
         """The number of transactions of each released item with each signature, without those that have no signature."""
         rows = self._engine.query("query/signatures_by_number", {"transaction_items": self._rows, "held": held})
-        labels = {number: label for label, number in self._numbers.items()}
+        labels = {number: label for label, number in self.numbers.items()}
         columns = (rows[c].tolist() for c in ("item_id", "signature", "transactions"))
         return [(labels[number], signature, count) for number, signature, count in zip(*columns, strict=True)]
 
@@ -48,10 +64,13 @@ class HeldItems:
         """The query for the signature of each transaction with a relevant released item, of which ``codes`` lists those
         outside the default class; None where the signatures are texts, or too many items would be listed."""
         if classes.default is not None:
-            codes = dict.fromkeys(self._numbers, classes.weights()[classes.default]) | dict(codes)
+            codes = dict.fromkeys(self.numbers, classes.weights()[classes.default]) | dict(codes)
         if classes.wide or not 0 < len(codes) <= MAX_LISTED:
             return None
-        weights = _weights(tuple((self._numbers[label], code) for label, code in codes.items()))
+        return self.with_weights(_weights(tuple((self.numbers[label], code) for label, code in codes.items())))
+
+    def with_weights(self, weights: Table | exp.Query) -> exp.Query:
+        """The query for the signature of each transaction with one of the released items in a table (item_id, weight)."""
         tables: dict[str, Table | exp.Query] = {"transaction_items": self._rows, "weights": weights}
         return load("query/held_items").bind(tables, {})
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import fsum, inf, isinf, prod
@@ -35,6 +36,7 @@ from anondb.query.predicates import (
     leaves,
     replaced,
 )
+from anondb.query.quantiles import bounds_of, middle_of
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, values_part
 from anondb.query.summed import Summed
@@ -67,6 +69,13 @@ class Group:
     persons: int
     sums: Sums
     size: Size | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the greatest value of each of them."""
+        if self.size is not None:
+            return self.size.least, self.size.greatest
+        return self.sums.min_least, self.sums.max_greatest
 
 
 @dataclass(frozen=True)
@@ -162,12 +171,13 @@ def of_cell(attribute: Attribute, cell: Cell, persons: int) -> tuple[Sums, bool]
 # --- aggregates over persons ----------------------------------------------------------------------------------------
 
 
-def aggregated(function: str, groups: Iterable[Group]) -> Aggregated:
+def aggregated(function: str, groups: Iterable[Group], share: Fraction | None = None) -> Aggregated:
     """An aggregate over all persons who meet a condition.
 
     Args:
-        function: ``sum``, ``avg``, ``min`` or ``max``.
+        function: ``sum``, ``avg``, ``min``, ``max``, or the kind of a quantile.
         groups: the persons.
+        share: that of the quantile.
 
     Returns:
         Lower bound, estimate and upper bound of the aggregate, which is NULL in the originals where nobody meets the
@@ -177,11 +187,14 @@ def aggregated(function: str, groups: Iterable[Group]) -> Aggregated:
     certain = [g for g in possible if g.outcome.least]
     if not possible:
         return None, None, None
-    if certain or function == "sum":
+    if certain and share is not None:
+        ends = [[(g.ends[place], g.persons, g.outcome.least > 0) for g in possible] for place in (0, 1)]
+        lower, upper = bounds_of(function, share, *ends)
+    elif certain or function == "sum":
         lower, upper = _BOUNDS[function](certain, [g for g in possible if not g.outcome.least])
     else:  # at least one of these persons, if there is a value at all
-        lower, upper = min(g.sums.min_least for g in possible), max(g.sums.max_greatest for g in possible)
-    estimate = _estimate(function, possible)
+        lower, upper = min(g.ends[0] for g in possible), max(g.ends[1] for g in possible)
+    estimate = _estimate(function, possible) if share is None else _middle(share, possible)
     if estimate is not None:
         estimate = min(max(estimate, lower), upper)
     return None if isinf(lower) else lower, estimate, None if isinf(upper) else upper
@@ -197,6 +210,11 @@ def _estimate(function: str, groups: Sequence[Group]) -> Number:
     if not means:
         return None
     return max(means) if function == "max" else min(means)
+
+
+def _middle(share: Fraction, groups: Sequence[Group]) -> Number:
+    means = [g.sums.expected / g.persons if g.size is None else g.size.mean for g in groups]
+    return middle_of(share, [(m, g.outcome.expected * g.persons) for m, g in zip(means, groups, strict=True)])
 
 
 def _sum(certain: Sequence[Group], others: Sequence[Group]) -> tuple[float, float]:
@@ -241,7 +259,7 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
         InputError: ``unsupported_query`` or ``query_too_complex``.
     """
     groups = groups_of(release, plan)
-    lower, estimate, upper = _scaled(plan, aggregated(plan.aggregate, groups))
+    lower, estimate, upper = _scaled(plan, aggregated(plan.aggregate, groups, plan.share))
     if isinstance(plan.measure, Attribute) and not any(g.outcome.least and g.persons for g in groups):
         return None, estimate, None  # all may be NULL
     return lower, estimate, upper
@@ -264,6 +282,8 @@ def _scaled(plan: Plan, ends: Aggregated) -> Aggregated:
     lower, estimate, upper = ends
     scale, error = plan.measure.scale, TOTAL_ERROR if plan.measure.error else 0.0
     error *= max(abs(end) for end in (lower, upper, 0.0) if end is not None)
+    if plan.share is not None and estimate is not None and plan.measure.by_label is None:
+        estimate = float(round(estimate))
     low, high = (None if end is None else (end + more) / scale for end, more in ((lower, -error), (upper, error)))
     return low, None if estimate is None else estimate / scale, high
 
@@ -313,7 +333,7 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
     passing = release.passing(question.tests)
     outside = outside_of(release, question, passing, labels_of(plan))
     classes = release.classes(question, release.blocks(passing))
-    listed = plan.aggregate == "histogram"
+    listed = plan.aggregate == "histogram" or plan.share is not None
     sums = [replace(_summed(release, plan.measure), listed=listed)] if isinstance(plan.measure, Weights) else []
     sums += [replace(_summed(release, leaf.weights), least=leaf.least, open=leaf.open) for leaf in compared]
     evaluators = _Evaluators(question, compared)

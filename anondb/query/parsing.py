@@ -5,18 +5,26 @@ No engine that holds a release gets the text as SQL; DuckDB only binds it to emp
 
 from __future__ import annotations
 
+from functools import cache
+
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
+from anondb.engine.locked import VERSION
 from anondb.errors import InputError
 from anondb.query.refusals import too_complex, unsupported
 
 MAX_CHARACTERS = 200_000
 MAX_DEPTH = 200
 _STARTS = {TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN}
-_DIALECT = DuckDB()
+
+
+@cache
+def _dialect() -> DuckDB:
+    """The dialect of the DuckDB that is installed: ``~`` matches whole texts before 2.0, and parts of them since."""
+    return DuckDB(version=VERSION)
 
 
 def lowered(name: str) -> str:
@@ -69,7 +77,7 @@ def parse(sql: str) -> exp.Expr:
         raise too_complex(f"it has {len(sql)} characters, more than {MAX_CHARACTERS}")
     try:
         sql.encode("utf-8")
-        tokens = _DIALECT.tokenize(sql)
+        tokens = _dialect().tokenize(sql)
     except UnicodeEncodeError:
         raise InputError("The query is not valid Unicode.", code="bad_sql") from None
     except SqlglotError:
@@ -87,7 +95,7 @@ def parse(sql: str) -> exp.Expr:
             word = ""
         raise unsupported(f"the statement {word}" if word else "a statement that is not a SELECT")
     try:
-        trees = _DIALECT.parser().parse(tokens, sql)
+        trees = _dialect().parser().parse(tokens, sql)
     except ParseError as error:
         where = error.errors[0] if error.errors else {}
         raise _bad_sql(where.get("line"), where.get("col")) from None

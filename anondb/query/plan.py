@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from anondb.query.predicates import ANY_ITEM, Condition, ItemTest, Weights, describe, describe_test
 from anondb.query.values import Attribute
@@ -34,7 +35,9 @@ class Plan:
         grouped: the relational attribute in GROUP BY, if any.
         measure: the numbers of persons to aggregate: sums over their items, a relational attribute, or 1 where a condition
             holds and else 0; None for 1 each.
-        aggregate: ``sum``, ``avg``, ``min`` or ``max``; ``histogram`` for the number of persons with each number of items.
+        aggregate: ``sum``, ``avg``, ``min``, ``max``, ``quantile_cont`` or ``quantile_disc``; ``histogram`` for the number
+            of persons with each number of items.
+        share: of a quantile, the share of the persons with smaller numbers.
         other: another reading of the query, if the query fits several forms of the original table (a row for each item, or a
             list for each id; NULL for some lists) and the readings differ; it may have a further one.
     """
@@ -54,6 +57,7 @@ class Plan:
     grouped: Attribute | None = None
     measure: Weights | Attribute | Condition | None = None
     aggregate: str = ""
+    share: Fraction | None = None
     other: Plan | None = None
 
     def others(self) -> Iterator[Plan]:

@@ -34,8 +34,9 @@ class Labels:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The item matches a pattern of DuckDB (like, ilike, glob, starts_with, ends_with, contains), or is before or after a
-    text in the order of code points (<, <=, >, >=). A kind such as ``lower like`` is for a function of the item."""
+    """The item matches a pattern of DuckDB (like, ilike, glob, starts_with, ends_with, contains, or a regular expression),
+    or is before or after a text in the order of code points (<, <=, >, >=). A kind such as ``lower like`` is for a function
+    of the item."""
 
     kind: str
     text: str
@@ -153,6 +154,10 @@ _FUNCTIONS: Mapping[str, Callable[[exp.Expr, exp.Expr], exp.Expr]] = {
     "starts_with": lambda item, text: exp.StartsWith(this=item, expression=text),
     "ends_with": lambda item, text: exp.EndsWith(this=item, expression=text),
     "contains": lambda item, text: exp.Contains(this=item, expression=text),
+    "regexp_matches": lambda item, text: exp.RegexpLike(this=item, expression=text),
+    "regexp_imatches": lambda item, text: exp.RegexpLike(this=item, expression=text, flag=exp.Literal.string("i")),
+    "regexp_full_match": lambda item, text: exp.RegexpFullMatch(this=item, expression=text),
+    "similar_to": lambda item, text: exp.SimilarTo(this=item, expression=text),
     "=": lambda item, text: exp.EQ(this=item, expression=text),
     "<": lambda item, text: exp.LT(this=item, expression=text),
     "<=": lambda item, text: exp.LTE(this=item, expression=text),

@@ -42,6 +42,7 @@ from anondb.query.predicates import (
     rows_of,
     split,
 )
+from anondb.query.quantiles import QUANTILES, quantile_of
 from anondb.query.refusals import name_of, only, too_complex, unsupported
 from anondb.query.relations import (
     AttributeTerm,
@@ -72,6 +73,7 @@ from anondb.query.values import LISTED, NULL_LIST, Attribute
 COMPARED = "a comparison of the items of two copies"
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
 BASKETS = ("transaction_id", "items")
+AGGREGATES = (exp.Sum, exp.Avg, exp.Min, exp.Max, *QUANTILES)
 
 MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
 """The note on releases of sets; rows of bags are not counted, because bags may repeat items."""
@@ -138,13 +140,13 @@ class Reader(ConditionReader):
             only(node, "this", "expression")
             scope.conditions.append(self._condition(node.expression.this, scope))
             node = node.this
-            if not isinstance(node, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max):
+            if not isinstance(node, (exp.Count, *AGGREGATES)):
                 raise unsupported(name_of(node))
         if isinstance(node, exp.CountIf):
             only(node, "this")
             scope.conditions.append(self._condition(node.this, scope))
             return ROWS
-        if isinstance(node, exp.Sum | exp.Avg | exp.Min | exp.Max):
+        if isinstance(node, AGGREGATES):
             return MEASURE
         if not isinstance(node, exp.Count):
             raise unsupported(name_of(node))
@@ -183,7 +185,11 @@ class Reader(ConditionReader):
     def _measured(self, node: exp.Expr, condition: Condition, rows: frozenset[int], scope: Scope, name: str) -> Plan:
         """Read an aggregate of numbers: of the items of rows, or of a column with one number for each person."""
         call = node.this if isinstance(node, exp.Filter) else node
-        only(call, "this")
+        kind, share = call.key, None
+        if isinstance(call, QUANTILES):
+            kind, share = quantile_of(call)
+        else:
+            only(call, "this")
         inner = bare(call.this)
         if isinstance(inner, exp.Anonymous):
             row, weights = self._weighted(inner, scope)
@@ -210,7 +216,7 @@ class Reader(ConditionReader):
                 raise unsupported(f"{name_of(call)} over several rows of a person")
         elif not scope.exact:
             raise unsupported(f"{name_of(call)} of rows that may repeat")
-        return Plan(MEASURE, close(condition, rows), name=name, measure=measure, aggregate=call.key)
+        return Plan(MEASURE, close(condition, rows), name=name, measure=measure, aggregate=kind, share=share)
 
     def _of_row(self, row: int, condition: Condition, rows: frozenset[int], scope: Scope) -> tuple[Condition, ItemTest]:
         """The condition on persons and the test of the item of one row, if every other row is fixed to a single item."""

@@ -94,22 +94,27 @@ class Summed:
         return [one.as_(f"of_{place}_{n}") for n, one in enumerate(listed)]
 
 
-def shares_by_item(sums: Sequence[Summed], codes: Mapping[str, int], other: int | None, wide: bool) -> dict[str, Any]:
+def shares_by_item(
+    sums: Sequence[Summed], codes: Mapping[str, int], wide: bool, numbers: Mapping[str, int] | None
+) -> dict[str, Any]:
     """The columns of a table of what released items add to a signature (``weight``) and to each sum.
 
     Args:
         sums: the sums; the columns of number n end with ``_n``.
-        codes: what released items of the listed classes add to a signature.
-        other: what all others add; None for nothing.
+        codes: what released items add to a signature; others add nothing.
         wide: whether signatures are texts.
+        numbers: the number of each released item, by which the table names them (``item_id``); None for their labels.
     """
     places = {label: n for n, label in enumerate(dict.fromkeys([*codes, *(x for s in sums for x in s.labels)]))}
     if wide:
         texts = {label: str(code) for label, code in codes.items()}
         weights = np.array([texts.get(label) for label in places], dtype=object)
     else:
-        weights = np.array([codes.get(label, other or 0) for label in places], dtype=np.int64)
-    columns = {"released_item": np.array(list(places), dtype=object), "weight": weights}
+        weights = np.array([codes.get(label, 0) for label in places], dtype=np.int64)
+    if numbers is None:
+        columns = {"released_item": np.array(list(places), dtype=object), "weight": weights}
+    else:
+        columns = {"item_id": np.array([numbers[label] for label in places], dtype=np.int32), "weight": weights}
     for n, one in enumerate(sums):
         taken = np.array([places[label] for label in one.labels], dtype=np.int64)
         for name in Size._fields:

@@ -280,15 +280,20 @@ def _time(node: exp.Expr, attribute: Attribute) -> Fraction:
     if isinstance(node, exp.Cast) and node.to.sql("duckdb") in ("DATE", "TIMESTAMP"):
         only(node, "this", "to")
         text, form = node.this, _DATE if node.to.sql("duckdb") == "DATE" else _TIME
+    elif isinstance(node, exp.Literal) and attribute.ends == "DATE" and _TIME.fullmatch(node.name.replace("T", " ", 1)):
+        form = _TIME  # DuckDB reads the date of a text
     elif isinstance(node, exp.Literal) and "." in node.name:  # DuckDB truncates it if the column is coarser
         raise unsupported(
             f"the attribute {attribute.name!r} compared with decimals of seconds", "Write TIMESTAMP '...'."
         )
-    written = text.name if isinstance(text, exp.Literal) and text.is_string else ""
+    written = text.name.replace("T", " ", 1) if isinstance(text, exp.Literal) and text.is_string else ""
     try:
         if not form.fullmatch(written) and not (form is _TIME and _DATE.fullmatch(written)):
             raise ValueError
-        elapsed = datetime.fromisoformat(written).replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+        moment = datetime.fromisoformat(written)
+        if attribute.ends == "DATE" and text is node:
+            moment = datetime(moment.year, moment.month, moment.day)
+        elapsed = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     except ValueError:
         raise unsupported(
             f"the attribute {attribute.name!r} compared with something else than a date", "Write DATE '2001-02-03'."

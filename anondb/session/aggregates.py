@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from anondb.query.quantiles import QUANTILES
 from anondb.query.refusals import name_of, unsupported
 from anondb.query.relations import bare
 from anondb.session import values
@@ -88,7 +89,7 @@ class Rows:
             return self._sum(values.chosen([(value, one)], zero, numbers=True))
         if isinstance(node, exp.Sum):
             return self._sum(value)
-        if isinstance(node, exp.Min | exp.Max | exp.Avg | exp.Median | exp.Quantile):
+        if isinstance(node, (exp.Min, exp.Max, exp.Avg, *QUANTILES)):
             return self._middle(node, value)
         raise unsupported(f"{name_of(node)} of estimates")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from anondb.query.quantiles import QUANTILES
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.relations import bare
 
@@ -80,7 +81,7 @@ class _Composer:
                 return self._unless_empty(total, present)
             double = exp.cast(exp.paren(total), "DOUBLE")
             return exp.Div(this=double, expression=self._rows(present), typed=False, safe=False)
-        if isinstance(call, exp.Min | exp.Max):
+        if isinstance(call, (exp.Min, exp.Max, *QUANTILES)):
             return self._count(call, condition)
         raise unsupported(name_of(call))
 

@@ -83,8 +83,8 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
             if known.what == "item" and counts.suppressed:
                 raise unsupported(f"GROUP BY an expression of items that may be suppressed ({name_of(key)})")
             return _of_listed(key, column, known, base, counts)
+    _check_rows(base, counts)
     if isinstance(key, exp.Column):
-        _check_rows(base, counts)
         raise unsupported(f"GROUP BY the column {key.name!r}")
     raise unsupported(f"GROUP BY an expression ({name_of(key)})")
 

@@ -20,6 +20,7 @@ from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS
 from anondb.query.predicates import Weights
+from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
 from anondb.query.rewriter import Reader, shown_forms
@@ -116,7 +117,13 @@ def _with_chosen(tree: exp.Select, choice: Sequence[int | None]) -> exp.Select:
 
 
 def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
-    """A count or a sum, the least or the greatest number of disjoint persons from those of each part."""
+    """A count or a sum, the least or the greatest number of disjoint persons from those of each part.
+
+    Raises:
+        InputError: ``unsupported_query`` for a quantile.
+    """
+    if aggregate in (CONT, DISC):
+        raise unsupported("a quantile over several files", "Ask each file.")
     how: Any = {"min": min, "max": max}.get(aggregate, sum)
     lower, estimate, upper = (None if None in ends else how(ends) for ends in zip(*parts, strict=True))
     return lower, estimate, upper
@@ -152,6 +159,7 @@ class Releases:
         self.attributes = self._opened[0].attributes
         self.forms: frozenset[str] = frozenset()
         self.notes: dict[str, None] = {}
+        self._written: frozenset[str] = frozenset()
         self.weights: dict[int, Weights] = {}
         self._groups: list[list[tuple[Any, frozenset[str], str]]] = []
         self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
@@ -181,6 +189,7 @@ class Releases:
         Raises:
             InputError: ``bad_sql`` or ``ambiguous_item``.
         """
+        self._written = frozenset(literal.name for literal in tree.find_all(exp.Literal))
         for table in tree.find_all(exp.Table):
             self.table(table)
         sql = tree.sql("duckdb")
@@ -191,9 +200,14 @@ class Releases:
         return next(bound[0][form] for form in bound[0] if form in self.forms)
 
     def unqualified(self, tree: exp.Expr) -> exp.Expr:
-        """A query in which a table of persons with another schema or database in its name has its name alone."""
+        """A query in which a table of persons with another schema or database in its name has its name alone.
+
+        So has another table with the schema ``main``, which tools write before every name.
+        """
         names = {lowered(name) for name, _ in self.shapes}
         for table in tree.find_all(exp.Table):
+            if lowered(table.db) == "main" and not table.catalog and lowered(table.name) not in names:
+                table.set("db", None)
             if (
                 table.db
                 and lowered(".".join(p.name for p in table.parts)) not in names
@@ -278,10 +292,10 @@ class Releases:
                 plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
             if plan.aggregate == "avg" and len(self._opened) > 1:
                 averages.append(average_in(release, plan))
-                self.notes.update(dict.fromkeys([*plan.notes, *unknown_items(release, plan)]))
+                self.notes.update(dict.fromkeys([*plan.notes, *unknown_items(release, plan, self._written)]))
                 continue
             answer = self._answers.get((release, plan), partial(answer_plan, release, plan, unbounded=True))
-            self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan)]))
+            self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
             answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
         if averages:
             return [average_over(averages)]
@@ -318,6 +332,13 @@ class Releases:
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk."""
         return self._desk.put(keys, rows, width)
+
+    @property
+    def objects(self) -> list[str]:
+        """The names of the objects of a single release whose rows may be read."""
+        release = self._opened[0]
+        listed = SHOWN if len(self._opened) == 1 else ()
+        return [name for name in listed if release.engine.exists(release.schema.table(name))]
 
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst, or of an object of a single release."""

@@ -147,6 +147,11 @@ class Session:
         """The tables that queries may name, with the DuckDB types of their columns."""
         return {name: dict(columns) for name, columns in (*self._releases.shapes, *self._desk.shapes)}
 
+    @property
+    def objects(self) -> list[str]:
+        """The objects of a single file, such as ``item_counts``, whose rows queries may read as they are."""
+        return self._releases.objects
+
     def sql(
         self, query: str, parameters: Sequence[Any] | Mapping[str, Any] | None = None, bounds: str = "columns"
     ) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from difflib import get_close_matches
 
 from anondb.query.cached_release import Opened
@@ -12,9 +13,15 @@ NEAREST = 3
 MAX_ITEMS = 20_000  # to compare a text with; in time linear in their number
 
 
-def unknown_items(release: Opened, plan: Plan) -> list[str]:
-    """A note for each item that a query names and no released item stands for."""
-    return [_note(release, label) for label in sorted(labels_of(plan) - release.images.keys())]
+def unknown_items(release: Opened, plan: Plan, written: Set[str]) -> list[str]:
+    """A note for each item that a query names and no released item stands for.
+
+    Args:
+        release: the release.
+        plan: the query.
+        written: the literals that the analyst wrote; others are from the analyst's tables.
+    """
+    return [_note(release, label) for label in sorted((labels_of(plan) & written) - release.images.keys())]
 
 
 def _note(release: Opened, label: str) -> str:

@@ -77,7 +77,7 @@ class Analyst:
             return self.one(f"({one} AND {two})", f"({one} OR {two})", f"NOT ({one})")
         if shape < 0.7:
             return self.one(f"{column} = {self.item()}", f"{column} IN ({self.items()})")
-        if shape < 0.98:
+        if shape < 0.97:
             return self.one(
                 f"{column} <> {self.item()}", f"{column} NOT IN ({self.items()})", f"{column} LIKE 'b%'",
                 f"{column} ILIKE 'M%'", f"{column} NOT LIKE '%e%'", f"{column} LIKE '%s'", f"{column} ^@ 'm'",
@@ -86,6 +86,9 @@ class Analyst:
         return self.one(
             f"contains({column}, 'i')", f"{column} LIKE 'b\\_%' ESCAPE '\\'", f"{column} BETWEEN 'b' AND 'e'",
             f"{column} < {self.item()}", f"lower({column}) = 'milk'", f"length({column}) > 4", f"{column} >= 'd'",
+            f"regexp_matches({column}, '^m|e')", f"regexp_matches(upper({column}), 'm.*', 'i')",
+            f"{column} SIMILAR TO '[a-d].*'",
+            f"NOT regexp_full_match({column}, 'b[aeiou]?.*')",
         )  # fmt: skip
 
     def value(self, name: str = "") -> str:

@@ -23,7 +23,13 @@ def priced(a: Analyst) -> Asked:
         return Asked(columns, f"FROM sales {join}{test}")
     if shape < 0.5:
         inner = f"SELECT tid, sum(price) AS v FROM sales {join} GROUP BY tid"
-        return Asked(a.numbers(lambda: a.one("avg(v)", "sum(v)", "max(v)", "min(v)", "count(*)"), 2), f"FROM ({inner})")
+        return Asked(
+            a.numbers(
+                lambda: a.one("avg(v)", "sum(v)", "max(v)", "min(v)", "count(*)", "median(v)", "quantile_cont(v, 0.9)"),
+                2,
+            ),
+            f"FROM ({inner})",
+        )
     if shape < 0.65:
         test = a.one(
             "sum(price) > 3", "sum(price) <= 2", "max(price) >= 2", "sum(price) = 0", "avg(price) > 1", "sum(price) = 0.8",
@@ -71,7 +77,17 @@ def sizes(a: Analyst) -> Asked:
     if a.rnd.random() < 0.3:
         return Asked(("n AS k0", "count(*) AS c0"), f"FROM ({inner}) GROUP BY n")
     numbers = a.numbers(
-        lambda: a.one("avg(n)", "sum(n)", "max(n)", "min(n)", "count(*)", "count_if(n > 2)", "sum(n * n)")
+        lambda: a.one(
+            "avg(n)",
+            "sum(n)",
+            "max(n)",
+            "min(n)",
+            "count(*)",
+            "count_if(n > 2)",
+            "sum(n * n)",
+            "median(n)",
+            "quantile_disc(n, 0.3)",
+        )
     )
     return Asked(numbers, f"FROM ({inner}){a.one('', '', ' WHERE n > 1', ' WHERE n = 2')}")
 
@@ -130,6 +146,8 @@ def attribute_groups(a: Analyst) -> Asked:
 def attribute_averages(a: Analyst) -> Asked:
     number = a.one(
         "avg(age)",
+        "median(age)",
+        "quantile_disc(age, 0.25)",
         "sum(age)",
         "min(age)",
         "max(age)",

@@ -51,6 +51,11 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         ),
         ("dayname(day) = 'Monday'", "day = DATE '2026-03-02'"),
         ("nullif(age, 20) < 35", "age BETWEEN 21 AND 34"),
+        ("day <= '2026-03-03 00:00:00.000000'", "day <= DATE '2026-03-03'"),  # as tools write times
+        ("day < '2026-03-08T00:00:00'", "day < DATE '2026-03-08'"),
+        ("day <= '2026-03-02 23:59:59'", "day <= DATE '2026-03-02'"),
+        ("day > TIMESTAMP '2026-03-02T12:00:00'", "day > DATE '2026-03-02'"),
+        ("regexp_matches(town, '^B')", "town IN ('Bergen', 'Bonn')"),
     ],
 )
 def test_a_condition_is_one_on_values(session: Session, condition: str, plain: str) -> None:
@@ -65,3 +70,40 @@ def test_a_condition_is_one_on_values(session: Session, condition: str, plain: s
 def test_not_of_a_condition_that_is_null_for_a_value_is_refused(session: Session) -> None:
     with pytest.raises(anondb.InputError, match="NULL for a value"):
         session.sql("SELECT count(*) FROM records WHERE NOT (nullif(age, 20) < 35)")
+
+
+CHARTS = {
+    "a time grain": (
+        "SELECT DATE_TRUNC('week', day) AS __timestamp, town AS town, COUNT(*) AS count FROM main.records "
+        "WHERE day >= '2026-03-01 00:00:00.000000' AND day < '2026-04-01T00:00:00' "
+        "GROUP BY DATE_TRUNC('week', day), town ORDER BY count DESC LIMIT 1000",
+        "SELECT date_trunc('week', day) AS __timestamp, town, count(*) AS count FROM records "
+        "WHERE day BETWEEN DATE '2026-03-01' AND DATE '2026-03-31' GROUP BY ALL ORDER BY count DESC",
+    ),
+    "distinct values": (
+        'SELECT COUNT(DISTINCT town) AS "n" FROM main.records',
+        "SELECT count(DISTINCT town) AS n FROM records",
+    ),
+    "a filter": ("SELECT town AS town FROM main.records GROUP BY town LIMIT 1000", "SELECT DISTINCT town FROM records"),
+    "a virtual data set": (
+        "SELECT town AS town, SUM(n) AS n FROM (SELECT town, count(*) AS n FROM records GROUP BY town) AS virtual_table "
+        "WHERE town IS NOT NULL GROUP BY town LIMIT 100",
+        "SELECT town, count(*) AS n FROM records WHERE town IS NOT NULL GROUP BY town",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_charts_of_bi_tools_have_the_answers_of_plain_sql(session: Session, name: str) -> None:
+    one, two = map(session.sql, CHARTS[name])
+    assert one.columns == two.columns
+    first, second = (
+        [[v if isinstance(v, int | float) else str(v) for v in row] for row in sorted(r.fetchall(), key=str)]
+        for r in (one, two)
+    )
+    assert len(first) > 0 and first == [pytest.approx(row) for row in second]
+
+
+def test_the_literal_at_fault_is_named_under_group_by(session: Session) -> None:
+    with pytest.raises(anondb.InputError, match="'day' compared with something else than a date"):
+        session.sql("SELECT dayname(day) AS d, count(*) FROM records WHERE day < '2026-4-1' GROUP BY d")

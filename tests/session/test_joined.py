@@ -200,3 +200,22 @@ def test_sums_of_decimal_numbers_are_exact(asked: dict[str, Any]) -> None:
     for test in ("sum(price) = 0.8", "sum(price) >= 0.8", "sum(price) <> 11.3"):
         ((estimate, low, high),) = session.sql(each("dec", test)).fetchall()
         assert [(low,)] == [(high,)] == original.execute(each("dec", test)).fetchall() and estimate == low
+
+
+def test_notes_name_items_that_the_analyst_wrote(named: tuple[str, Session]) -> None:
+    session = named[1]
+    joined = session.sql("SELECT parent, count(*) AS n FROM sales JOIN food ON item = node GROUP BY parent")
+    assert not any(note.startswith(("No released item", "'")) for note in joined.notes)
+    asked = session.sql("SELECT count(*) AS n FROM sales WHERE item IN (SELECT node FROM food) OR item = 'mlik'")
+    (unknown,) = (note for note in asked.notes if note.startswith("No released item"))
+    assert unknown.startswith("No released item stands for 'mlik'")
+
+
+def test_distinct_columns_of_a_joined_table_are_refused(named: tuple[str, Session]) -> None:
+    for select in ("count(DISTINCT parent)", "count(DISTINCT left(parent, 1))"):
+        with pytest.raises(anondb.InputError, match="COUNT DISTINCT of a column of a joined table") as error:
+            named[1].sql(f"SELECT {select} FROM sales JOIN food ON item = node")
+        assert error.value.code == "unsupported_query"
+    asked = "SELECT count(DISTINCT CASE WHEN parent = 'dairy' THEN tid END) AS n FROM sales JOIN food ON item = node"
+    same = "SELECT count(DISTINCT tid) AS n FROM sales JOIN food ON item = node WHERE parent = 'dairy'"
+    assert named[1].sql(asked).fetchall() == named[1].sql(same).fetchall()

@@ -108,9 +108,24 @@ def test_reflection(engine: Any) -> None:
     assert isinstance(found.get_columns("baskets")[1]["type"], sa.ARRAY)
     for method in ("foreign_keys", "indexes", "unique_constraints", "check_constraints"):
         assert getattr(found, f"get_{method}")("sales") == []
-    assert found.get_view_names() == [] and not found.get_pk_constraint("sales")["constrained_columns"]
+    assert not found.get_pk_constraint("sales")["constrained_columns"]
     with pytest.raises(sa.exc.NoSuchTableError):
         sa.Table("food", sa.MetaData(), autoload_with=engine)
+
+
+def test_objects_of_the_file_are_views(engine: Any, asked: Session) -> None:
+    found = sa.inspect(engine)
+    assert (
+        found.get_view_names("main") == ["item_counts", "released_items", "item_supports", "manifest"] == asked.objects
+    )
+    assert found.has_table("item_counts") and found.get_view_names("other") == []
+    counts = sa.Table("item_counts", sa.MetaData(), schema="main", autoload_with=engine)
+    assert [column.name for column in counts.columns] == ["item", "lower_bound", "estimate", "upper_bound"]
+    assert isinstance(counts.c.estimate.type, sa.DOUBLE)
+    with engine.connect() as connection:
+        rows = connection.execute(sa.select(counts).order_by(counts.c.item)).fetchall()
+    assert [tuple(row) for row in rows] == asked.sql("SELECT * FROM main.item_counts ORDER BY item").fetchall()
+    assert "item_counts" not in sa.inspect(engine).get_table_names()
 
 
 def test_reflected_tables_are_asked_with_and_without_their_schema(engine: Any) -> None:
