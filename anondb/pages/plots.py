@@ -12,18 +12,20 @@ Place = tuple[float, float]
 
 WIDTH, HEIGHT = 440, 280
 LEFT, RIGHT, TOP, BOTTOM, INSET = 54, 96, 32, 44, 32
+_ACROSS, _UP = (LEFT + INSET, WIDTH - RIGHT - INSET), (HEIGHT - BOTTOM - 8, TOP)  # from the first to the last value
 TOO_FAR = 30  # values that differ by more than this factor get a logarithmic scale
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2 1 2")
 LINE = 14  # the height of a line of text
-_MARKS = 8
+_MARKS = 12
+_TICKS = 10  # at most this many names of evenly spaced values
 _NEAR = 6.0  # marks nearer than this hide each other
 _BESIDE = 9.0  # the distance of marks that stand side by side
 
 
 def mark(number: int, x: float, y: float, size: float = 4.5) -> str:
-    """The mark of a series at a point: eight shapes, alternately filled and open."""
+    """The mark of a series at a point: twelve shapes, filled and open ones."""
     shape, s = number % _MARKS, size
-    paint = 'fill="currentColor"' if shape in (0, 2, 5) else 'fill="var(--paper)"'
+    paint = 'fill="currentColor"' if shape in (0, 2, 5, 8, 10) else 'fill="var(--paper)"'
     stroke = f'{paint} stroke="currentColor" stroke-width="1.6"'
     if shape in (0, 1):
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{s}" {stroke}/>'
@@ -31,7 +33,11 @@ def mark(number: int, x: float, y: float, size: float = 4.5) -> str:
         return f'<rect x="{x - s:.1f}" y="{y - s:.1f}" width="{2 * s}" height="{2 * s}" {stroke}/>'
     if shape in (4, 5):
         corners = ((x, y - s - 1), (x + s + 1, y + s), (x - s - 1, y + s))
-        return f'<polygon points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in corners)}" {stroke}/>'
+        return _polygon(corners, stroke)
+    if shape in (8, 9):
+        return _polygon(((x, y - s - 1.5), (x + s + 1.5, y), (x, y + s + 1.5), (x - s - 1.5, y)), stroke)
+    if shape in (10, 11):
+        return _polygon(((x, y + s + 1), (x + s + 1, y - s), (x - s - 1, y - s)), stroke)
     if shape == 6:
         lines = ((x - s, y - s, x + s, y + s), (x - s, y + s, x + s, y - s))
     else:
@@ -40,6 +46,10 @@ def mark(number: int, x: float, y: float, size: float = 4.5) -> str:
         f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke="currentColor" stroke-width="2"/>'
         for a, b, c, d in lines
     )
+
+
+def _polygon(corners: Sequence[Place], stroke: str) -> str:
+    return f'<polygon points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in corners)}" {stroke}/>'
 
 
 def svg(title: str, width: float, height: float, parts: Sequence[str]) -> str:
@@ -90,6 +100,25 @@ class Scale:
         return [i * step for i in range(first, last + 1)]
 
 
+class EvenScale:
+    """Maps some values to positions at equal distances, in their order: few values that differ much, such as those of k."""
+
+    logarithmic = False
+
+    def __init__(self, values: Sequence[float], start: float, end: float) -> None:
+        self._values = sorted(set(values))
+        self.step = (end - start) / max(len(self._values) - 1, 1)
+        self._first = start if len(self._values) > 1 else (start + end) / 2
+
+    def at(self, value: float) -> float:
+        """The position of one of the values."""
+        return self._first + self._values.index(value) * self.step
+
+    def ticks(self) -> list[float]:
+        """The values, or some of them if they are many."""
+        return self._values[:: math.ceil(len(self._values) / _TICKS) or 1]
+
+
 class CountScale:
     """Maps counts from 0 to ``most`` to positions: logarithmic, with room for 0."""
 
@@ -107,8 +136,9 @@ class CountScale:
         return [0.0, *(f * 10.0**i for i in range(powers) for f in factors if f * 10.0**i <= self._most)]
 
 
-def side_by_side(places: Mapping[str, Sequence[Place]]) -> dict[str, list[Place]]:
-    """The places of marks by series, moved sideways where those of several series would hide each other."""
+def side_by_side(places: Mapping[str, Sequence[Place]], room: float = math.inf) -> dict[str, list[Place]]:
+    """The places of marks by series, moved sideways where those of several series would hide each other; those of one
+    place stay within ``room``."""
     moved = {name: list(some) for name, some in places.items()}
     near: list[tuple[Place, list[tuple[str, int]]]] = []
     for name, some in places.items():
@@ -121,17 +151,15 @@ def side_by_side(places: Mapping[str, Sequence[Place]]) -> dict[str, list[Place]
     for _, group in near:
         for position, (name, i) in enumerate(group):
             x, y = places[name][i]
-            moved[name][i] = (x + (position - (len(group) - 1) / 2) * _BESIDE, y)
+            moved[name][i] = (x + (position - (len(group) - 1) / 2) * min(_BESIDE, room / len(group)), y)
     return moved
 
 
 class _Frame:
-    """The axes of a plot, and the scales of x and y."""
+    """The axes of a plot, with the scales of x and y."""
 
-    def __init__(self, x_name: str, y_name: str, x: Sequence[float], y: Sequence[float], right: float) -> None:
-        self.right = WIDTH - right
-        self.across = Scale(x, LEFT + INSET, self.right - INSET, zero=False)
-        self.up = Scale(y, HEIGHT - BOTTOM - 8, TOP, zero=True)
+    def __init__(self, x_name: str, y_name: str, across: Scale | EvenScale, up: Scale | EvenScale) -> None:
+        self.right, self.across, self.up = WIDTH - RIGHT, across, up
         note = ", logarithmic" if self.up.logarithmic else ""
         self.parts = [
             text(self.right, HEIGHT - 6, x_name, "axis", "end"),
@@ -141,10 +169,7 @@ class _Frame:
             at = self.up.at(value)
             self.parts.append(f'<line x1="{LEFT}" x2="{self.right}" y1="{at:.1f}" y2="{at:.1f}" class="grid"/>')
             self.parts.append(text(LEFT - 6, at + 4, number(value), anchor="end"))
-
-    def below(self, values: Sequence[float]) -> None:
-        """Add the ticks of x."""
-        self.parts += [text(self.across.at(x), HEIGHT - BOTTOM + 14, number(x), anchor="middle") for x in values]
+        self.parts += [text(across.at(x), HEIGHT - BOTTOM + 14, number(x), anchor="middle") for x in across.ticks()]
 
     def names(self, ends: Sequence[tuple[float, float, str]]) -> None:
         """Add the names of series beside their last points (y, x, name), moved apart if they overlap."""
@@ -163,7 +188,8 @@ class _Frame:
 
 
 def lines(title: str, x_name: str, y_name: str, series: Mapping[str, Points], numbers: Mapping[str, int]) -> str:
-    """Plot series of points joined by lines, each named at its end; equal points stand side by side.
+    """Plot series of points joined by lines, each named at its end; equal points stand side by side, and the values of x
+    at equal distances.
 
     Args:
         title: the label for screen readers.
@@ -171,11 +197,11 @@ def lines(title: str, x_name: str, y_name: str, series: Mapping[str, Points], nu
         series: points by name, ascending in x.
         numbers: the number of each name's mark and dash.
     """
-    x = sorted({x for points in series.values() for x, _ in points})
-    frame = _Frame(x_name, y_name, x, [y for points in series.values() for _, y in points], RIGHT)
-    frame.below(x)
-    exact = {name: [(frame.across.at(x), frame.up.at(y)) for x, y in points] for name, points in series.items()}
-    places = side_by_side(exact)
+    across = EvenScale([x for points in series.values() for x, _ in points], *_ACROSS)
+    up = Scale([y for points in series.values() for _, y in points], *_UP, zero=True)
+    frame = _Frame(x_name, y_name, across, up)
+    exact = {name: [(across.at(x), up.at(y)) for x, y in points] for name, points in series.items()}
+    places = side_by_side(exact, 0.9 * across.step)
     for name, some in places.items():
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in some)
         dash = DASHES[numbers[name] % len(DASHES)]
@@ -192,16 +218,20 @@ def scatter(
     points: Sequence[tuple[float, float, str, str | None]],
     numbers: Mapping[str, int],
 ) -> str:
-    """Plot points with the marks of their series; those with a note (on the frontier) get a ring, and are joined.
+    """Plot points with the marks of their series, the values of y at equal distances; those with a note (on the frontier)
+    get a ring, and are joined.
 
     Args:
         title, x_name, y_name, numbers: as for ``lines``.
         points: x, y, name of the series, and a note or None.
     """
-    frame = _Frame(x_name, y_name, [0.0, *(x for x, *_ in points)], [y for _, y, *_ in points], RIGHT)
-    frame.below(frame.across.ticks())
+    across, up = (
+        Scale([0.0, *(x for x, *_ in points)], *_ACROSS, zero=False),
+        EvenScale([y for _, y, *_ in points], *_UP),
+    )
+    frame = _Frame(x_name, y_name, across, up)
     ordered = sorted(points, key=lambda point: (point[1], point[0], point[2]))
-    exact = {f"{i}": [(frame.across.at(x), frame.up.at(y))] for i, (x, y, *_) in enumerate(ordered)}
+    exact = {f"{i}": [(across.at(x), up.at(y))] for i, (x, y, *_) in enumerate(ordered)}
     places = [some[0] for some in side_by_side(exact).values()]
     front = [place for place, (*_, note) in zip(places, ordered, strict=True) if note is not None]
     if len(front) > 1:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from anondb.pages.counts import Answered, against_truth, intervals, spread
-from anondb.pages.plots import CountScale, side_by_side
+from anondb.pages.plots import CountScale, EvenScale, lines, mark, scatter, side_by_side
 from anondb.pages.text import label, percent
 from anondb.pages.treemap import MOST_CELLS, Cell, folded, squarified, treemap
 
@@ -47,6 +47,27 @@ def test_equal_marks_stand_side_by_side() -> None:
     assert all(b[0] - a[0] >= 9 for a, b in pairwise(firsts)) and {y for _, y in firsts} == {50.0}
     assert sum(x for x, _ in firsts) == pytest.approx(40)
     assert [some[1] for some in moved.values()] == [some[1] for some in places.values()]
+
+
+def test_many_equal_marks_stay_apart_from_those_of_other_values() -> None:
+    """Nine algorithms that tie at six values of k."""
+    names, values = "abcdefghi", (2, 3, 5, 10, 20, 50)
+    drawn = lines("t", "k", "y", {n: [(k, 1.0) for k in values] for n in names}, dict.fromkeys(names, 0))
+    places = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', drawn)]
+    groups = [sorted(places[i :: len(values)]) for i in range(len(values))]
+    assert all(len(set(group)) == len(names) for group in groups)
+    assert all(left[-1] < right[0] for left, right in pairwise(groups))
+    assert len({mark(i, 0, 0) for i in range(12)}) == 12
+
+
+def test_values_at_equal_distances() -> None:
+    scale = EvenScale([50, 2, 5, 2], 10, 110)
+    assert [scale.at(v) for v in (2, 5, 50)] == [10, 60, 110] and scale.ticks() == [2, 5, 50]
+    assert EvenScale([7], 10, 20).at(7) == 15 and EvenScale([], 10, 20).ticks() == []
+    assert len(EvenScale(list(range(95)), 0, 9).ticks()) == 10
+    drawn = scatter("t", "x", "k", [(0.0, k, "a", None) for k in (2, 3, 50)], {"a": 0})
+    heights = sorted(float(y) for y in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', drawn))
+    assert heights[1] - heights[0] == pytest.approx(heights[2] - heights[1], abs=0.2)
 
 
 def test_scale_of_counts() -> None:
