@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from anondb.pages.counts import cut
+from anondb.pages.counts import cut, wide
 from anondb.pages.plots import LINE, svg
-from anondb.pages.text import counted, label, plain
+from anondb.pages.text import label, plain
 
 Rectangle = tuple[float, float, float, float]
 LEAST_AREA = 1100.0  # cells that are smaller, in square pixels, are drawn together
@@ -82,11 +82,9 @@ def folded(cells: Sequence[Cell], area: float) -> list[Cell]:
         if len(some) == 1:
             shown.append(some[0])
             continue
-        items = sum(c.size for c in some)
-        note = kind if max(c.size for c in some) < 2 else f"{kind}, together {counted(items, 'item')}"
         largest = max(c.size for c in some)
         name = f"{len(some):,} {'more' if shown else 'items'}"
-        together = Cell(name, note, sum(c.weight for c in some), largest, len(some))
+        together = Cell(name, kind, sum(c.weight for c in some), largest, len(some))
         shown.append(together)
     return sorted(shown, key=lambda c: (-c.weight, c.name))
 
@@ -96,7 +94,7 @@ def _kind(size: int) -> str:
     if size < 2:
         return "shown as themselves" if size else "suppressed"
     high = 10 ** len(str(size)) - 1
-    return f"groups of {2 if high == 9 else (high + 1) // 10:,} to {high:,}"
+    return f"groups of {2 if high == 9 else (high + 1) // 10:,} to {high:,} items"
 
 
 def treemap(title: str, cells: Sequence[Cell], width: int, height: int, words: Callable[[Cell], str]) -> str:
@@ -143,7 +141,7 @@ def _wrapped(words: str, room: float, lines: int) -> list[str]:
     """A text in at most this many lines; the last one is cut."""
     made: list[str] = []
     for word in words.split():
-        if made and len(f"{made[-1]} {word}") * 6.8 <= room:
+        if made and wide(f"{made[-1]} {word}") <= room:
             made[-1] += f" {word}"
         else:
             made.append(word)

@@ -11,9 +11,13 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine
 from anondb.models.named import model_of
 from anondb.promises import PROMISES
+from anondb.release.conditions import ReleasedAttribute
 from anondb.release.objects import ANATOMY, FoundRelease, SchemaName, read_members
 
 EXAMPLE_LENGTH = 40  # a longer label is no example
+
+
+Where = tuple[str, tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,18 @@ class ReleasedItem:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``."""
+    """Lower bound, estimate and upper bound of the number of transactions that hold all of ``items``, and whose attributes
+    are as ``where`` says: name, and values as ``count_bounds`` takes them."""
 
     items: tuple[str, ...]
     lower: int
     estimate: float
     upper: int
+    where: tuple[Where, ...] = ()
+
+    def call(self) -> exp.Anonymous:
+        """The call of the macro that returns them."""
+        return _call(self.items, self.where)
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,7 @@ class Contents:
         transactions, incomplete: the number of transactions, and of those that may have had suppressed occurrences.
         items: the released items, the most frequent first.
         counts: what the release says of each original item alone, the most frequent first.
-        examples: what it says of one and of two original items.
+        examples: what it says of one and of two original items, and of one with conditions on attributes.
         buckets: the buckets of an anatomy; None for other releases.
     """
 
@@ -150,13 +160,16 @@ def read_contents(engine: DuckDBEngine, release: FoundRelease) -> Contents:
         buckets = None
     items = [ReleasedItem(label, tuple(below), supports.get(label, 0)) for label, below in members.items()]
     items.sort(key=lambda item: (-item.support, item.label))
+    asked: list[tuple[tuple[str, ...], tuple[Where, ...]]] = [(some, ()) for some in _examples(items)]
+    where = _conditions(engine, schema, release.kind.attributes or ())
+    asked += [(asked[0][0], where)] if asked and where else []
     return Contents(
         release,
         transactions,
         incomplete,
         tuple(items),
         counts,
-        tuple(_bounds(engine, schema, asked) for asked in _examples(items)),
+        tuple(_bounds(engine, schema, *one) for one in asked),
         buckets,
     )
 
@@ -186,10 +199,45 @@ def _is_simple(label: str) -> bool:
     return 0 < len(label) <= EXAMPLE_LENGTH and all(c.isalnum() or c in " -_.,/'" for c in label)
 
 
-def _bounds(engine: DuckDBEngine, schema: SchemaName, items: tuple[str, ...]) -> Bounds:
-    """What the release's own macro answers."""
+def _conditions(engine: DuckDBEngine, schema: SchemaName, attributes: Sequence[ReleasedAttribute]) -> tuple[Where, ...]:
+    """A condition on the first attribute with ranges, its most frequent one, and on the first one with categories."""
+    made: list[Where] = []
+    for ranges in (True, False):
+        attribute = next((a for a in attributes if (a.ends is not None) == ranges), None)
+        if attribute is None:
+            continue
+        ends = [exp.column(attribute.name + end, quoted=True) for end in (("_lo", "_hi") if ranges else ("",))]
+        shown = [exp.cast(e, "TEXT") if attribute.ends in ("DATE", "TIMESTAMP") else e for e in ends]
+        often = exp.select(*(e.as_(name) for e, name in zip(shown, "ab", strict=False))).from_(
+            _table(schema, "records")
+        )
+        often = often.where(ends[0].is_(exp.null()).not_()).group_by(*ends).order_by(exp.Count(this=exp.Star()).desc())
+        found = engine.select(often.order_by(*ends).limit(1), "an example")
+        values = [column.tolist()[0] for column in found.values() if len(column)]
+        if values and not ranges:
+            listed = exp.select("value").from_(_table(schema, "released_values")).order_by("value")
+            same = {"attribute": attribute.name, "released_value": values[0]}
+            listed = listed.where(*(exp.column(name).eq(exp.convert(value)) for name, value in same.items()))
+            values = [v for v in engine.select(listed, "an example")["value"].tolist() if _is_simple(v)][:2]
+        made += [(attribute.name, tuple(values))] if values else []
+    return tuple(made)
+
+
+def _table(schema: SchemaName, name: str) -> exp.Table:
+    return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier(schema.name, quoted=True))
+
+
+def _call(items: Sequence[str], where: Sequence[Where]) -> exp.Anonymous:
+    conditions = [
+        exp.PropertyEQ(this=exp.to_identifier(name), expression=exp.Array(expressions=[*map(exp.convert, values)]))
+        for name, values in where
+    ]
     listed = exp.Array(expressions=[exp.convert(item) for item in items])
-    call = exp.Anonymous(this="count_bounds", expressions=[exp.cast(listed, "TEXT[]")])
-    source = exp.Table(this=call, db=exp.to_identifier(schema.name, quoted=True))
+    return exp.Anonymous(this="count_bounds", expressions=[listed, *conditions])
+
+
+def _bounds(engine: DuckDBEngine, schema: SchemaName, items: tuple[str, ...], where: tuple[Where, ...]) -> Bounds:
+    """What the release's own macro answers."""
+    source = exp.Table(this=_call(items, where), db=exp.to_identifier(schema.name, quoted=True))
     row = engine.select(exp.select("lower_bound", "estimate", "upper_bound").from_(source), "count_bounds")
-    return Bounds(items, int(row["lower_bound"][0]), float(row["estimate"][0]), int(row["upper_bound"][0]))
+    return Bounds(items, int(row["lower_bound"][0]), float(row["estimate"][0]), int(row["upper_bound"][0]), where)

@@ -17,6 +17,7 @@ LOSSES = (
     ("ncp", "NCP", "the share of all items that a released item stands for; 100 % for a suppressed item"),
     ("lm", "LM", "as NCP, but counts the other items: 0 for an item as itself, 100 % for one that stands for all"),
 )
+RECORD_LOSSES = (("ncp", "NCP", "the mean share of an attribute's values that a published range or set spans"),)
 
 
 def owner_page(report: OwnerReport) -> str:
@@ -73,7 +74,8 @@ def _tiles(report: OwnerReport) -> Iterator[tuple[str, str, str]]:
     else:
         yield "buckets", f"{contents.buckets.buckets:,}", counted(contents.buckets.columns, "column")
     if entry.ncp is not None:
-        yield "information loss", percent(entry.ncp), "NCP, 0 % to 100 %"
+        of = " of the attributes" if contents.release.kind.attributes is not None else ""
+        yield "information loss", percent(entry.ncp), f"NCP{of}, 0 % to 100 %"
     for asked in report.asked[:2]:
         group = figures(asked.words, asked.answers, report.k)
         if group.frequent_error is not None:
@@ -149,7 +151,9 @@ def _suppressed(report: OwnerReport) -> str:
 def _loss(report: OwnerReport) -> str:
     """Information loss, each measure with its meaning."""
     entry = report.entry
-    rows = [[name, percent(value), words] for key, name, words in LOSSES if (value := getattr(entry, key)) is not None]
+    records = report.contents.release.kind.attributes is not None
+    losses = RECORD_LOSSES if records else LOSSES
+    rows = [[name, percent(value), words] for key, name, words in losses if (value := getattr(entry, key)) is not None]
     if entry.ul is not None:
         rows.append(["UL", number(entry.ul), "the mean loss of the items of a record"])
     if entry.ul_log2 is not None:
@@ -159,7 +163,7 @@ def _loss(report: OwnerReport) -> str:
     if not rows:
         return ""
     return "<h2>Information loss</h2>" + table(
-        ("measure", "value", "meaning, averaged over the occurrences"), rows, (0, 2)
+        ("measure", "value", "meaning" if records else "meaning, averaged over the occurrences"), rows, (0, 2)
     )
 
 
@@ -192,12 +196,18 @@ def _accuracy(report: OwnerReport) -> str:
     plots = "".join(f"<figure><h3>Queries of {label(one.words)}</h3>{_drawn(one)}</figure>" for one in asked[:2])
     return (
         "<h2>How good answers are</h2><p>Queries ask how many transactions hold all of some items. The error is |truth"
-        " &minus; estimate| / truth; the width of the bounds is a number of transactions. The promise hides counts below"
-        " k, so look at the errors where the truth is k or more first.</p>"
+        f" &minus; estimate| / truth; the width of the bounds is a number of transactions.{_first(report)}</p>"
         f'<div class="plots">{plots}</div><p class="note">Bar: from the lower to the upper bound. Dot: estimate. Orange'
         " line: truth. Some of the queries, evenly spaced; numbers of transactions, on a logarithmic scale.</p>"
         + table(head, rows)
     )
+
+
+def _first(report: OwnerReport) -> str:
+    """Which errors to look at first."""
+    if report.contents.buckets is not None:
+        return ""
+    return " The promise hides counts below k, so look at the errors where the truth is k or more first."
 
 
 def _drawn(asked: Asked) -> str:
@@ -280,6 +290,6 @@ def _overlaps(report: OwnerReport) -> str:
 def _seconds(report: OwnerReport) -> str:
     if not report.seconds:
         return ""
-    rows = [[label(step), f"{seconds:.2f}"] for step, seconds in report.seconds.items()]
+    rows = [[label(step), f"{seconds:.2f}"] for step, seconds in report.seconds.items() if seconds]
     rows.append(["together", f"{sum(report.seconds.values()):.2f}"])
     return "<h2>Time</h2>" + table(("step", "seconds"), rows)

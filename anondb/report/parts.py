@@ -52,13 +52,17 @@ def kind_words(contents: Contents) -> str:
 def cells(items: Sequence[ReleasedItem]) -> list[Cell]:
     """The cells of the map of released items."""
     return [
-        Cell(i.label, "as itself" if i.as_itself else _stands_for(i), i.support, max(len(i.members), 1)) for i in items
+        Cell(*((i.label, "as itself") if i.as_itself else _named(i)), i.support, max(len(i.members), 1)) for i in items
     ]
 
 
-def _stands_for(item: ReleasedItem) -> str:
+def _named(item: ReleasedItem) -> tuple[str, str]:
+    """The name of a cell, and what it stands for; the label of a set is its items, which are not repeated."""
     rest = ", \N{HORIZONTAL ELLIPSIS}" if len(item.members) > MOST_MEMBERS else ""
-    return f"{len(item.members):,} items: {', '.join(m[:40] for m in item.members[:MOST_MEMBERS])}{rest}"
+    listed, several = ", ".join(m[:40] for m in item.members[:MOST_MEMBERS]) + rest, f"{len(item.members):,} items"
+    return (
+        (several, listed) if item.label.startswith(f"({item.members[0][:20]}") else (item.label, f"{several}: {listed}")
+    )
 
 
 def item_map(contents: Contents, some: Sequence[Cell], rest: str = "") -> str:

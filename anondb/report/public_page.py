@@ -86,29 +86,37 @@ def _asking(contents: Contents) -> str:
         parts.append("<p>No item is released, so a file like this answers how many transactions there are.</p>")
         return "".join(parts)
     lookup = exp.select("*").from_("released_items").where(exp.column("item").eq(exp.convert(examples[0].items[0])))
+    if contents.buckets is not None:
+        lookup = exp.select("*").from_(exp.Table(this=exp.func("reconstruct", exp.convert(1), dialect="duckdb")))
     often = exp.select("*").from_("item_counts").order_by("estimate DESC").limit(10)
-    trees = [*map(_count_bounds, examples), lookup, often, exp.select("*").from_("manifest")]
+    asked = [exp.select("*").from_(exp.Table(this=e.call())) for e in examples]
+    trees = [*asked, lookup, often, exp.select("*").from_("manifest")]
     parts.append(
         "<p>In any DuckDB client, with the file opened (or attached, and then <code>USE</code>):</p>"
         f"<pre>{escape(''.join(f'{_sql(tree)};{chr(10)}' for tree in trees))}</pre>"
     )
-    rows = [[_asked(e), f"{e.lower:,}", f"{e.estimate:,.1f}", f"{e.upper:,}"] for e in examples]
+    rows = [[_asked(e, contents), f"{e.lower:,}", f"{e.estimate:,.1f}", f"{e.upper:,}"] for e in examples]
     parts.append(
-        f"<p>The first answers are:</p>{table(('transactions that hold', 'lower bound', 'estimate', 'upper bound'), rows)}"
+        _made_up(contents)
+        + f"<p>The first answers are:</p>{table(('transactions that hold', 'lower bound', 'estimate', 'upper bound'), rows)}"
     )
     parts.append(_rewritten(manifest, examples[0]))
     return "".join(parts)
 
 
-def _asked(bounds: Bounds) -> str:
-    return " and ".join(label(item) for item in bounds.items)
-
-
-def _count_bounds(bounds: Bounds) -> exp.Select:
-    call = exp.Anonymous(
-        this="count_bounds", expressions=[exp.Array(expressions=[exp.convert(i) for i in bounds.items])]
+def _made_up(contents: Contents) -> str:
+    if contents.buckets is None:
+        return ""
+    return (
+        "<p><code>reconstruct(1)</code> returns rows for rule mining: it joins the values of each bucket at random, so its"
+        " rows are not those of persons; other numbers give other rows.</p>"
     )
-    return exp.select("*").from_(exp.Table(this=call))
+
+
+def _asked(bounds: Bounds, contents: Contents) -> str:
+    ranges = {a.name for a in contents.release.kind.attributes or () if a.ends is not None}
+    where = (f"{name} {(' to ' if name in ranges else ' or ').join(map(str, values))}" for name, values in bounds.where)
+    return ", ".join([" and ".join(label(item) for item in bounds.items), *map(label, where)])
 
 
 def _sql(tree: exp.Select) -> str:
@@ -136,18 +144,26 @@ def _precision(contents: Contents) -> str:
     title = "Bounds and estimates of single items"
     drawn = both(intervals(title, spread(answers, 24), 760), intervals(title, spread(answers, 16), 356))
     return (
-        f"<h2>How precise answers are</h2><p>{contents.exact:,} of {counted(len(contents.counts), 'item')} have equal"
-        " bounds, so their counts are known exactly. Below are some items, evenly spaced from the most to the least"
-        " frequent one (<code>item_counts</code> has all). Bounds of two items and more are wider in comparison.</p>"
+        f"<h2>How precise answers are</h2><p>{_exactly(contents)} Below are some items, evenly spaced from the"
+        " most to the least frequent one (<code>item_counts</code> has all). Bounds of two items and more are wider in"
+        " comparison.</p>"
         f"<figure>{drawn}<figcaption>Bar: from the lower to the upper bound, in transactions, on a logarithmic scale. Dot:"
         " estimate.</figcaption></figure>"
     )
+
+
+def _exactly(contents: Contents) -> str:
+    if not contents.exact:
+        return "No item is known exactly: its upper bound is above its lower bound."
+    several = f"{contents.exact:,} of {counted(len(contents.counts), 'item')} have equal bounds, so their counts are"
+    return ("One item has equal bounds, so its count is" if contents.exact == 1 else several) + " known exactly."
 
 
 def _supports(contents: Contents) -> str:
     if not contents.release.kind.item_supports:
         return ""
     return (
-        "<h2>Item supports</h2><p>The table <code>item_supports</code> says, for each item that is shown by a released item,"
-        " between which two numbers lie the transactions with that released item which hold it. The bounds above use it.</p>"
+        "<h2>Item supports</h2><p>Among the transactions that show a released item, some hold one of its items, others"
+        " another one. The table <code>item_supports</code> has two numbers for each of these items: at least and at most so"
+        " many of them hold it. The bounds above use it.</p>"
     )

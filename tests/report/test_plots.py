@@ -8,10 +8,12 @@ from itertools import pairwise
 
 import pytest
 
-from anondb.pages.counts import Answered, against_truth, intervals, spread
+from anondb.pages.counts import Answered, against_truth, cut, intervals, spread, wide
 from anondb.pages.plots import CountScale, EvenScale, lines, mark, scatter, side_by_side
 from anondb.pages.text import label, percent
 from anondb.pages.treemap import MOST_CELLS, Cell, folded, squarified, treemap
+from anondb.report.contents import ReleasedItem
+from anondb.report.parts import cells
 
 
 def test_areas_are_proportional_and_do_not_overlap() -> None:
@@ -32,11 +34,14 @@ def test_areas_are_proportional_and_do_not_overlap() -> None:
 @pytest.mark.parametrize("number", [0, 1, 5, 70, 5000])
 def test_small_cells_are_drawn_together(number: int) -> None:
     draw = random.Random(number)
-    cells = [Cell(f"c{i}", "n", draw.choice([1, 5, 400]), draw.choice([0, 1, 3, 40, 700])) for i in range(number)]
-    shown = folded(cells, 400_000)
+    drawn_cells = [Cell(f"c{i}", "n", draw.choice([1, 5, 400]), draw.choice([0, 1, 3, 40, 700])) for i in range(number)]
+    shown = folded(drawn_cells, 400_000)
     assert len(shown) <= MOST_CELLS + 6 and sum(c.cells for c in shown) == number
-    assert sum(c.weight for c in shown) == pytest.approx(sum(c.weight for c in cells))
-    drawn = treemap("map", cells, 1000, 400, lambda cell: cell.name)
+    assert sum(c.weight for c in shown) == pytest.approx(sum(c.weight for c in drawn_cells))
+    assert all(
+        c.note == "n" or re.fullmatch("suppressed|shown as themselves|groups of .* items", c.note) for c in shown
+    )
+    drawn = treemap("map", drawn_cells, 1000, 400, lambda cell: cell.name)
     assert drawn.count("<rect") == len(shown) and drawn.startswith("<svg") and drawn.endswith("</svg>")
 
 
@@ -87,6 +92,19 @@ def test_plots_of_answers() -> None:
     assert "&lt;3&gt;: truth 4, estimate 3.5, bounds 3 to 5" in drawn and "<3>" not in drawn
     assert intervals("t", answers[:7], 500).count('class="bounds"') == 7
     assert not re.search(r"nan|inf", against_truth("t", [], 500) + intervals("t", [], 356))
+
+
+def test_the_label_of_a_set_is_not_repeated() -> None:
+    items = [ReleasedItem("(a,b)", ("a", "b"), 9), ReleasedItem("dairy", ("a", "b"), 9), ReleasedItem("a", ("a",), 9)]
+    named = [(c.name, c.note) for c in cells(items)]
+    assert named == [("2 items", "a, b"), ("dairy", "2 items: a, b"), ("a", "as itself")]
+
+
+def test_wide_letters_are_cut_where_they_do_not_fit() -> None:
+    for words in ("i" * 90, "W" * 90, "\u8a9e" * 90, "\N{GRINNING FACE}" * 90):
+        kept = cut(words, 200)
+        assert kept.endswith("\N{HORIZONTAL ELLIPSIS}") and 180 < wide(kept) <= 200
+    assert len(cut("\u8a9e" * 90, 200)) <= 200 / 12 and cut("\u8a9e", 20) == "\u8a9e" and len(cut("W" * 9, 1)) == 3
 
 
 def test_labels() -> None:

@@ -6,6 +6,7 @@ import json
 import random
 import re
 import shutil
+from html import unescape
 from itertools import combinations
 from pathlib import Path
 from statistics import median
@@ -117,6 +118,32 @@ def shown_by(sealed: Path) -> tuple[set[str], set[str]]:
     shown |= {text for x in numbers for text in (f"{x:,}", f"{x:,.1f}", f"{x:.3g}")}
     shown |= set(re.findall(r"\d[\d,.]*\d|\d", " ".join([*labels, *manifest.values()])))
     return shown, labels | set(manifest.values())
+
+
+@pytest.mark.parametrize("kind", ["records", "buckets"])
+def test_what_a_public_page_asks_is_what_the_file_answers(place: Path, tmp_path: Path, kind: str) -> None:
+    """Its SQL runs in the file as it stands on the page, and the first answers are those that the page has."""
+    with anondb.connect(place) as database:
+        made = release(database, kind)
+        made.publish(tmp_path / "sealed.duckdb")
+        public, owned = made.report_html(public=True), made.report_html(queries=10)
+    asked = unescape(re.findall(r"<pre>(.*?)</pre>", public, re.S)[0]).strip().split("\n")
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", public)]
+    with duckdb.connect(str(tmp_path / "sealed.duckdb"), read_only=True) as file:
+        answers = [file.execute(sql).fetchall() for sql in asked]
+    counted = [a[0] for sql, a in zip(asked, answers, strict=True) if "count_bounds" in sql]
+    shown = rows[-len(counted) :]
+    assert [tuple(float(x.replace(",", "")) for x in row[1:]) for row in shown] == [
+        (low, round(middle, 1), high) for low, middle, high in counted
+    ]
+    assert ("reconstruct(1)" in public) == (kind == "buckets") and ">publish</td>" not in owned
+    if kind == "records":
+        assert re.search(r"age := \[\d+, \d+\], area := \['(north|south)'", asked[2]) and len(counted) == 3
+        assert re.search(r"age \d+ to \d+, area (north|south)", shown[2][0])
+        assert "an attribute&#x27;s values" in owned or "an attribute's values" in owned
+        assert "NCP of the attributes" in owned and "100 % for a suppressed item" not in owned
+    else:
+        assert answers[2] and "hides counts below k" not in owned
 
 
 STATIC = {"0", "1", "2", "5", "10", "20", "50", "100"}  # ticks of axes, and LIMIT 10
