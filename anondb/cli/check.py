@@ -163,7 +163,7 @@ def _print(checked: Verification | SealedCheck, witnesses: int, as_json: bool) -
         )
         if isinstance(verification, AnatomyVerification):
             typer.echo(f"coverage of the original transactions: {verification.coverage}")
-        if verification.across_levels is not None:
+        if verification.across_levels is not None and not verification.verified:
             typer.echo(
                 f"by labels: {verification.violations} violations;"
                 f" across levels of the taxonomy: {verification.across_levels}"

@@ -53,6 +53,8 @@ def test_the_command(
     assert released(sealed) == (labels, supports)
     checked = run("verify", sealed, "--json")
     assert checked.code == 0 and ("item_supports" in checked.json) == supports
+    said = run("verify", sealed).out
+    assert said.startswith("2^2-anonymity: holds\n") and "taxonomy" not in said  # there is none
     assert run("inspect", sealed).code == 0
     explained = run("explain", shop, "--release", "new", "--item", "cola")
     assert explained.code == (0 if len(labels) == 2 else 2), explained.err  # 2: the recoding is local
