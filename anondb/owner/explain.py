@@ -178,19 +178,21 @@ def cause(decision: Mapping[str, Any], parameters: Mapping[str, Any], last: int)
     """What forced a decision, as a clause; None if nothing did. ``last`` is the last round of the algorithm."""
     action, support, number = str(decision["action"]), decision["support"], int(decision["round"])
     k, m = parameters.get("k"), parameters.get("m", parameters.get("p"))
-    known = f"combination of {f'up to {m}' if last == 1 or number == m else number} items"
+    most = m if last == 1 or number == m else number
+    known = f"combination of {'up to ' if most == m else ''}{most} item{'s' * (str(most) != '1')}"
+    known = "combination of items" if str(most) == "inf" else known
     known = known if m is not None else "privacy constraint"
     if support is None or action not in ("generalize", "suppress", "merge"):
         return None
+    few = f"held by only {support} transaction{'s' * (str(support) != '1')}, fewer than k = {k}"
     if action == "generalize":
-        few = f"was held by only {support} transactions, fewer than k = {k}"
-        return f"a combination of {number} items with one of these {few}"
+        return f"a combination of {number} item{'s' * (number != 1)} with one of these was {few}"
     if action == "merge":
-        return f"a {known} with one of its items was held by only {support} transactions, fewer than k = {k}"
+        return f"a {known} with one of its items was {few}"
     if k is not None and int(support) >= int(k):
         h = parameters.get("h")
         return f"of the {support} transactions that hold a {known} with it, more than the share h = {h} hold a private item"
-    return f"a {known} with it is held by only {support} transactions, fewer than k = {k}"
+    return f"a {known} with it is {few}"
 
 
 def _explained(decision: dict[str, Any], parameters: dict[str, Any], last: int) -> ExplainedStep:

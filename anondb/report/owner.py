@@ -150,6 +150,7 @@ def collect(
             )
         contents = read_contents(engine, found)
         decisions = ledger.decisions_of(engine, catalog, entry.release_id)
+        parents = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
         recorded = ledger.recorded_answers(engine, catalog, entry.release_id)
         seconds = reports.seconds_of(engine, catalog, entry.release_id)
         published = [p for p in publications.publications(engine, catalog) if p.release_id == entry.release_id]
@@ -161,7 +162,7 @@ def collect(
         entry=entry,
         source=GONE,
         k=k,
-        suppressed=_suppressed(decisions, entry.parameters, None, contents),
+        suppressed=_suppressed(decisions, entry.parameters, parents, None, contents),
         reasons=_reasons(decisions, entry.parameters),
         stopped=any(d["action"] == "specialize" for d in decisions),
         asked=tuple(
@@ -174,13 +175,14 @@ def collect(
         publications=tuple(published),
         seconds=seconds,
     )
-    return _with_source(engine, report, decisions, queries, individuals, seed)
+    return _with_source(engine, report, decisions, parents, queries, individuals, seed)
 
 
 def _with_source(
     engine: DuckDBEngine,
     report: OwnerReport,
     decisions: list[dict[str, Any]],
+    parents: dict[str, str | None],
     queries: int,
     individuals: int,
     seed: int,
@@ -192,7 +194,7 @@ def _with_source(
             entry, dataset = stored.load_source(engine, name)
             same = dataset.n_transactions == report.contents.transactions
             source = UNCHANGED if same and entry.fingerprint == fingerprint(engine, dataset) else CHANGED
-            suppressed = _suppressed(decisions, entry.parameters, dataset, report.contents)
+            suppressed = _suppressed(decisions, entry.parameters, parents, dataset, report.contents)
     except (InputError, EngineError):
         return report
     asked = [
@@ -253,9 +255,14 @@ def _reasons(decisions: list[dict[str, Any]], parameters: dict[str, Any]) -> dic
 
 
 def _suppressed(
-    decisions: list[dict[str, Any]], parameters: dict[str, Any], dataset: Dataset | None, contents: Contents
+    decisions: list[dict[str, Any]],
+    parameters: dict[str, Any],
+    parents: dict[str, str | None],
+    dataset: Dataset | None,
+    contents: Contents,
 ) -> tuple[Suppressed, ...]:
-    """The suppressed items, those with the most transactions first."""
+    """The suppressed items, those with the most transactions first; ``parents`` is the taxonomy, whose nodes may have been
+    suppressed with all items below them."""
     last = max((int(d["round"]) for d in decisions), default=1)
     why = {
         str(d["subject"]): cause(d, parameters, last)
@@ -266,8 +273,17 @@ def _suppressed(
         return tuple(Suppressed(label, None, words) for label, words in why.items())
     shown = {member for item in contents.items for member in item.members}
     items = [
-        Suppressed(label, support, why.get(label))
+        Suppressed(label, support, _why_suppressed(label, why, parents))
         for label, support in zip(dataset.labels, dataset.supports.tolist(), strict=True)
         if label not in shown
     ]
     return tuple(sorted(items, key=lambda item: (-(item.support or 0), item.label)))
+
+
+def _why_suppressed(label: str, why: dict[str, str | None], parents: dict[str, str | None]) -> str | None:
+    """Why an item was suppressed, or the category that it belongs to."""
+    node: str | None = label
+    while node is not None and node not in why:
+        node = parents.get(node)
+    words = None if node is None else why[node]
+    return words if node == label or words is None else f"suppressed as a part of {node!r}: {words}"

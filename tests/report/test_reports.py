@@ -203,6 +203,28 @@ def test_the_owners_figures(with_some: Path, tmp_path: Path, run: Run) -> None:
         assert visible in page
 
 
+def test_items_of_a_suppressed_category_have_its_reason() -> None:
+    """Each of six products of X is bought once, one of them with c; the category is suppressed as a whole."""
+    baskets_of = {n: {"cd"[n % 2]} for n in range(60)} | {100 + n: {f"a{n}"} for n in range(6)}
+    baskets_of[100].add("c")
+    edges = [("all", None), ("X", "all"), ("c", "all"), ("d", "all"), *((f"a{n}", "X") for n in range(6))]
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE sales (tid INTEGER, item VARCHAR); CREATE TABLE food (node VARCHAR, parent VARCHAR)"
+        )
+        connection.executemany(
+            "INSERT INTO sales VALUES (?, ?)", [(t, i) for t, some in baskets_of.items() for i in some]
+        )
+        connection.executemany("INSERT INTO food VALUES (?, ?)", edges)
+        database = anondb.connect(connection)
+        database.anonymize("sales", name="x", model=anondb.KmAnonymity(2, 2), taxonomy="food", queries=5)
+        report = collect(database.engine, "x", queries=5, individuals=5)
+    few = "a combination of up to 2 items with it is held by only 1 transaction, fewer than k = 2"
+    assert [(s.label, s.support, s.why) for s in report.suppressed] == [
+        (f"a{n}", 1, f"suppressed as a part of 'X': {few}") for n in range(6)
+    ]
+
+
 def test_changed_and_missing_sources(with_some: Path, tmp_path: Path) -> None:
     with anondb.connect(shutil.copy(with_some, tmp_path / "shop.duckdb")) as database:
         database.sql("INSERT INTO private_place.sales VALUES (1000, 'a')")
