@@ -77,10 +77,9 @@ AGGREGATES = (exp.Sum, exp.Avg, exp.Min, exp.Max, *QUANTILES)
 
 MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
 """The note on releases of sets; rows of bags are not counted, because bags may repeat items."""
-LISTED_NOTE = (
-    "Only items that some released item stands for are listed; suppressed items are missing, and a listed item may not "
-    "occur in the original at all."
-)
+LISTED_NOTE = "A listed item may not occur in the original at all."
+"""The note on lists of items where nothing was suppressed."""
+MISSING_NOTE = "Suppressed items are missing, and a listed item may not occur in the original at all."
 VALUES_NOTE = "All possible values are listed; a listed value may not occur in the original at all."
 NUMBER_NOTE = "Items written as numbers were read as their texts."
 
@@ -823,6 +822,8 @@ def _read(
     reader.weights, reader.records = weights, records_tables(manifest)
     plan = reader.plan(tree)
     notes = plan.notes
+    if manifest.get("suppression") != "none":
+        notes = tuple(MISSING_NOTE if note == LISTED_NOTE else note for note in notes)
     if reader.counts_rows and MERGED_NOTE not in notes:
         notes += (MERGED_NOTE,)
     if MERGED_NOTE in notes and manifest.get("semantics") == "atomic":

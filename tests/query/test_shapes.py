@@ -434,9 +434,11 @@ def test_answered(
             assert lower <= truth.get(group, 0) <= upper, (name, group)
             if name == "untouched" and how == EXACT:
                 assert lower == estimate == upper == truth.get(group, 0), group
+        listed = [note for note in answer.notes if "not occur" in note]
+        assert all(("Suppressed items" in note) == (name == "suppressed") for note in listed)
         if name == "untouched" and answer.columns:
             assert set(truth) == {g for g, b in _bounds(answer).items() if b[2]}
-            assert any("not occur" in note or "listed" in note for note in answer.notes)
+            assert listed or any("listed" in note for note in answer.notes)
 
 
 @pytest.mark.parametrize(("sql", "name"), REFUSED)
