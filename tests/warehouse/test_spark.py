@@ -33,6 +33,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 TAXONOMY = taxonomy_of({"root": ["x", "d"], "x": ["a", "b", "c"]}, "root")
 PAIRS = [(1, "a"), (1, "b"), (2, "a"), (2, "c"), (3, "b"), (4, "c"), (5, "d"), (6, "d"), (6, "d")]
 MODEL = anondb.KmAnonymity(2, 2)
+GROUPS = {f"group {g}": [f"item {g}{n}" for n in range(4)] for g in range(4)}
+GROUPED = taxonomy_of({"root": list(GROUPS), **GROUPS}, "root")
 
 
 def tables_of(spark: Any) -> Path:
@@ -42,6 +44,12 @@ def tables_of(spark: Any) -> Path:
 def private(spark: Any) -> list[str]:
     """The private folders beside the catalog's tables."""
     return [n for n in os.listdir(tables_of(spark)) if n.startswith("_anondb_")] if tables_of(spark).exists() else []
+
+
+def baskets(seed: int) -> list[tuple[int, str]]:
+    """Random transactions of which a release shows some items, some groups, and lacks an item or two."""
+    rnd, items = random.Random(seed), [item for group in GROUPS.values() for item in group]
+    return [(n, item) for n in range(80) for item in rnd.sample(items, rnd.randint(1, 5))]
 
 
 def schemas(spark: Any) -> set[str]:
@@ -126,12 +134,8 @@ def test_a_schema_that_a_killed_run_left_is_replaced(spark: Any, place: Any) -> 
 
 def test_an_owner_on_duckdb(spark: Any, place: Any, tmp_path: Path) -> None:
     """A data frame is anonymized inside Spark; the release is that of the same rows in DuckDB."""
-    rnd = random.Random(11)
-    tree = random_tree(rnd, 12)
-    leaves = ref.leaves(*tree)
-    pairs = [(n, item) for n in range(80) for item in rnd.sample(leaves, rnd.randint(1, 5))]
-    options: dict[str, Any] = {"taxonomy": taxonomy_of(*tree), "model": MODEL, "item_supports": True}
-    frame = place.source(pairs)
+    frame = place.source(baskets(11))
+    options: dict[str, Any] = {"taxonomy": GROUPED, "model": MODEL, "item_supports": True}
     said: list[dict[str, Any]] = []
     with anondb.connect(tmp_path / "own.duckdb") as db:
         made = db.anonymize(frame, name="there", publish=tmp_path / "there.duckdb", **options)
@@ -147,7 +151,7 @@ def test_an_owner_on_duckdb(spark: Any, place: Any, tmp_path: Path) -> None:
         assert any("inside Spark" in words for words in made.report.warnings)  # type: ignore[union-attr]
         assert [p.name for p in db.publications()] == ["there"] and not private(spark)
         with pytest.raises(InputError) as caught:
-            db.anonymize(frame, name="no", model=TransactionalK(2))
+            db.anonymize(frame, name="no", taxonomy=GROUPED, model=TransactionalK(2))
         assert caught.value.code == "not_on_engine"
         with pytest.raises(InputError) as caught:
             db.anonymize(place.source([(1, None)]), name="no", **options)
@@ -157,11 +161,8 @@ def test_an_owner_on_duckdb(spark: Any, place: Any, tmp_path: Path) -> None:
 
 def test_item_supports_in_the_catalog(spark: Any, place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are those of the same rows in DuckDB, row by row; wrong ones are found where they were written."""
-    rnd = random.Random(12)
-    tree = random_tree(rnd, 12)
-    leaves = ref.leaves(*tree)
-    frame = place.source([(n, item) for n in range(80) for item in rnd.sample(leaves, rnd.randint(1, 5))])
-    options: dict[str, Any] = {"taxonomy": taxonomy_of(*tree), "model": MODEL, "item_supports": True}
+    frame = place.source(baskets(12))
+    options: dict[str, Any] = {"taxonomy": GROUPED, "model": MODEL, "item_supports": True}
     spark.sql("DROP SCHEMA IF EXISTS supported CASCADE")
     db = anondb.connect(spark)
     db.anonymize(frame, to="supported", **options)
