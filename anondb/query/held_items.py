@@ -9,6 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from anondb.engine import Columns, Engine, Table, load
+from anondb.errors import InputError
 from anondb.query.classes import Classes
 from anondb.query.held_sums import HeldRows
 from anondb.release.objects import SchemaName
@@ -18,19 +19,24 @@ MAX_ROWS = 30_000_000  # in memory, 12 bytes each
 
 
 class HeldItems:
-    """The rows of a release of sets.
+    """The rows of a release of sets, whose released items have the numbers from 1 on.
 
     Args:
         engine, schema: the release.
 
     Attributes:
         numbers: the number of each released item.
+
+    Raises:
+        InputError: ``not_a_release``: they have other numbers.
     """
 
     def __init__(self, engine: Engine, schema: SchemaName) -> None:
         self._engine, self._rows = engine, schema.table("transaction_items")
         numbers = engine.query("query/item_numbers", {"labels": schema.table("labels")})
         self.numbers: Mapping[str, int] = dict(zip(numbers["item"].tolist(), numbers["item_id"].tolist(), strict=True))
+        if list(self.numbers.values()) != list(range(1, len(self.numbers) + 1)):
+            raise InputError("This release is damaged.", code="not_a_release", hint="Publish it again.")
 
     @cached_property
     def rows(self) -> HeldRows | None:
@@ -63,9 +69,15 @@ class HeldItems:
     def query(self, classes: Classes, codes: Mapping[str, int]) -> exp.Query | None:
         """The query for the signature of each transaction with a relevant released item, of which ``codes`` lists those
         outside the default class; None where the signatures are texts, or too many items would be listed."""
+        if classes.wide or len(self.numbers if classes.default is not None else codes) > MAX_LISTED:
+            return None
         if classes.default is not None:
-            codes = dict.fromkeys(self.numbers, classes.weights()[classes.default]) | dict(codes)
-        if classes.wide or not 0 < len(codes) <= MAX_LISTED:
+            other = classes.weights()[classes.default]
+            by_number = [exp.convert(codes.get(label, other)) for label in self.numbers]
+            return load("query/held_all").bind(
+                {"transaction_items": self._rows}, {"weights": exp.Array(expressions=by_number)}
+            )
+        if not codes:
             return None
         return self.with_weights(_weights(tuple((self.numbers[label], code) for label, code in codes.items())))
 

@@ -26,6 +26,7 @@ from anondb.session.files import check_alike, files_of, notes_on, weakest
 from anondb.session.kept import Kept, repeatable
 from anondb.session.known import Known, fresh
 from anondb.session.parameters import numbered, with_parameters
+from anondb.session.parts import chosen, divided
 from anondb.session.persons import Persons
 from anondb.session.releases import Desk, Releases
 from anondb.session.result import Result
@@ -131,9 +132,11 @@ class Session:
     def __init__(self, sealed: Sequence[SealedRelease], desk: DuckDBEngine, resources: contextlib.ExitStack) -> None:
         self._resources, self._closed = resources, False
         self._desk = Desk(desk)
-        self._releases = Releases([OpenRelease(s.engine, s.schema, s) for s in sealed], self._desk)
+        self._opened = [OpenRelease(s.engine, s.schema, s) for s in sealed]
+        self._releases = Releases(self._opened, self._desk)
         self._results: Kept[Result] = Kept(len)
         manifests = [s.manifest for s in sealed]
+        self._divided = divided(manifests)
         self.promise = weakest(manifests)
         self.notes = notes_on(manifests)
 
@@ -181,27 +184,24 @@ class Session:
         return self._results.get(key, lambda: self._answer(tree, bounds == "columns")).copy()
 
     def _answer(self, tree: exp.Expr, bounds: bool) -> Result:
-        bound = self._releases.bind(tree)
+        tree, releases = self._chosen(tree)
+        bound = releases.bind(tree)
         try:
-            known, notes = self._compiled(tree)
+            known, notes = _compiled(tree, releases)
             listed, columns, remarks = _output(known, bound, bounds)
             rows = materialized(self._desk.engine, _select(known, listed))
         finally:
             self._desk.sweep()
         return Result(rows, columns, [*notes, *remarks, *self.notes])
 
-    def _compiled(self, tree: exp.Expr) -> tuple[Known, list[str]]:
-        """The rows of a query, and its notes.
-
-        It is converted again if a count showed that the original has a row for each item, or a list for each id: the counts
-        before it allowed for both.
-        """
-        while True:
-            forms = self._releases.forms
-            compiler = Compiler(Persons(self._releases), self._releases, self._releases.start())
-            known = compiler.query(tree, {})
-            if self._releases.forms == forms:
-                return known, list(compiler.notes)
+    def _chosen(self, tree: exp.Expr) -> tuple[exp.Expr, Releases]:
+        """A query without conditions on the column that divides the files, and the releases for which they hold."""
+        if self._divided is None:
+            return tree, self._releases
+        found = chosen(tree, *self._divided, self._releases.shapes, self._desk.shapes, self._desk.engine)
+        if found is None:
+            return tree, self._releases
+        return found[0], Releases([self._opened[place] for place in found[1]], self._desk)
 
     def register(self, name: str, data: Any) -> None:
         """Make a table of the analyst's own available to queries.
@@ -255,6 +255,20 @@ class Session:
     def __repr__(self) -> str:
         tables = ", ".join(f"{name}({', '.join(columns)})" for name, columns in self.tables.items())
         return f"<anondb session: {tables}>"
+
+
+def _compiled(tree: exp.Expr, releases: Releases) -> tuple[Known, list[str]]:
+    """The rows of a query, and its notes.
+
+    It is converted again if a count showed that the original has a row for each item, or a list for each id: the counts
+    before it allowed for both.
+    """
+    while True:
+        forms = releases.forms
+        compiler = Compiler(Persons(releases), releases, releases.start())
+        known = compiler.query(tree, {})
+        if releases.forms == forms:
+            return known, list(compiler.notes)
 
 
 @contextlib.contextmanager

@@ -30,7 +30,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     create, refresh = (text for kind, text in BLOCKS if kind == "sql")
     commands = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
     (python,) = (text for kind, text in BLOCKS if kind == "python")
-    assert len(commands) == 2
+    assert len(commands) == 3
     with anondb.connect("shop.duckdb", threads=1) as db:
         db.sql(
             "CREATE TABLE food AS SELECT * FROM (VALUES ('all', NULL), ('milk', 'all'), ('bread', 'all')) f(node, parent)"
@@ -50,6 +50,8 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     capsys.readouterr()
     run(commands[1], monkeypatch)
     assert "milk" in capsys.readouterr().out
+    run(commands[2], monkeypatch)
+    assert "20" in capsys.readouterr().out
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(python, {})

@@ -107,6 +107,46 @@ def test_an_average_over_releases_is_the_tightest() -> None:
     assert average_over(unbounded) == (1.0, 1.75, None)
 
 
+CHOSEN = [
+    "SELECT count(DISTINCT tid) FROM sales WHERE week = 1",
+    "SELECT count(DISTINCT tid) FROM sales WHERE item = 'a' AND week IN (0, 9)",
+    "SELECT count(DISTINCT s.tid) FROM sales AS s WHERE s.week >= 1 AND s.item <> 'b'",
+    "SELECT count(*) FROM (SELECT tid FROM sales WHERE NOT (week < 1 OR week = 3) GROUP BY tid) AS q",
+    "SELECT count(DISTINCT tid) FROM sales WHERE item IN ('a', 'b') AND week BETWEEN 0 AND 1",
+    "SELECT count(*) FROM sales WHERE WEEK = '1'",
+]
+REFUSED = [
+    ("SELECT week, count(*) FROM sales GROUP BY week", "unsupported_query", "'week'"),
+    ("SELECT count(*) FROM sales WHERE week = 1 OR item = 'a'", "unsupported_query", "'week'"),
+    ("SELECT count(*) FROM sales WHERE abs(week) = 1", "unsupported_query", "'week'"),
+    ("SELECT count(*) FROM sales s JOIN sales t USING (tid) WHERE s.week = 1", "unsupported_query", "'week'"),
+    ("SELECT count(*) FROM mine LEFT JOIN sales USING (item) WHERE week = 1", "unsupported_query", "'week'"),
+    ("SELECT count(*) FROM sales WHERE week > '01'", "ambiguous_item", "several types"),
+    ("SELECT count(*) FROM sales WHERE week = 7", "no_such_file", "'week'"),
+    ("SELECT count(*) FROM sales WHERE week = DATE '2026-01-01'", "bad_sql", "'week'"),
+]
+
+
+def test_conditions_on_the_column_that_divides_the_files(folder: Path) -> None:
+    with (
+        anondb.open(folder / "weeks") as session,
+        duckdb.connect(str(folder / "owner.duckdb"), read_only=True) as owner,
+    ):
+        for text in CHOSEN:
+            ((estimate, lower, upper),) = session.sql(text).fetchall()
+            ((truth,),) = owner.execute(text).fetchall()
+            assert lower == truth == upper and estimate == truth, text
+        session.register("mine", pd.DataFrame({"item": ["a", "z"]}))
+        for text, code, words in REFUSED:
+            with pytest.raises(InputError, match=words) as caught:
+                session.sql(text)
+            assert caught.value.code == code, text
+        session.register("weeks", pd.DataFrame({"week": [1, 2]}))
+        assert session.sql("SELECT sum(week) FROM weeks WHERE week > 1").fetchall() == [
+            (2,)
+        ]  # a column of the analyst's own
+
+
 def test_an_empty_folder(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(InputError, match="holds no sealed file") as caught:

@@ -494,6 +494,8 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
 def value_of(name: str) -> Any:
     if name in ("bags", "complete", "suppressed", "product"):
         return False
+    if name == "weights":
+        return exp.Array(expressions=[exp.Literal.number(1)])
     return VALUES.get(name, "x" if name.endswith(("_name", "_column")) else 1)
 
 
