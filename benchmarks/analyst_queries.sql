@@ -1,4 +1,4 @@
--- Sixty questions of a basket analyst. Tables: sales(tid, item); customers(tid, age, town, day), the records; food(node, parent), the
+-- Ninety questions of a basket analyst. Tables: sales(tid, item); customers(tid, age, town, day), the records; food(node, parent), the
 -- taxonomy; prices(item, price), the analyst's own.
 -- 01 number of baskets
 SELECT count(DISTINCT tid) FROM sales
@@ -120,3 +120,63 @@ SELECT town, avg(n) FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) JOI
 SELECT age // 10 * 10 AS decade, avg(n) AS mean FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) JOIN customers USING (tid) GROUP BY decade
 -- 60 is there any basket with saffron and figs
 SELECT count(*) > 0 FROM sales a JOIN sales b USING (tid) WHERE a.item = 'saffron' AND b.item = 'figs'
+-- 61 group by two attributes
+SELECT town, age // 10 * 10 AS decade, count(*) AS n FROM customers GROUP BY town, decade ORDER BY town, decade
+-- 62 item and attribute
+SELECT town, item, count(*) AS n FROM sales JOIN customers USING (tid) GROUP BY town, item ORDER BY town, n DESC
+-- 63 median basket size
+SELECT median(n) AS mid FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)
+-- 64 ninetieth percentile of basket size
+SELECT quantile_cont(n, 0.9) AS p90 FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)
+-- 65 regular expression
+SELECT count(DISTINCT tid) AS n FROM sales WHERE regexp_matches(item, '^(milk|butter|yogurt)$')
+-- 66 best item of each category by window rank
+SELECT parent, item, n FROM (SELECT parent, item, count(*) AS n, row_number() OVER (PARTITION BY parent ORDER BY count(*) DESC) AS r FROM sales JOIN food ON item = node GROUP BY parent, item) WHERE r = 1
+-- 67 baskets per week
+SELECT date_trunc('week', day) AS week, count(*) AS n FROM customers GROUP BY week ORDER BY week
+-- 68 weekend against weekday
+SELECT CASE WHEN dayname(day) IN ('Saturday', 'Sunday') THEN 'weekend' ELSE 'weekday' END AS part, count(*) AS n FROM customers GROUP BY part
+-- 69 lines per month and category
+SELECT date_trunc('month', day) AS month, parent, count(*) AS n FROM sales JOIN customers USING (tid) JOIN food ON item = node GROUP BY month, parent
+-- 70 HAVING between
+SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item HAVING count(DISTINCT tid) BETWEEN 100 AND 200 ORDER BY n
+-- 71 baskets with one of the three most frequent products
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN (SELECT item FROM sales GROUP BY item ORDER BY count(*) DESC LIMIT 3)
+-- 72 crosstab of category by town with FILTER
+SELECT town, count(*) FILTER (WHERE item = 'milk') AS milk, count(*) FILTER (WHERE item = 'coffee') AS coffee, count(*) AS lines FROM sales JOIN customers USING (tid) GROUP BY town
+-- 73 pairs with a minimum support
+SELECT a.item AS one, b.item AS other, count(*) AS n FROM sales a JOIN sales b USING (tid) WHERE a.item < b.item GROUP BY ALL HAVING count(*) >= 20 ORDER BY n DESC
+-- 74 lift of all pairs by CTEs
+WITH t AS (SELECT count(DISTINCT tid) AS total FROM sales), f AS (SELECT item, count(DISTINCT tid) AS n FROM sales GROUP BY item), p AS (SELECT a.item AS x, b.item AS y, count(*) AS n FROM sales a JOIN sales b ON a.tid = b.tid AND a.item < b.item GROUP BY a.item, b.item) SELECT p.x, p.y, p.n, p.n * 1.0 * t.total / (fx.n * fy.n) AS lift FROM p JOIN f fx ON fx.item = p.x JOIN f fy ON fy.item = p.y CROSS JOIN t WHERE p.n >= 10 ORDER BY lift DESC LIMIT 10
+-- 75 confidence of all rules
+WITH f AS (SELECT item, count(*) AS n FROM sales GROUP BY item) SELECT a.item AS lhs, b.item AS rhs, count(*) * 1.0 / any_value(f.n) AS confidence FROM sales a JOIN sales b ON a.tid = b.tid AND a.item <> b.item JOIN f ON f.item = a.item GROUP BY a.item, b.item ORDER BY confidence DESC LIMIT 10
+-- 76 baskets above a price with milk
+SELECT count(*) AS n FROM (SELECT tid, sum(price) AS v, bool_or(item = 'milk') AS m FROM sales JOIN prices USING (item) GROUP BY tid) WHERE v > 10 AND m
+-- 77 value classes of baskets
+SELECT CASE WHEN v < 10 THEN 'small' WHEN v < 20 THEN 'medium' ELSE 'large' END AS class, count(*) AS n FROM (SELECT tid, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY class
+-- 78 ILIKE with several patterns
+SELECT item, count(*) AS n FROM sales WHERE item ILIKE 'c%' OR item ILIKE '%tea%' GROUP BY item
+-- 79 distinct lists of items
+SELECT count(*) AS n FROM (SELECT tid, list(item) AS items FROM sales GROUP BY tid) WHERE list_has_any(items, ['milk', 'cream'])
+-- 80 union of two groups of questions
+SELECT 'milk' AS what, count(*) AS n FROM sales WHERE item = 'milk' UNION ALL SELECT 'all lines', count(*) FROM sales UNION ALL SELECT 'baskets', count(DISTINCT tid) FROM sales
+-- 81 cumulative share of products
+SELECT item, n, sum(n) OVER (ORDER BY n DESC, item) * 1.0 / sum(n) OVER () AS share FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) ORDER BY n DESC
+-- 82 average number of distinct products per basket by CTE
+WITH b AS (SELECT tid, count(DISTINCT item) AS n FROM sales GROUP BY tid) SELECT avg(n) AS mean, stddev(n) AS sd FROM b
+-- 83 average price of a line
+SELECT avg(price) AS mean FROM sales JOIN prices USING (item)
+-- 84 median age of buyers of coffee
+SELECT median(age) AS mid FROM customers WHERE tid IN (SELECT tid FROM sales WHERE item = 'coffee')
+-- 85 youngest and oldest buyers
+SELECT min(age) AS youngest, max(age) AS oldest FROM customers JOIN sales USING (tid) WHERE item = 'wine'
+-- 86 top product of each town
+SELECT town, item, n FROM (SELECT town, item, count(*) AS n, rank() OVER (PARTITION BY town ORDER BY count(*) DESC) AS r FROM sales JOIN customers USING (tid) GROUP BY town, item) WHERE r <= 3
+-- 87 baskets without any dairy
+SELECT count(DISTINCT tid) AS n FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item IN ('milk', 'butter', 'yogurt', 'cheese', 'cream'))
+-- 88 number of categories in a basket
+SELECT c, count(*) AS n FROM (SELECT tid, count(DISTINCT parent) AS c FROM sales JOIN food ON item = node GROUP BY tid) GROUP BY c ORDER BY c
+-- 89 share of each age class that buys milk
+SELECT age // 20 * 20 AS class, avg(CASE WHEN m THEN 1 ELSE 0 END) AS share FROM customers JOIN (SELECT tid, bool_or(item = 'milk') AS m FROM sales GROUP BY tid) USING (tid) GROUP BY class
+-- 90 products that never occur with milk
+SELECT count(DISTINCT item) AS n FROM sales WHERE item NOT IN (SELECT b.item FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk')

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from anondb.session import Result
     from anondb.verify import Verification
 
+BOUNDS = ("lower bound", "estimate", "upper bound")
 FIRST_QUESTION = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'milk'"
 
 
@@ -109,7 +110,7 @@ def _print_beside_truth(title: str, first: str, rows: Sequence[tuple[str, Any]])
 
     table = Table(title=title, box=None, title_justify="left", title_style="bold")
     table.add_column(first)
-    for name in ("truth", "lower bound", "estimate", "upper bound"):
+    for name in ("truth", *BOUNDS):
         table.add_column(name, justify="right")
     for name, a in rows:
         table.add_row(shown(name), str(a.truth), str(a.lower_bound), f"{a.estimate:.1f}", str(a.upper_bound))
@@ -118,21 +119,36 @@ def _print_beside_truth(title: str, first: str, rows: Sequence[tuple[str, Any]])
 
 def print_answer(answer: Any) -> None:
     """Print the answer to a COUNT query: one row for each group, with its bounds."""
+    if not answer.columns:
+        _print_bounds(*answer.bounds)
+    else:
+        _print_groups(answer)
+    for note in answer.notes:
+        typer.echo(plain(f"note: {note}"), err=True)
+
+
+def _print_bounds(lower: Any, estimate: Any, upper: Any) -> None:
+    """Print a single count as ``_print_groups`` prints a table of one row, without importing rich, which takes a while."""
+    cells = dict(zip(BOUNDS, (str(lower), f"{estimate:.1f}", str(upper)), strict=True))
+    typer.secho(f" {'  '.join(name.rjust(len(cell)) for name, cell in cells.items())} ", bold=True)
+    typer.echo(f" {'  '.join(cell.rjust(len(name)) for name, cell in cells.items())} ")
+
+
+def _print_groups(answer: Any) -> None:
+    """Print a count for each group."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None)
     for name in answer.columns:
         table.add_column(shown(name), overflow="fold")
-    for name in ("lower bound", "estimate", "upper bound"):
+    for name in BOUNDS:
         table.add_column(name, justify="right")
     for *groups, lower, estimate, upper in answer.rows:
         table.add_row(
             *(shown("NULL" if g is None else str(g)) for g in groups), str(lower), f"{estimate:.1f}", str(upper)
         )
     Console().print(table)
-    for note in answer.notes:
-        typer.echo(plain(f"note: {note}"), err=True)
 
 
 def print_rows(result: Result) -> None:

@@ -38,6 +38,10 @@ class Kept(Generic[V]):
         self._rows = rows
         self._values: dict[Hashable, V] = {}
 
+    def find(self, key: Hashable) -> V | None:
+        """The value of a key; None if it is not kept."""
+        return self._values.get(key)
+
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
         """The value of a key, which is made unless it is kept."""
         value = self._values.pop(key) if key in self._values else make()

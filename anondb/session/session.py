@@ -177,10 +177,13 @@ class Session:
         self._check_open()
         if bounds not in ("columns", "none"):
             raise InputError("bounds is 'columns' or 'none'.", code="bad_parameter")
+        plain = parameters is None and isinstance(query, str)
+        if plain and (kept := self._results.find((query, bounds))) is not None:
+            return kept.copy()
         tree = self._releases.unqualified(with_parameters(parse(numbered(query)), parameters))
         if not repeatable(tree):
             return self._answer(tree, bounds == "columns")
-        key = tree.sql("duckdb"), bounds
+        key = query if plain else tree.sql("duckdb"), bounds
         return self._results.get(key, lambda: self._answer(tree, bounds == "columns")).copy()
 
     def _answer(self, tree: exp.Expr, bounds: bool) -> Result:

@@ -102,3 +102,18 @@ def test_every_function_of_duckdb_that_varies_is_known() -> None:
     for call in [*(f"{name}()" for (name,) in names), *keywords]:
         with contextlib.suppress(sqlglot.errors.ParseError):
             assert not kept.repeatable(sqlglot.parse_one(f"SELECT {call}", dialect="duckdb")), call
+
+
+def test_a_query_that_is_no_text_is_refused(shop: Path) -> None:
+    with anondb.open(shop / "supports.duckdb") as session:
+        for query in ([], None, {"a": 1}):
+            with pytest.raises(anondb.InputError, match="must be a text"):
+                session.sql(query)  # type: ignore[arg-type]
+
+
+def test_an_answer_is_found_by_its_text_without_reading_it(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with anondb.open(shop / "supports.duckdb") as session:
+        first = session.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'")
+        monkeypatch.setattr("anondb.session.session.parse", lambda _: pytest.fail("the query was read again"))
+        again = session.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'")
+        assert again.fetchall() == first.fetchall() and again.notes == first.notes
