@@ -83,6 +83,8 @@ def main() -> None:
             show()
         else:
             typer.echo(f"anondb: {error}", err=True)
+        if "unexpected extra argument" in str(error):
+            typer.echo("Files, tables and names follow a flag, such as --transactions FILE.", err=True)
         raise SystemExit(2) from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -189,7 +189,8 @@ def opened(
         there = is_url(source) or Path(source).is_file()
         if not there and (one_shot or not create):
             named = f"The file {Path(source).name!r} does not exist."
-            raise InputError(named, code="no_such_file", hint="Check the path.")
+            hint = "Check the path." if one_shot else "Check the path; anondb load makes a database from files."
+            raise InputError(named, code="no_such_file", hint=hint)
         with progress(quiet) as say:
             database = connect(
                 ":memory:" if one_shot else source,

@@ -57,7 +57,8 @@ def known(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -
             skipped = f"the sets of {m} items of each person are {rows[m]:,} rows, and at most {MAX_ROWS:,} are counted"
         if skipped is None:
             try:
-                violations = verify_km(engine, dataset.transactions, dataset.items, KmAnonymity(k, m)).violations
+                model = KmAnonymity(k, m)
+                found = verify_km(engine, dataset.transactions, dataset.items, model, chunk_rows=CHUNK_ROWS)
             except BudgetExceeded as error:
                 skipped = str(error)
         if skipped is not None:
@@ -65,7 +66,7 @@ def known(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -
             continue
         if m > 1:
             _add(engine, dataset, alone, m)
-        counts.append(Known(m, violations, _count(engine, alone), rows[m]))
+        counts.append(Known(m, found.violations, _count(engine, alone), rows[m]))
     engine.drop(alone)
     return tuple(counts)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from html import escape
 from math import ceil
 from typing import Any, TypeVar
 
@@ -34,7 +35,7 @@ Row = tuple[Any, ...]
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """The answer to a COUNT query.
 
@@ -57,6 +58,28 @@ class Answer:
         """Lower bound, estimate and upper bound of a query without GROUP BY."""
         ((lower, estimate, upper),) = self.rows
         return lower, estimate, upper
+
+    def __repr__(self) -> str:
+        cells = self._cells()
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = ("  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in cells)
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        """The answer as a table, for notebooks."""
+        head, *rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self._cells())
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        notes = "".join(f"<p>note: {escape(note)}</p>" for note in self.notes)
+        return f"<table><thead><tr>{head.replace('td>', 'th>')}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        """The names of the columns, and the rows, as texts."""
+        head = tuple(name.replace("_", " ") for name in BOUNDS)
+        rows = [
+            (*("NULL" if g is None else str(g) for g in groups), f"{lower:,}", f"{estimate:,.1f}", f"{upper:,}")
+            for *groups, lower, estimate, upper in self.rows
+        ]
+        return [(*self.columns, *head), *rows]
 
     def to_json(self) -> dict[str, Any]:
         """The answer as JSON values."""

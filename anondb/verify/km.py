@@ -28,7 +28,13 @@ SHORTCUT_ROWS = 20_000_000  # ... if the join of this size has at least this man
 
 
 def verify_km(
-    engine: Runner, transactions: Table, items: Table, model: KmAnonymity, *, witnesses: int = 0
+    engine: Runner,
+    transactions: Table,
+    items: Table,
+    model: KmAnonymity,
+    *,
+    witnesses: int = 0,
+    chunk_rows: int | None = None,
 ) -> Verification:
     """Check k^m-anonymity of published transactions by the definition.
 
@@ -39,6 +45,7 @@ def verify_km(
         items: ``(item INTEGER, label VARCHAR)``, read for witnesses only.
         model: k and m; ``k = 1`` holds trivially.
         witnesses: maximal number of violations to return, ordered by size, then by labels.
+        chunk_rows: the rows of one aggregate, which decide how much memory it takes; by default ``work.CHUNK_ROWS``.
 
     Returns:
         For finite m, ``violations`` is the number of minimal threats of at most m items (an m beyond the longest
@@ -57,7 +64,7 @@ def verify_km(
             code="not_on_engine",
             hint="Read the release into DuckDB, and verify it there.",
         )
-    with work(engine) as place:
+    with work(engine, chunk_rows) as place:
         if model.m == math.inf:
             violations, seen = _infinite(place, transactions, items, model.k, witnesses)
         else:
@@ -122,10 +129,10 @@ def _rare_pairs(place: Work[Runner], transactions: Table, rows: int, items: int,
 def _pair_ranges(place: Work[Runner], transactions: Table, rows: int, items: int) -> list[tuple[int, int]]:
     """Ranges of the first item of a pair: a single range, unless the pairs would take too much memory."""
     check_budget(rows, limits.MAX_JOINED_ROWS, "pairs of items")
-    if min(rows, items * (items - 1) // 2) <= limits.CHUNK_ROWS:
+    if min(rows, items * (items - 1) // 2) <= place.chunk_rows:
         return [(-(2**31), 2**31 - 1)]
     name, tables = "warehouse/verify/pair_ranges", {"transactions": transactions}
-    ranges = place.engine.fetch(name, tables, most=limits.MAX_RANGES, chunk=limits.CHUNK_ROWS)
+    ranges = place.engine.fetch(name, tables, most=limits.MAX_RANGES, chunk=place.chunk_rows)
     return [(int(low), int(high)) for low, high in zip(ranges["low"], ranges["high"], strict=True)]
 
 
@@ -199,7 +206,7 @@ class _Search:
             ranges = _pair_ranges(self.place, occurrences, pair_rows, size["itemsets"])
             return [(low, high, pair_rows // len(ranges)) for low, high in ranges] if pair_rows else []
         name, tables = "warehouse/verify/joined_ranges", {"occurrences": occurrences}
-        joined = self.place.engine.fetch(name, tables, most=limits.MAX_RANGES, chunk=limits.CHUNK_ROWS)
+        joined = self.place.engine.fetch(name, tables, most=limits.MAX_RANGES, chunk=self.place.chunk_rows)
         rows = [int(n) for n in joined["rows_"]]
         return [(int(low), int(high), n) for low, high, n in zip(joined["low"], joined["high"], rows, strict=True)]
 

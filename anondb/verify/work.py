@@ -21,10 +21,10 @@ R = TypeVar("R", bound=Runner)
 
 
 class Work(Generic[R]):
-    """The work tables of one verification, and the engine that holds them."""
+    """The work tables of one verification, the engine that holds them, and the rows that one of its aggregates may have."""
 
-    def __init__(self, engine: R) -> None:
-        self.engine = engine
+    def __init__(self, engine: R, chunk_rows: int | None = None) -> None:
+        self.engine, self.chunk_rows = engine, CHUNK_ROWS if chunk_rows is None else chunk_rows
         self._tables: list[Table] = []
 
     def table(
@@ -51,9 +51,9 @@ class Work(Generic[R]):
 
 
 @contextlib.contextmanager
-def work(engine: R) -> Iterator[Work[R]]:
+def work(engine: R, chunk_rows: int | None = None) -> Iterator[Work[R]]:
     """A context for work tables, which drops them at the end; after an error the engine's transaction rolls them back."""
-    place = Work(engine)
+    place = Work(engine, chunk_rows)
     yield place
     place.drop(*list(place._tables))
 

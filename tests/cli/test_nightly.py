@@ -204,3 +204,10 @@ def test_shares_of_the_parts_of_a_check(shop: Path, monkeypatch: pytest.MonkeyPa
         database.verify("sales", model=anondb.KmAnonymity(2, 2))
     shares = [words.share for words in said if words == "counting pairs of items" or "sets of 2 items" in words]
     assert len(shares) > 1 and shares == [i / len(shares) for i in range(len(shares))]
+
+
+def test_hints_for_a_first_command(run: Run, shop: Path) -> None:
+    file = run("load", shop, "sales.csv")
+    assert file.code == 2 and "such as --transactions FILE" in file.err
+    missing = run("profile", shop.parent / "none.duckdb")
+    assert missing.code == 2 and "anondb load makes a database from files" in missing.err

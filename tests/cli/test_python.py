@@ -541,6 +541,10 @@ def test_a_release_prints_itself(shop: Path) -> None:
         assert repr(made.report).startswith("release new\n promise           2^2-anonymity by mhghs")
         view = db.sql("CREATE ANONYMIZED VIEW seen AS SELECT tid, item FROM sales WITH (k = 2, taxonomy = 'food')")
         assert repr(view) == "anonymized view seen: 6 transactions, 3 released items"
+        answer = made.query("SELECT item, count(*) FROM sales GROUP BY item")
+        head, first, *_ = repr(answer).splitlines()
+        assert head.split() == ["item", "lower", "bound", "estimate", "upper", "bound"] and first.split()[0] == "a"
+        assert "<th>lower bound</th>" in answer._repr_html_() and "<td>a</td>" in answer._repr_html_()
     assert repr(db) == "<database, closed>"
     with anondb.connect(shop) as db:
         again = db.release("new")

@@ -13,6 +13,7 @@ from portions import portions
 from anondb.data.sources import open_source
 from anondb.data.transactions import load_transactions
 from anondb.engine import DuckDBEngine
+from anondb.engine.telling import Progress
 from anondb.guide import knowledge
 from anondb.guide.knowledge import Known, known
 
@@ -57,6 +58,15 @@ def test_counts(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
             assert row.skipped is None
             alone[row.m] += row.alone or 0
     assert 0 < alone[1] < alone[2] < alone[3]
+    engine.close()
+
+
+def test_violations_are_counted_in_small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Progress] = []
+    engine = DuckDBEngine.open(on_progress=said.append)  # type: ignore[arg-type]
+    monkeypatch.setattr(knowledge, "CHUNK_ROWS", 1)
+    counted(engine, [frozenset(range(4))] * 3, 2)
+    assert max(words.share or 0 for words in said if words == "counting sets of 3 items") > 0
     engine.close()
 
 
