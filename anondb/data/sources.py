@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -249,10 +250,12 @@ def resolve_table(engine: Engine, text: str, what: str) -> Table:
                 code="ambiguous_table",
                 hint="Qualify it as catalog.schema.name.",
             )
+    names = {name.lower(): name for name in engine.query("transactions/table_names")["table_name"].tolist()}
+    near = difflib.get_close_matches(candidates[-1][2].lower(), names, n=1)
     raise InputError(
         f"There is no table or view {text!r} for the {what}.",
         code="no_such_table",
-        hint="Check the name and the schema.",
+        hint=f"Did you mean {names[near[0]]!r}?" if near else "Check the name and the schema.",
     )
 
 

@@ -209,5 +209,7 @@ def test_shares_of_the_parts_of_a_check(shop: Path, monkeypatch: pytest.MonkeyPa
 def test_hints_for_a_first_command(run: Run, shop: Path) -> None:
     file = run("load", shop, "sales.csv")
     assert file.code == 2 and "such as --transactions FILE" in file.err
+    table = run("profile", shop, "--transactions", "sale")
+    assert table.code == 2 and "Did you mean 'sales'?" in table.err
     missing = run("profile", shop.parent / "none.duckdb")
     assert missing.code == 2 and "anondb load makes a database from files" in missing.err

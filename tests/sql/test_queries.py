@@ -66,6 +66,7 @@ EXAMPLES = [
     ),
     Example("transactions/collations", [], values={"wanted": "nothing"}),
     Example("transactions/catalog", [], values={"wanted": "nothing"}),
+    Example("transactions/table_names", []),
     Example(
         "transactions/coded",
         [(1, 0), (1, 1), (2, 2)],
