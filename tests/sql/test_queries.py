@@ -477,7 +477,7 @@ def kind_of(query: NamedQuery, table: str, column: str) -> str:
     if column == "content" and table in ("contents", "classes"):
         return "BIGINT[]"
     if (
-        query.name.startswith("release/")
+        query.name.startswith(("release/", "warehouse/spark/"))
         and table != "transactions"
         and column == "item"
         and "tid" not in query.reads[table]
