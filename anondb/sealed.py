@@ -15,6 +15,7 @@ from anondb.errors import InputError
 from anondb.models import Model
 from anondb.models.named import model_of
 from anondb.owner.publications import Publication, publications
+from anondb.pages.tables import AsTable
 from anondb.postgres import at_hand
 from anondb.postgres.place import database_of
 from anondb.promises import check as checks
@@ -28,7 +29,7 @@ _DIGEST = re.compile(rf"({PREFIX})?[0-9a-f]{{64}}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class SealedCheck:
+class SealedCheck(AsTable):
     """The result of checking a sealed file.
 
     Attributes:

@@ -25,6 +25,7 @@ from anondb.models import check_count
 from anondb.models.named import model_of
 from anondb.owner import ledger
 from anondb.owner.releases import current_catalog, find_release, load_source, records_of
+from anondb.pages.tables import AsTable
 from anondb.release.conditions import ReleasedAttribute
 from anondb.release.objects import ANATOMY, Kind, SchemaName, read_manifest, release_kind
 
@@ -33,7 +34,7 @@ NUMBER = "DECIMAL(38, 18)"  # holds every number that an attribute may have, exa
 
 
 @dataclass(frozen=True)
-class Candidates:
+class Candidates(AsTable):
     """The sizes of the candidate sets: the transactions that match the attacker's knowledge of each drawn person.
 
     Attributes:
@@ -61,7 +62,7 @@ class Candidates:
 
 
 @dataclass(frozen=True)
-class Attack:
+class Attack(AsTable):
     """The result of a simulated attack.
 
     Attributes:

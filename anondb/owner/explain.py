@@ -14,13 +14,14 @@ from anondb.engine import DuckDBEngine, Engine
 from anondb.errors import InputError
 from anondb.owner import ledger
 from anondb.owner import releases as stored
+from anondb.pages.tables import AsTable
 from anondb.release.objects import SchemaName, is_local, read_manifest, read_members
 
 AS_IS, GENERALIZED, SUPPRESSED, ABSENT = "as_is", "generalized", "suppressed", "absent"
 
 
 @dataclass(frozen=True)
-class ExplainedStep:
+class ExplainedStep(AsTable):
     """One decision on the item or its ancestors, as a sentence.
 
     Attributes:
@@ -51,7 +52,7 @@ class ExplainedStep:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(AsTable):
     """The explanation of an item's released form.
 
     Attributes:

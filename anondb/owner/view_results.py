@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from anondb.owner.publications import notes
+from anondb.pages.tables import AsTable
 from anondb.reports import Report
 from anondb.utility import Loss
 from anondb.verify import Verification
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(AsTable):
     """The check of a release's recoding on the current data.
 
     Attributes:

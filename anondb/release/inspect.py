@@ -11,6 +11,7 @@ from typing import Any
 
 from anondb.engine import DuckDBEngine
 from anondb.engine.clean import clean_writer
+from anondb.pages.tables import AsTable
 from anondb.release.catalog import Finding, sealed_catalog
 from anondb.release.digest import content_digest
 from anondb.release.findings import (
@@ -29,7 +30,7 @@ from anondb.release.reader import locked_engine
 
 
 @dataclass(frozen=True)
-class Inspection:
+class Inspection(AsTable):
     """The result of a leak check.
 
     Attributes:

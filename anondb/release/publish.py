@@ -17,6 +17,7 @@ from anondb.engine.locked import LOCKED_CATALOG
 from anondb.engine.untrusted import locked_engine
 from anondb.errors import AnondbError, InputError, InternalError
 from anondb.owner.publications import Intersection
+from anondb.pages.tables import AsTable
 from anondb.release.catalog import create_table, sealed_catalog
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.digest import content_digest, file_digest
@@ -31,7 +32,7 @@ Check = Callable[[DuckDBEngine, SchemaName], None]
 
 
 @dataclass(frozen=True)
-class PublishedFile:
+class PublishedFile(AsTable):
     """A sealed file.
 
     Attributes:

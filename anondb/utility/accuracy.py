@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +13,7 @@ from sqlglot import exp
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
+from anondb.pages.tables import AsTable
 from anondb.recoding import GlobalRecoding
 from anondb.utility.counting import count_sets
 from anondb.utility.errors import RelativeError, error_figures
@@ -38,7 +39,7 @@ class ReleasedData:
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class Accuracy(AsTable):
     """Accuracy of a release on a workload (docs/algorithms/metrics.md#are).
 
     Attributes:
@@ -60,7 +61,7 @@ class Accuracy:
     estimator: str
     seed: int | None
     draw: str
-    answers: Table
+    answers: Table = field(repr=False)
 
     def __repr__(self) -> str:
         """The number of queries, and the median error."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anondb.engine import Engine, Table
+from anondb.pages.tables import AsTable
 
 FIGURES = ("median_frequent", "mean_frequent", "median", "mean", "always_zero", "median_truth", "width")
 
 
 @dataclass(frozen=True)
-class RelativeError:
+class RelativeError(AsTable):
     """Figures of the relative errors |truth - estimate| / scale of a workload.
 
     The scale is the truth, that is, the true count, or with a sanity bound s the larger of truth and s x N. All figures

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine, Table
+from anondb.pages.tables import AsTable
 from anondb.recoding import BucketRecoding, GlobalRecoding, LocalRecoding
 
 Ints = npt.NDArray[np.int64]
@@ -21,7 +22,7 @@ Number = Fraction | int
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(AsTable):
     """The information loss of a release; a measure that is undefined for its model is None.
 
     Attributes:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from anondb.models import Model
+from anondb.pages.tables import AsTable
 
 
 @dataclass(frozen=True)
-class Witness:
+class Witness(AsTable):
     """One violating itemset: its labels in code-point order, and its support.
 
     Labels are released data. They belong in a report for the owner, never in an error message or a log.
@@ -35,7 +36,7 @@ class SensitiveWitness(Witness):
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(AsTable):
     """Whether a promise holds, re-derived from its definition on the frozen rows.
 
     Attributes:
