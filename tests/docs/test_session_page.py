@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -87,3 +88,11 @@ def test_commands(
     with pytest.raises(SystemExit) as done:
         main()
     assert done.value.code == 0 and capsys.readouterr().out
+
+
+def test_the_model_of_dbt_ends_with_its_only_return() -> None:
+    """dbt refuses others when it reads the project."""
+    (model,) = (text for text in PYTHON if "def model(" in text)
+    function = ast.parse(model).body[0]
+    returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
+    assert isinstance(function, ast.FunctionDef) and returns == [function.body[-1]]
