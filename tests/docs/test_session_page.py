@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -87,3 +88,13 @@ def test_commands(
     with pytest.raises(SystemExit) as done:
         main()
     assert done.value.code == 0 and capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", ["session.md", "tools.md"])
+def test_the_model_of_dbt_ends_with_its_only_return(page: str) -> None:
+    """dbt refuses others when it reads the project."""
+    text = (Path(__file__).resolve().parents[2] / "docs" / page).read_text("utf-8")
+    (model,) = re.findall(r"^def model\(.*?(?=^```)", text, re.M | re.S)
+    function = ast.parse(model).body[0]
+    returns = [node for node in ast.walk(function) if isinstance(node, ast.Return)]
+    assert isinstance(function, ast.FunctionDef) and returns == [function.body[-1]]
