@@ -138,8 +138,11 @@ class TimeLimit:
         """The work is over: from now on nothing is ended. Returns whether the time was up."""
         with self._lock:
             self._over = True
-        if self._up:  # the thread may not have seen it yet
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), None)
+        if self._up:  # the thread may not have seen it yet: it sees it here, once
+            with contextlib.suppress(TimeUp):
+                self._raise()
+                for _ in range(100):
+                    pass
         self._ended.set()
         return self._up
 
@@ -159,8 +162,14 @@ class TimeLimit:
                     return
                 self._up = True
                 if not self._calling:
-                    raised = ctypes.py_object(TimeUp)
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), raised)
+                    self._raise()
                     return  # never again: the thread may have left the block by then
                 self._interrupt()
                 pause = _AGAIN
+
+    def _raise(self) -> None:
+        """Raise the exception in the thread that works, in the place of one that it has not seen.
+
+        To take it back instead (by NULL) leaves Python 3.11 with a signal that nothing clears: ``sys.settrace`` hangs then.
+        """
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(TimeUp))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from random import Random
@@ -80,6 +82,28 @@ def test_ends_at_any_moment(seeds: range) -> None:
         if not up:
             engine._execute("DROP TABLE kept", "dropping it")
     engine.close()
+
+
+TRACED = """
+import sys
+from anondb.engine import DuckDBEngine
+from anondb.engine.limit import limited
+from anondb.errors import BudgetExceeded
+try:
+    with limited(DuckDBEngine.open(), 0.05):
+        while True:
+            pass
+except BudgetExceeded:
+    sys.settrace(lambda *_: None)
+    (lambda: None)()
+    print("traced")
+"""
+
+
+def test_python_can_be_traced_afterwards() -> None:
+    """A signal that is left over makes Python 3.11 hang at the first function that a debugger traces."""
+    done = subprocess.run([sys.executable, "-c", TRACED], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "traced\n"
 
 
 def test_in_another_thread() -> None:
