@@ -18,7 +18,7 @@ from cli.shop import BASKETS, EDGES, RELEASED, baskets, fill, state, state_of
 from portions import some
 
 import anondb
-from anondb import AnondbError, EngineError, InfeasibleError, InputError, KmAnonymity, pipeline
+from anondb import AnondbError, EngineError, InfeasibleError, InputError, KmAnonymity
 
 SMALL: dict[str, Any] = {"model": KmAnonymity(2, 2), "taxonomy": "food", "queries": 10}
 FRAME = pd.DataFrame([(t, i) for t, b in BASKETS.items() for i in b], columns=["tid", "item"])
@@ -99,9 +99,9 @@ def test_a_connection_is_left_as_it_was_after_errors(
         raise KeyboardInterrupt
 
     for kind, failure in ((RuntimeError, broken), (KeyboardInterrupt, stopped)):
-        for step in ("verify_release", "fingerprint", "load_taxonomy", "loss_of"):
+        for step in ("pipeline.verify_release", "pipeline.fingerprint", "load.load_taxonomy", "pipeline.loss_of"):
             with monkeypatch.context() as patch:
-                patch.setattr(pipeline, step, failure)
+                patch.setattr(f"anondb.{step}", failure)
                 check(kind, "sales")
     assert list(tmp_path.iterdir()) == []
 
