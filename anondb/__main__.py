@@ -19,7 +19,8 @@ def console() -> NoReturn:
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra here: its threads only cost start-up time
     return_memory(sys.argv, os.environ)
-    on_interrupt(interrupt)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # which a shell sets for what it starts in the background
+        on_interrupt(interrupt)
     gc.set_threshold(200_000, 20, 20)  # modules and parse trees are seldom garbage, and long to look through
     try:
         from anondb.cli import main

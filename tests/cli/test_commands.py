@@ -483,6 +483,18 @@ def test_ctrl_c_waits_for_the_import_of_duckdb(monkeypatch: pytest.MonkeyPatch) 
             signal.signal(number, action)
 
 
+def test_what_runs_in_the_background_of_a_shell_ignores_ctrl_c(shop: Path) -> None:
+    code = "from anondb.__main__ import console; print('begun', flush=True); console()"
+    words = ("verify", str(shop), "--transactions", "sales", "--json")
+    command = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-c", code, *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None and child.stdout.readline() == "begun\n"
+        time.sleep(0.2)
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=60)
+    assert child.returncode == 4 and json.loads(out)["verified"] is False
+
+
 def test_a_locked_database(run: Run, shop: Path) -> None:
     code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
