@@ -7,7 +7,7 @@
 -- released item that fewer than k transactions show has no rows. m NULL stands for any number of items.
 --
 -- s transactions show the released item, n of them hold the member. The upper borders of the buckets are k, 2k, ..., rk and s,
--- with r = floor((s - k - 1) / k): last_border is rk, and from_border the border below a bucket. The largest bucket is raised
+-- with r = floor((s - k - 1) / k); last_border is rk, and from_border the border below a bucket. The largest bucket is raised
 -- until the buckets leave room for (min(m, size) - 1) k occurrences more than transactions, so that any m members may occur
 -- together in at least k of them.
 WITH distances AS (
@@ -18,47 +18,35 @@ WITH distances AS (
     FROM members
     WHERE support >= getvariable('k')
 ),
-bucketed AS (
+bounded AS (
     SELECT
         released_item, item, support,
         room - room % getvariable('k') AS last_border,
-        place - place % getvariable('k') AS from_border
+        CASE WHEN place < getvariable('k') THEN 0 ELSE place - place % getvariable('k') + 1 END AS low,
+        CASE WHEN place - place % getvariable('k') < room - room % getvariable('k') THEN place - place % getvariable('k') + getvariable('k') ELSE support END AS high
     FROM distances
 ),
-bounded AS (
-    SELECT
-        released_item, item, support, last_border,
-        CASE WHEN from_border = 0 THEN 0 ELSE from_border + 1 END AS low,
-        CASE WHEN from_border < last_border THEN from_border + getvariable('k') ELSE support END AS high
-    FROM bucketed
-),
-ranked AS (
+summed AS (
     SELECT
         released_item, item, support, last_border, low, high,
-        row_number() OVER (PARTITION BY released_item ORDER BY high DESC, item ASC) = 1 AS is_largest
+        row_number() OVER (PARTITION BY released_item ORDER BY high DESC, item ASC) = 1 AS is_largest,
+        count(*) OVER (PARTITION BY released_item) AS size,
+        sum(high) OVER (PARTITION BY released_item) AS total,
+        max(high) OVER (PARTITION BY released_item) AS largest
     FROM bounded
 ),
-totals AS (
+needed AS (
     SELECT
-        released_item,
-        sum(high) AS total,
-        max(high) AS largest,
-        greatest(
-            max(support) + (least(coalesce(getvariable('m'), count(*)), count(*)) - 1) * getvariable('k') - sum(high) + max(high), 1
-        ) AS need
-    FROM bounded
-    GROUP BY released_item
-    HAVING count(*) > 1
+        released_item, item, support, last_border, low, high, is_largest, total, largest,
+        greatest(support + (least(coalesce(getvariable('m'), size), size) - 1) * getvariable('k') - total + largest, 1) AS need
+    FROM summed
+    WHERE size > 1
 ),
 settled AS (
     SELECT
-        ranked.released_item, ranked.item, ranked.support, ranked.low, ranked.high, ranked.is_largest, totals.total, totals.largest,
-        CASE
-            WHEN totals.need <= ranked.last_border
-                THEN totals.need + getvariable('k') - 1 - (totals.need + getvariable('k') - 1) % getvariable('k')
-            ELSE ranked.support
-        END AS border
-    FROM ranked JOIN totals ON ranked.released_item = totals.released_item
+        released_item, item, support, low, high, is_largest, total,largest,
+            CASE WHEN need <= last_border THEN need + getvariable('k') - 1 - (need + getvariable('k') - 1) % getvariable('k') ELSE support END AS border
+    FROM needed
 )
 SELECT
     released_item,

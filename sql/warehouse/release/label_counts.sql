@@ -3,7 +3,6 @@
 -- returns: released_item, support
 -- grain: released_item
 -- How many transactions show each released item.
-SELECT max(labels.item) AS released_item, count(*) AS support
-FROM transaction_items
-JOIN labels ON transaction_items.item_id = labels.item_id
-GROUP BY transaction_items.item_id
+SELECT labels.item AS released_item, counted.support
+FROM (SELECT item_id, count(*) AS support FROM transaction_items GROUP BY item_id) AS counted
+JOIN labels ON counted.item_id = labels.item_id
