@@ -3,8 +3,12 @@
 The content digest identifies the release, not the file: a copy made by DuckDB has the same one. It is the SHA-256 of one
 line for each object: ``table NAME(COLUMN TYPE, ...) ROWS DIGEST`` for each base table, ``text NAME DIGEST`` for each view
 and macro with the digest of the SQL file that defines it, without its comment lines. The lines are sorted, and each ends
-with a newline. The digest of a table is the SHA-256 of the hexadecimal digests of its blocks, in order: a block holds the
-rows of 65,536 transactions (buckets); any other table is a single block. A row is its values in column order, each as
+with a newline.
+
+The digest of a table of integers and truth values alone is the SHA-256 of its rows, ordered by the number of the transaction
+and then as they are stored: each value is a little-endian integer of 8 bytes (true is 1, false 0, NULL -2^63). The digest of
+any other table is the SHA-256 of the hexadecimal digests of its blocks, in order: a block holds the rows of 65,536
+transactions (buckets); a table without numbers is a single block. A row of these is its values in column order, each as
 ``LENGTH:TEXT`` with the length in bytes and the text of a CAST to VARCHAR; a list is its number of elements, then each
 element; NULL is ``-``.
 """
@@ -12,20 +16,23 @@ element; NULL is ``-``.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Engine, Table
+from anondb.engine import Columns, Engine, Table
 from anondb.engine.queries import source_digest
 from anondb.release.definitions import definition_queries
 from anondb.release.objects import ROW_ORDER, Kind, SchemaName, table_counts
 
 PREFIX = "content:"
 _BLOCK = 65_536  # transactions
-_AT_ONCE = 8_000_000  # rows whose texts are in memory at once ...
+_AT_ONCE = 8_000_000  # rows that are in memory at once ...
 _ROW_BYTES = 256  # ... or fewer, if the memory limit has no room for so many bytes each
+_NUMBERS = {"INTEGER", "BOOLEAN"}  # types whose values are shorter than the 8 bytes of NULL
+_NULL = -(2**63)
 
 
 def file_digest(path: Path) -> str:
@@ -47,35 +54,55 @@ def content_digest(engine: Engine, schema: SchemaName, kind: Kind, counts: Mappi
 
 def _table_line(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> str:
     columns = kind.tables[name]
-    digests = _block_digests(engine, schema, name, kind, rows)
+    digest = _numbers_digest if set(columns.values()) <= _NUMBERS else _text_digest
     described = ", ".join(f"{column} {of_type}" for column, of_type in columns.items())
-    return f"table {name}({described}) {rows} {hashlib.sha256(''.join(digests).encode()).hexdigest()}"
+    return f"table {name}({described}) {rows} {digest(engine, schema, name, kind, rows)}"
 
 
-def _block_digests(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> list[str]:
-    """The digests of the blocks of a table, in order."""
+def _numbers_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> str:
+    """The digest of a table that has no texts."""
+    number, table = _column(kind.number), schema.table(name)
+    order = dict.fromkeys((kind.number, *ROW_ORDER[name]))
+    query = exp.select(*map(_column, kind.tables[name])).from_(table.expression()).order_by(*map(_column, order))
+    digest = hashlib.sha256()
+    for part in _ranges(engine, table, number, rows):
+        chosen = query if part is None else query.where(number.copy().between(*part))
+        for row_bytes in _bytes(engine.select(chosen, "the digest of a table")):
+            digest.update(row_bytes)
+    return digest.hexdigest()
+
+
+def _bytes(columns: Columns) -> Iterator[bytes]:
+    """The rows as bytes, a portion at a time."""
+    arrays = list(columns.values())
+    for start in range(0, len(arrays[0]), _BLOCK):
+        portion = [np.ma.filled(a[start : start + _BLOCK].astype("<i8"), _NULL) for a in arrays]
+        yield np.column_stack(portion).tobytes()
+
+
+def _text_digest(engine: Engine, schema: SchemaName, name: str, kind: Kind, rows: int) -> str:
+    """The digest of a table with texts."""
     block: exp.Expr = exp.convert(0)
     if kind.number in kind.tables[name]:
-        number = exp.column(exp.to_identifier(kind.number, quoted=True))
-        block = exp.IntDiv(this=number, expression=exp.convert(_BLOCK))
+        block = exp.IntDiv(this=_column(kind.number), expression=exp.convert(_BLOCK))
     query = _blocks(schema, name, kind, block)
     digests: list[str] = []
     for part in _ranges(engine, schema.table(name), block, rows):
         chosen = query if part is None else query.where(block.copy().between(*part))
         digests += engine.select(chosen, "the digest of a table")["digest"].tolist()
-    return digests
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
-def _ranges(engine: Engine, table: Table, block: exp.Expr, rows: int) -> list[tuple[int, int] | None]:
-    """Ranges of blocks whose texts fit in memory at once; a single one, None, if all do.
+def _ranges(engine: Engine, table: Table, place: exp.Expr, rows: int) -> list[tuple[int, int] | None]:
+    """Ranges of places (numbers or blocks) whose rows fit in memory at once; a single one, None, if all do.
 
-    Rows without a block (a file that somebody changed may have them) are in no range, so that nothing is divided.
+    Rows without a place (a file that somebody changed may have them) are in no range, so that nothing is divided.
     """
     limit = engine.memory_limit if rows > _BLOCK else None
     at_once = _AT_ONCE if limit is None else min(_AT_ONCE, limit // _ROW_BYTES)
     if rows <= at_once:
         return [None]
-    counts = {"numbered": exp.Count(this=block), "first": exp.Min(this=block), "last": exp.Max(this=block)}
+    counts = {"numbered": exp.Count(this=place), "first": exp.Min(this=place), "last": exp.Max(this=place)}
     columns = [column.as_(name, quoted=True) for name, column in counts.items()]
     size = engine.select(exp.select(*columns).from_(table.expression()), "the size of a table")
     if int(size["numbered"][0]) < rows:
@@ -88,16 +115,18 @@ def _ranges(engine: Engine, table: Table, block: exp.Expr, rows: int) -> list[tu
 def _blocks(schema: SchemaName, name: str, kind: Kind, block: exp.Expr) -> exp.Select:
     """``(block, digest)``: the digest of each block of a table, in order."""
     columns = kind.tables[name]
-    text = exp.Concat(expressions=[_text(exp.column(exp.to_identifier(c, quoted=True)), t) for c, t in columns.items()])
-    order = exp.Order(
-        expressions=[exp.Ordered(this=exp.column(exp.to_identifier(c, quoted=True))) for c in ROW_ORDER[name]]
-    )
+    text = exp.Concat(expressions=[_text(_column(c), t) for c, t in columns.items()])
+    order = exp.Order(expressions=[exp.Ordered(this=_column(c)) for c in ROW_ORDER[name]])
     return (
         exp.select(block.copy().as_("block"), _sha256(_joined(text, order)).as_("digest"))
         .from_(schema.table(name).expression())
         .group_by(exp.convert(1))
         .order_by(exp.convert(1))
     )
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True))
 
 
 def _joined(text: exp.Expr, order: exp.Order) -> exp.Expr:
