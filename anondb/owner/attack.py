@@ -106,8 +106,8 @@ def attack(
     attacker does not know sensitive and private items. In a global recoding, a candidate has the image of every known item
     that has one. In a local recoding, which may publish the same item differently in each transaction, a candidate's values
     may be those of the person, and for each known item it either has an item that stands for it or may have had items
-    suppressed. In an anatomy, the values of a bucket's columns may be combined in any way. Item supports leave the candidates
-    of known items as they are (docs/item_supports.md), so they are not read; ``invert`` reads them.
+    suppressed. In an anatomy, the values of a bucket's columns may be combined in any way. Item supports leave the
+    candidates of known items as they are (docs/item_supports.md), so they are not read; ``invert_release`` reads them.
 
     Args:
         engine: the owner's engine, outside a transaction.
