@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +49,21 @@ def edges_of_paths(paths: Sequence[Sequence[str]]) -> list[Edge]:
     A value repeated in the next column (padding of unbalanced hierarchies) counts once. Paths may differ in length, but
     all must end in the root. A path of length one is a taxonomy of a single node.
     """
-    steps = dict.fromkeys(chain.from_iterable(map(pairwise, paths)))
     ends: dict[str, None] = dict.fromkeys(path[-1] for path in paths if path)
+    steps = dict.fromkeys(_steps(paths))
     return [*((end, None) for end in ends), *((node, above) for node, above in steps if node != above)]
+
+
+def _steps(paths: Iterable[Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """The steps of paths; those above the leaf are named once, since many leaves share them."""
+    known: set[tuple[str, ...]] = set()
+    for path in paths:
+        above = tuple(path[1:])
+        if above:
+            yield path[0], above[0]
+        if above not in known:
+            known.add(above)
+            yield from pairwise(above)
 
 
 def _root_to_leaf(rows: list[tuple[str, ...]]) -> bool:

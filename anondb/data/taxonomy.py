@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -185,35 +185,32 @@ def from_edges(edges: Iterable[Edge]) -> Taxonomy:
 
 def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
     labels: list[str] = []
-    parent: list[int] = []
-    depth: list[int] = []
+    above: list[int] = []
+    depths: list[int] = []
     stack: list[tuple[str, int]] = [(root, -1)]
     while stack:
-        label, above = stack.pop()
+        label, parent_node = stack.pop()
         node = len(labels)
         labels.append(label)
-        parent.append(above)
-        depth.append(0 if above < 0 else depth[above] + 1)
-        stack.extend((child, node) for child in reversed(children.get(label, ())))
-    size = len(labels)
-    last = list(range(size))
-    leaf_count = [0 if label in children else 1 for label in labels]
-    for node in range(size - 1, 0, -1):
-        above = parent[node]
-        last[above] = max(last[above], last[node])
-        leaf_count[above] += leaf_count[node]
-    rank = [0] * size
-    below: list[list[int]] = [[] for _ in range(size)]
-    for node in range(1, size):
-        below[parent[node]].append(node)
-    queue, position = deque([0]), 0
-    while queue:
-        node = queue.popleft()
-        rank[node] = position
-        position += 1
-        queue.extend(below[node])
-    arrays = (np.asarray(a, dtype=np.int64) for a in (parent, last, depth, leaf_count, rank))
-    return Taxonomy(tuple(labels), next(arrays), next(arrays), next(arrays), next(arrays), next(arrays))
+        above.append(parent_node)
+        depths.append(0 if parent_node < 0 else depths[parent_node] + 1)
+        if label in children:
+            stack.extend((child, node) for child in reversed(children[label]))
+    nodes = np.arange(len(labels))
+    parent, depth = np.asarray(above, dtype=np.int64), np.asarray(depths, dtype=np.int64)
+    order = np.argsort(
+        depth, kind="stable"
+    )  # a level holds its nodes in their order, as breadth-first search visits them
+    rank = np.empty_like(nodes)
+    rank[order] = nodes
+    subtree = np.ones_like(nodes)
+    leaf_count = np.ones_like(nodes)
+    leaf_count[parent[1:]] = 0
+    levels = np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
+    for level in reversed(levels[1:]):
+        np.add.at(subtree, parent[level], subtree[level])
+        np.add.at(leaf_count, parent[level], leaf_count[level])
+    return Taxonomy(tuple(labels), parent, nodes + subtree - 1, depth, leaf_count, rank)
 
 
 def from_paths(paths: Sequence[Sequence[str]]) -> Taxonomy:
