@@ -16,10 +16,13 @@ from anondb.algorithms import METHODS
 from anondb.algorithms.method import Method
 from anondb.errors import InputError
 from anondb.models import (
+    ALGORITHM,
     BOOLEAN,
+    DATA,
     INTEGER,
     MAX_PARAMETER,
     NUMBER,
+    OUTPUT,
     TEXT,
     Model,
     Parameter,
@@ -32,8 +35,6 @@ from anondb.models.anatomy import EMPTY_VALUES
 from anondb.models.km import KmAnonymity
 from anondb.models.named import MODELS, nearest
 from anondb.promises import PROMISES
-
-DATA, PROMISE, ALGORITHM, OUTPUT = "Data", "Promise", "Algorithm", "Output"  # panels of --help
 
 
 @dataclass(frozen=True)

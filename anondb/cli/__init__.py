@@ -6,46 +6,58 @@ stdout holds data, stderr progress and messages. Each command imports its heavy 
 from __future__ import annotations
 
 import contextlib
-import copy
 import errno
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
+from importlib import import_module
 from typing import NoReturn
 
 import typer
 
-from anondb.cli import ask, audit, check, files, guide, listing, make, taxonomies
-from anondb.cli import compare as comparing
-from anondb.cli import report as reporting
-from anondb.cli.app import app
+from anondb.cli.app import new_app
 from anondb.cli.examples import epilog
-from anondb.cli.flags import PanelCommand
+from anondb.cli.panels import PanelCommand
 from anondb.cli.words import json_error
 from anondb.errors import AnondbError, EngineError, InternalError, speaking
 
-__all__ = ["app", "main"]
+__all__ = ["main", "program"]
 
-COMMANDS: tuple[Callable[..., None], ...] = (
-    *(make.demo, files.load, make.anonymize, check.verify, ask.accuracy, files.publish),
-    *(
-        ask.run,
-        ask.query,
-        ask.explain,
-        files.releases,
-        audit.inspect,
-        audit.attack,
-        comparing.compare,
-        reporting.report,
-        guide.profile,
-        guide.advise,
-        listing.algorithms,
-    ),
-)
+COMMANDS: Mapping[str, str] = {
+    "demo": "make",
+    "load": "files",
+    "anonymize": "make",
+    "verify": "check",
+    "accuracy": "ask",
+    "publish": "files",
+    "run": "ask",
+    "query": "query",
+    "explain": "ask",
+    "releases": "files",
+    "inspect": "audit",
+    "attack": "audit",
+    "compare": "compare",
+    "report": "report",
+    "profile": "guide",
+    "advise": "guide",
+    "algorithms": "listing",
+    "taxonomy": "taxonomies",
+}
+"""The commands in the order of the help, each with its module."""
+
 USAGE_ERRORS: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException: its module differs by Typer's version
-for command in COMMANDS:
-    app.command(cls=PanelCommand, epilog=epilog(command.__name__))(command)
-app.add_typer(taxonomies.taxonomy)
+
+
+def program(command: str | None = None) -> typer.Typer:
+    """The Typer application with one command, or with all: importing and building them all takes longer."""
+    app = new_app()
+    for name in COMMANDS if command is None else (command,):
+        made = getattr(import_module(f"anondb.cli.{COMMANDS[name]}"), name)
+        if isinstance(made, typer.Typer):
+            app.add_typer(made)
+        else:
+            app.command(cls=PanelCommand, epilog=epilog(name))(made)
+    return app
 
 
 def _fail(error: AnondbError) -> NoReturn:
@@ -63,13 +75,10 @@ def main() -> None:
     words = sys.argv[1:]
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
-    asked = copy.copy(app)  # with only the requested command, because building all of them is slower
-    named = [c for c in app.registered_commands if c.callback is not None and c.callback.__name__ in words[:1]]
-    asked.registered_commands = named or app.registered_commands
-    asked.registered_groups = [] if named else app.registered_groups
+    asked = next((word for word in words[:1] if word in COMMANDS), None)
     try:
         with speaking("command line"):
-            code = asked(words, prog_name="anondb", standalone_mode=False)
+            code = program(asked)(words, prog_name="anondb", standalone_mode=False)
     except AnondbError as error:
         _fail(error)
     except (KeyboardInterrupt, typer.Abort):

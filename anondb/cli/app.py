@@ -1,4 +1,4 @@
-"""The Typer application, the options that several commands share, and opening the database of a SOURCE."""
+"""The Typer application without its commands, the options that several share, and opening the database of a SOURCE."""
 
 from __future__ import annotations
 
@@ -17,24 +17,13 @@ from anondb import __version__
 from anondb.cli.log import logged
 from anondb.cli.words import nothing_begun
 from anondb.errors import InputError
+from anondb.models import ALGORITHM, DATA, OUTPUT, PROMISE
 from anondb.models.named import MODELS, make_model
-from anondb.options import RUN, view_options
 from anondb.pages.text import plain
-from anondb.policy import ALGORITHM, DATA, OUTPUT, PROMISE
 
 if TYPE_CHECKING:
     from anondb.database import Database
     from anondb.models import Model
-
-app = typer.Typer(
-    name="anondb",
-    help="Anonymized releases of person-level transactions, computed in DuckDB and queried in SQL.",
-    epilog="anondb help COMMAND lists the options of a command, and shows examples.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
 
 Source = Annotated[
     str,
@@ -99,13 +88,6 @@ SameDatabase = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors alone, and the JSON object of --json.")]
-LogFile = Annotated[
-    str | None,
-    typer.Option(help=RUN["log_file"].help, metavar="FILE", rich_help_panel=OUTPUT),
-]
-TimeLimit = Annotated[
-    float | None, typer.Option(help=view_options()["time_limit"].help, metavar="SECONDS", rich_help_panel=OUTPUT)
-]
 Mode = Annotated[
     str | None,
     typer.Option(
@@ -135,13 +117,26 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Anonymized releases of person-level transactions, computed in DuckDB and queried in SQL."""
+
+
+def new_app() -> typer.Typer:
+    """The Typer application, without commands."""
+    app = typer.Typer(
+        name="anondb",
+        help="Anonymized releases of person-level transactions, computed in DuckDB and queried in SQL.",
+        epilog="anondb help COMMAND lists the options of a command, and shows examples.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_main)
+    return app
 
 
 @contextlib.contextmanager
@@ -248,6 +243,21 @@ def progress(quiet: bool = False) -> Iterator[Callable[[str], None] | None]:
                 shown.update(task, description=plain(words), total=1.0, completed=share)
 
         yield say
+
+
+def read_sql(file: str) -> str:
+    """The text of a file of SQL, or of stdin for ``-``.
+
+    Raises:
+        InputError: ``bad_unicode`` or ``no_such_file``.
+    """
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"The file {Path(file).name!r} is not valid UTF-8.", code="bad_unicode") from None
+    except (OSError, ValueError):
+        raise InputError(f"The file {Path(file).name!r} cannot be read.", code="no_such_file") from None
 
 
 def check_targets(source: str, *targets: str | None) -> None:

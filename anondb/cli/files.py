@@ -14,7 +14,6 @@ from anondb.cli.app import (
     Counters,
     Format,
     Json,
-    LogFile,
     Mode,
     Quiet,
     Replace,
@@ -23,6 +22,7 @@ from anondb.cli.app import (
     Source,
     opened,
 )
+from anondb.cli.flags import LogFile
 from anondb.cli.words import print_digests, print_json, shown
 from anondb.errors import InputError
 from anondb.pages.text import plain

@@ -1,4 +1,4 @@
-"""Derive flags from the parameters of models, policies and workloads, and format help in panels."""
+"""Derive flags from the parameters of models, policies and workloads."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import MISSING, fields
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from anondb.models import BOOLEAN, INTEGER, Parameter
-from anondb.options import WORKLOAD, for_whom, model_parameters
+from anondb.models import BOOLEAN, INTEGER, OUTPUT, Parameter
+from anondb.options import RUN, WORKLOAD, for_whom, model_parameters, view_options
 from anondb.policy import SOURCES, Policy, Workload
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -20,6 +19,13 @@ _DEFAULTS: Mapping[str, Any] = {
 _PARAMETERS: Mapping[str, Parameter] = {**model_parameters(), **SOURCES, **WORKLOAD}
 MODEL_PARAMETERS = tuple(model_parameters())
 WITH_NEGATION = ("item_supports", "on_engine")  # switches with a flag that turns them off
+LogFile = Annotated[
+    str | None,
+    typer.Option(help=RUN["log_file"].help, metavar="FILE", rich_help_panel=OUTPUT),
+]
+TimeLimit = Annotated[
+    float | None, typer.Option(help=view_options()["time_limit"].help, metavar="SECONDS", rich_help_panel=OUTPUT)
+]
 
 
 def with_flags(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -73,27 +79,3 @@ def pairs(texts: Iterable[str]) -> dict[str, str]:
             raise typer.BadParameter(f"write NAME=VALUE, each name once, not {text[:40]!r}")
         read[name] = value.strip() if equals else "true"
     return read
-
-
-class PanelCommand(TyperCommand):
-    """A command whose help shows its options in panels, and its examples without wrapping."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments and options, each panel under its name."""
-        panels: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                is_argument = parameter.param_type_name == "argument"
-                panel = getattr(parameter, "rich_help_panel", None) or ("Arguments" if is_argument else "Options")
-                panels.setdefault(panel, []).append(record)
-        order = ("Arguments", "Data", "Promise", "Algorithm", "Output", "Options")
-        for panel in sorted(panels, key=lambda p: order.index(p) if p in order else len(order)):
-            with formatter.section(panel):
-                formatter.write_dl(panels[panel])
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples without wrapping them."""
-        if self.epilog:
-            formatter.write_paragraph()
-            formatter.write(self.epilog + "\n")

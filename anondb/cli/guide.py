@@ -25,8 +25,9 @@ from anondb.cli.app import (
 from anondb.cli.flags import flag_values, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
+from anondb.models import PROMISE
 from anondb.pages.text import plain
-from anondb.policy import PROMISE, Policy
+from anondb.policy import Policy
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Run

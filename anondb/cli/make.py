@@ -15,7 +15,6 @@ from anondb.cli.app import (
     Counters,
     Format,
     Json,
-    LogFile,
     MemoryLimit,
     Mode,
     ModelName,
@@ -27,18 +26,18 @@ from anondb.cli.app import (
     ShowSql,
     Source,
     Threads,
-    TimeLimit,
     Transactions,
     model_from,
     opened,
     progress,
     transactions_of,
 )
-from anondb.cli.flags import MODEL_PARAMETERS, flag_values, pairs, with_flags
+from anondb.cli.flags import MODEL_PARAMETERS, LogFile, TimeLimit, flag_values, pairs, with_flags
 from anondb.cli.words import print_items, print_json, print_report, print_story
 from anondb.errors import InputError
+from anondb.models import ALGORITHM, OUTPUT
 from anondb.options import WORKLOAD
-from anondb.policy import ALGORITHM, OUTPUT, SOURCES
+from anondb.policy import SOURCES
 
 if TYPE_CHECKING:
     from anondb.database import Database

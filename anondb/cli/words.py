@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -128,42 +129,61 @@ def print_answer(answer: Any) -> None:
 
 
 def _print_bounds(lower: Any, estimate: Any, upper: Any) -> None:
-    """Print a single count as ``_print_groups`` prints a table of one row, without importing rich, which takes a while."""
-    cells = dict(zip(BOUNDS, (str(lower), f"{estimate:.1f}", str(upper)), strict=True))
-    typer.secho(f" {'  '.join(name.rjust(len(cell)) for name, cell in cells.items())} ", bold=True)
-    typer.echo(f" {'  '.join(cell.rjust(len(name)) for name, cell in cells.items())} ")
+    """Print a single count."""
+    _print_cells(BOUNDS, [(str(lower), f"{estimate:.1f}", str(upper))], (True, True, True))
 
 
 def _print_groups(answer: Any) -> None:
     """Print a count for each group."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None)
-    for name in answer.columns:
-        table.add_column(shown(name), overflow="fold")
-    for name in BOUNDS:
-        table.add_column(name, justify="right")
-    for *groups, lower, estimate, upper in answer.rows:
-        table.add_row(
-            *(shown("NULL" if g is None else str(g)) for g in groups), str(lower), f"{estimate:.1f}", str(upper)
-        )
-    Console().print(table)
+    rows = [
+        (*("NULL" if g is None else str(g) for g in groups), str(lower), f"{estimate:.1f}", str(upper))
+        for *groups, lower, estimate, upper in answer.rows
+    ]
+    columns = (*answer.columns, *BOUNDS)
+    _print_cells(columns, rows, [name in BOUNDS for name in columns])
 
 
 def print_rows(result: Result) -> None:
     """Print the rows of a session's result; its notes go to stderr."""
+    _print_cells(result.columns, [tuple(_cell(v) for v in row) for row in result.fetchall()], result.numbers)
+    for note in result.notes:
+        typer.echo(plain(f"note: {note}"), err=True)
+
+
+def _print_cells(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> None:
+    """Print a table, with some columns on the right; rich, which takes a while to import, only folds what is too wide."""
+    cells = [[plain(cell) for cell in row] for row in (names, *rows)]
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    if sys.stdout.isatty() and sum(widths) + 2 * len(widths) > get_terminal_size().columns:
+        _print_folded(names, rows, right)
+        return
+    for row in cells:
+        filled = [
+            " " * (width - _width(cell)) + cell if of_right else cell + " " * (width - _width(cell))
+            for cell, width, of_right in zip(row, widths, right, strict=True)
+        ]
+        typer.secho(f" {'  '.join(filled)} ", bold=row is cells[0])
+
+
+def _width(text: str) -> int:
+    """The columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _print_folded(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None)
-    for name, number in zip(result.columns, result.numbers, strict=True):
-        table.add_column(shown(name), overflow="fold", justify="right" if number else "left")
-    for row in result.fetchall():
-        table.add_row(*(shown(_cell(value)) for value in row))
-    Console(width=None if sys.stdout.isatty() else 10_000).print(table)
-    for note in result.notes:
-        typer.echo(plain(f"note: {note}"), err=True)
+    for name, of_right in zip(names, right, strict=True):
+        table.add_column(shown(name), overflow="fold", justify="right" if of_right else "left")
+    for row in rows:
+        table.add_row(*map(shown, row))
+    Console().print(table)
 
 
 def _cell(value: Any) -> str:

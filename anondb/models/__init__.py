@@ -33,6 +33,7 @@ def check_count(name: str, value: Any, *, infinity: bool = False, low: int = 1) 
 
 
 TEXT, INTEGER, NUMBER, BOOLEAN = "a text", "an integer", "a number", "true or false"
+DATA, PROMISE, ALGORITHM, OUTPUT = "Data", "Promise", "Algorithm", "Output"  # panels of --help
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Parameter:
     kinds: tuple[str, ...] = (TEXT,)
     read: Callable[[Any], Any] | None = None
     choices: tuple[str, ...] = ()
-    panel: str = "Promise"
+    panel: str = PROMISE
 
 
 def parameter(default: Any, help: str, metavar: str | None = None, **how: Any) -> Any:

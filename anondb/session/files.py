@@ -10,7 +10,6 @@ from pathlib import Path
 
 from anondb.errors import InputError
 from anondb.release.objects import MANIFEST_KEYS, manifest_keys, partition_of
-from anondb.release.parquet import is_parquet_release
 from anondb.release.reader import SealedRelease
 
 SUFFIX = ".duckdb"
@@ -25,6 +24,8 @@ def files_of(folder: str) -> list[str]:
     Raises:
         InputError: ``no_such_file``: it holds none.
     """
+    from anondb.release.parquet import is_parquet_release
+
     if is_parquet_release(folder):
         return [folder]
     places = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if not name.startswith(".")]

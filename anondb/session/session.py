@@ -81,8 +81,25 @@ def open_session(
     with contextlib.ExitStack() as stack:
         local = [stack.enter_context(at_hand(path, on_statement)) for path in _paths(files)]
         sealed = stack.enter_context(sealed_releases(local, **options))
+        return session_on(sealed, stack.pop_all(), **options)
+
+
+def session_on(
+    sealed: Sequence[SealedRelease],
+    resources: contextlib.ExitStack | None = None,
+    *,
+    memory_limit: str = "2GB",
+    max_seconds: float = ANALYST_SECONDS,
+    threads: int | None = None,
+    on_statement: Callable[[str], None] | None = None,
+) -> Session:
+    """A session on open sealed files, which closes ``resources``; for the limits of its own work see ``open_session``."""
+    with contextlib.ExitStack() as stack:
+        if resources is not None:
+            stack.enter_context(resources)
         check_alike(sealed)
-        desk = desk_engine(**options)
+        limits: dict[str, Any] = {"memory_limit": memory_limit, "max_seconds": max_seconds, "threads": threads}
+        desk = desk_engine(**limits, on_statement=on_statement)
         stack.callback(desk.close)
         return Session(sealed, desk, stack.pop_all())
 

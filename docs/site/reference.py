@@ -13,7 +13,7 @@ import typer
 import anondb
 from anondb import errors
 from anondb.algorithms import METHODS
-from anondb.cli import app
+from anondb.cli import program
 from anondb.models import BOOLEAN
 from anondb.models.named import all_parameters, parameters_of
 from anondb.options import for_whom, view_options
@@ -55,7 +55,7 @@ def commands() -> Iterator[str]:
     """Each command with its arguments, options and examples."""
     yield "# Commands"
     yield "What each command takes. `anondb COMMAND --help` prints the same; all have the same [exit codes](errors.md)."
-    yield from _commands(typer.main.get_command(app), "anondb")
+    yield from _commands(typer.main.get_command(program()), "anondb")
 
 
 def _commands(group: Any, path: str) -> Iterator[str]:

@@ -11,13 +11,13 @@ import typer
 
 import anondb
 from anondb.algorithms import METHODS
-from anondb.cli import app as program
+from anondb.cli import program
 from anondb.errors import AnondbError
 from anondb.models.named import MODELS, parameters_of
 from anondb.release.objects import ANATOMY, GLOBAL, MANIFEST_KEYS, with_item_supports
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "contract.md").read_text("utf-8")
-COMMANDS: Any = typer.main.get_command(program)
+COMMANDS: Any = typer.main.get_command(program())
 
 
 def table(heading: str) -> list[list[str]]:

@@ -16,7 +16,7 @@ from docs.pages import DOCS, ROOT
 
 import anondb
 from anondb.algorithms import METHODS
-from anondb.cli import app
+from anondb.cli import program
 from anondb.errors import AnondbError
 from anondb.models.named import MODELS, parameters_of
 from anondb.options import view_options
@@ -42,7 +42,7 @@ def test_every_command_and_option_is_there(reference: dict[str, str]) -> None:
     page = reference[made("commands")]
     sections = {part.partition("\n")[0]: part for part in page.split("\n## ")[1:]}
     commands: dict[str, typer.core.TyperCommand] = {}
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+    for name, command in typer.main.get_command(program()).commands.items():  # type: ignore[attr-defined]
         inner = getattr(command, "commands", None)
         commands |= {f"anondb {name} {n}": c for n, c in inner.items()} if inner else {f"anondb {name}": command}
     assert set(sections) == set(commands)

@@ -10,11 +10,11 @@ import pytest
 import typer
 
 import anondb
-from anondb.cli import app
+from anondb.cli import program
 from anondb.errors import SWITCHES, InputError, Interface, speaking
 
 PACKAGE = Path(anondb.__file__).parent
-COMMANDS: Any = typer.main.get_command(app)
+COMMANDS: Any = typer.main.get_command(program())
 
 
 def commands(group: Any) -> list[Any]:
