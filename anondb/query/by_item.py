@@ -37,10 +37,11 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
     rows = []
     for item in release.items:
-        wanted, *passed = listed.of(item)
+        wanted, *passed = listed.special.get(item, listed.usual)
         if wanted:
-            labels = sorted(release.images[item], key=upwards.__getitem__)
-            rows.append((item, *answered(tuple(labels), tuple(passed))))
+            labels = release.images[item]
+            ordered = sorted(labels, key=upwards.__getitem__) if len(labels) > 1 else labels
+            rows.append((item, *answered(tuple(ordered), tuple(passed))))
     return rows
 
 
@@ -63,7 +64,10 @@ def _counts(
     @cache
     def lowest(label: str, below: tuple[str, ...]) -> Counter[Holding]:
         """The transactions in which a released item is the lowest for an item."""
-        transactions = Counter(found.get(label, {}))
+        transactions = found.get(label, Counter())
+        if not below:
+            return transactions
+        transactions = Counter(transactions)
         for lower in below:
             transactions.subtract(under[lower][label])
         return +transactions

@@ -13,9 +13,10 @@ from sqlglot import exp
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
-from anondb.query import Answer, OpenRelease, Plan, rewrite
+from anondb.query import Answer, Plan, rewrite
 from anondb.query.answer import answer_plan
 from anondb.query.averages import average_in, average_over
+from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS
@@ -151,8 +152,8 @@ class Releases:
         desk: where rows are put.
     """
 
-    def __init__(self, releases: Sequence[OpenRelease], desk: Desk) -> None:
-        self._opened = [release.current(lambda opened: opened) for release in releases]
+    def __init__(self, releases: Sequence[Opened], desk: Desk) -> None:
+        self._opened = releases
         self._originals = list({release.original.shape: release.original for release in self._opened}.values())
         self._desk = desk
         self.manifest = self._opened[0].manifest
@@ -296,18 +297,16 @@ class Releases:
                 continue
             answer = self._answers.get((release, plan), partial(answer_plan, release, plan, unbounded=True))
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
-            answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
+            hidden = release.size if plan.counts == ITEMS and release.suppressed else 0
+            answered.append(({row[:-3]: row[-3:] for row in answer.rows}, (0, 0.0, hidden)))
         if averages:
             return [average_over(averages)]
         if len(answered) == 1:
             return list(answer.rows)
         aggregate = "" if plan is None else plan.aggregate
         total: list[Row] = []
-        for key in dict.fromkeys(key for _, _, rows in answered for key in rows):
-            counts = []
-            for release, of_items, rows in answered:
-                absent = (0, 0.0, release.size if of_items and release.suppressed else 0)
-                counts.append(rows.get(key, absent))
+        for key in dict.fromkeys(key for rows, _ in answered for key in rows):
+            counts = [rows.get(key, absent) for rows, absent in answered]
             total.append((*key, *_together(aggregate, counts)))
         return total
 

@@ -18,7 +18,8 @@ from anondb.engine.elsewhere import is_url
 from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import EngineError, InputError
 from anondb.postgres import at_hand
-from anondb.query import OpenRelease, parse
+from anondb.query import parse
+from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
 from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_releases
 from anondb.session.compiler import Compiler
@@ -132,7 +133,7 @@ class Session:
     def __init__(self, sealed: Sequence[SealedRelease], desk: DuckDBEngine, resources: contextlib.ExitStack) -> None:
         self._resources, self._closed = resources, False
         self._desk = Desk(desk)
-        self._opened = [OpenRelease(s.engine, s.schema, s) for s in sealed]
+        self._opened = [Opened(s.engine, s.schema, s) for s in sealed]
         self._releases = Releases(self._opened, self._desk)
         self._results: Kept[Result] = Kept(len)
         manifests = [s.manifest for s in sealed]
