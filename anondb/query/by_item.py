@@ -35,13 +35,16 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     walk = _ItemWalk(release, question, blocks, classes, outside, attributes)
     answered = _counts(release, classes, walk, attributes)
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
-    rows = []
-    for item in release.items:
-        wanted, *passed = listed.special.get(item, listed.usual)
+    plain = {label: answered((label,), listed.usual[1:]) for label in release.sizes} if listed.usual[0] else {}
+    special, rows = listed.special, []
+    for item, labels in release.sorted_images:
+        if len(labels) == 1 and item not in special:
+            if plain:
+                rows.append((item, *plain[labels[0]]))
+            continue
+        wanted, *passed = listed.of(item)
         if wanted:
-            labels = release.images[item]
-            ordered = sorted(labels, key=upwards.__getitem__) if len(labels) > 1 else labels
-            rows.append((item, *answered(tuple(ordered), tuple(passed))))
+            rows.append((item, *answered(tuple(sorted(labels, key=upwards.__getitem__)), tuple(passed))))
     return rows
 
 

@@ -87,7 +87,8 @@ class Opened:
         )
         self.sizes: Mapping[str, int] = Counter(released)
         self.listed: list[str] = items  # the members of each released item, in the order of sizes
-        self.items = sorted(self.images)
+        self.sorted_images = sorted(self.images.items())
+        self.items = [item for item, _ in self.sorted_images]
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
         self.summed: dict[Weights, Summed] = {}
