@@ -35,12 +35,16 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     walk = _ItemWalk(release, question, blocks, classes, outside, attributes)
     answered = _counts(release, classes, walk, attributes)
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
-    rows = []
-    for item in release.items:
+    plain = {label: answered((label,), listed.usual[1:]) for label in release.sizes} if listed.usual[0] else {}
+    special, rows = listed.special, []
+    for item, labels in release.sorted_images:
+        if len(labels) == 1 and item not in special:
+            if plain:
+                rows.append((item, *plain[labels[0]]))
+            continue
         wanted, *passed = listed.of(item)
         if wanted:
-            labels = sorted(release.images[item], key=upwards.__getitem__)
-            rows.append((item, *answered(tuple(labels), tuple(passed))))
+            rows.append((item, *answered(tuple(sorted(labels, key=upwards.__getitem__)), tuple(passed))))
     return rows
 
 
@@ -63,7 +67,10 @@ def _counts(
     @cache
     def lowest(label: str, below: tuple[str, ...]) -> Counter[Holding]:
         """The transactions in which a released item is the lowest for an item."""
-        transactions = Counter(found.get(label, {}))
+        transactions = found.get(label, Counter())
+        if not below:
+            return transactions
+        transactions = Counter(transactions)
         for lower in below:
             transactions.subtract(under[lower][label])
         return +transactions

@@ -9,6 +9,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
 from sqlglot import exp
 
 from anondb.engine import Columns, DuckDBEngine, Table, check_collation, load
@@ -28,6 +29,7 @@ from anondb.release.coded import CodedRelease
 from anondb.release.objects import RECORDS, Kind, SchemaName, is_local, layout_of, read_manifest
 
 if TYPE_CHECKING:
+    from anondb.query.shares import Members
     from anondb.query.supported import SupportedAnswers
 
 MAX_BITS = 62
@@ -84,7 +86,9 @@ class Opened:
             read_attributes(engine, schema) if layout_of(self.manifest.get("model", "")) == RECORDS else None
         )
         self.sizes: Mapping[str, int] = Counter(released)
-        self.items = sorted(self.images)
+        self.listed: list[str] = items  # the members of each released item, in the order of sizes
+        self.sorted_images = sorted(self.images.items())
+        self.items = [item for item, _ in self.sorted_images]
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
         self.summed: dict[Weights, Summed] = {}
@@ -124,8 +128,12 @@ class Opened:
             for released in self.images.get(label, ()):
                 special.setdefault(released, Counter())[passed] += 1
         blocks: dict[str, Block] = {}
+        usual = {size: Block(size, ((passing.usual, size),)) for size in set(self.sizes.values())}
         for released in self.sizes if any(passing.usual) else special:
-            counts = special.get(released, Counter())
+            if released not in special:
+                blocks |= self.published(usual[self.sizes[released]], released)
+                continue
+            counts = special[released]
             counts[passing.usual] += self.sizes[released] - counts.total()
             passes_some = tuple(sorted((p, n) for p, n in counts.items() if n and any(p)))
             if passes_some:
@@ -210,6 +218,11 @@ class Opened:
             if classes.default is None and len(classes.of) == 1:
                 (released,) = classes.of
                 return [((1,), self.supports.get(released, 0))]
+        read = self.numbered.rows_for(classes) if self.numbered else None
+        if read is not None:
+            signatures, numbers = np.unique(read.signatures(classes.all_codes(self.sizes)), return_counts=True)
+            counted = zip(classes.all_counts(signatures), signatures.tolist(), numbers.tolist(), strict=True)
+            return [(counts, n) for counts, signature, n in counted if signature]
         rows = self.engine.query("query/signatures", {"held": self.held(classes)})
         return [
             (classes.counts(signature), transactions)
@@ -223,7 +236,7 @@ class Opened:
             return self._records(classes, attributes, self.held(classes), ())
         codes, numbered = classes.all_codes(self.sizes), None if classes.wide else self.numbered
         if numbered and not (attributes or self.differing) and (rows := numbered.rows):
-            return grouped_sums(rows, self.size, not self.suppressed, classes, codes, sums)
+            return grouped_sums(rows, not self.suppressed, classes, codes, sums)
         numbers = numbered.numbers if numbered else None
         with self.engine.registered(shares_by_item(sums, codes, classes.wide, numbers)) as shares:
             held = numbered.with_weights(shares) if numbered else self.held(classes, shares)
@@ -289,21 +302,12 @@ class Opened:
         rows = self.engine.query("query/lengths", self.tables()) if numbered is None else numbered.lengths()
         return dict(zip(*(c.tolist() for c in rows.values()), strict=True))
 
-    def share(self, released: str, item: str) -> float:
-        """How likely an item is among the members that a released item stands for, by the estimates."""
-        size = self.sizes[released]
-        return self._shares.get((released, item), 1.0 if size == 1 else 0.5 / (1.0 - 0.5**size))
-
     @cached_property
-    def _shares(self) -> Mapping[tuple[str, str], float]:
-        """The shares that the item supports show."""
-        if "item_supports" not in self.manifest:
-            return {}
-        tables = {**self.tables(), "item_supports": self.schema.table("item_supports")}
-        rows = self.engine.query("query/shares", tables)
-        return {
-            (released, item): share for released, item, share in zip(*(c.tolist() for c in rows.values()), strict=True)
-        }
+    def listed_members(self) -> Members:
+        """The members of all released items."""
+        from anondb.query.shares import Members
+
+        return Members.of(self)
 
     @cached_property
     def is_laminar(self) -> bool:
@@ -376,7 +380,7 @@ class Opened:
     def numbered(self) -> HeldItems | None:
         """The rows by the numbers of released items; None for bags, and where the distinct transactions are cached."""
         of_bags = self.manifest["semantics"] != "set" or self._contents is not None
-        return None if of_bags or self.anatomy else HeldItems(self.engine, self.schema)
+        return None if of_bags or self.anatomy else HeldItems(self.engine, self.schema, self.size)
 
     def held(self, classes: Classes, listed: Table | None = None) -> exp.Query:
         """The query for the signature of each transaction with a relevant released item, or with one of a table

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from anondb.query.evaluate import Bag, Part, Passed, Vector, bag_part, released_part
 from anondb.query.relational import Cell
 
@@ -137,6 +140,14 @@ class Classes:
         """What each of all released items adds to a signature, if it adds anything."""
         others = () if self.default is None else released
         return dict.fromkeys(others, 0 if self.default is None else self.weights()[self.default]) | self.codes()
+
+    def all_counts(self, signatures: npt.NDArray[np.int64]) -> list[tuple[int, ...]]:
+        """Decode signatures that are numbers."""
+        columns = []
+        for radix in self.radices:
+            signatures, counts = np.divmod(signatures, radix)
+            columns.append(counts.tolist())
+        return list(zip(*columns, strict=True))
 
     def counts(self, signature: Any) -> tuple[int, ...]:
         """Decode a signature: the number of released items of each class."""

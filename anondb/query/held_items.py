@@ -23,6 +23,7 @@ class HeldItems:
 
     Args:
         engine, schema: the release.
+        size: its number of transactions.
 
     Attributes:
         numbers: the number of each released item.
@@ -31,26 +32,36 @@ class HeldItems:
         InputError: ``not_a_release``: they have other numbers.
     """
 
-    def __init__(self, engine: Engine, schema: SchemaName) -> None:
-        self._engine, self._rows = engine, schema.table("transaction_items")
-        numbers = engine.query("query/item_numbers", {"labels": schema.table("labels")})
+    def __init__(self, engine: Engine, schema: SchemaName, size: int) -> None:
+        self._engine, self._size, self._rows = engine, size, schema.table("transaction_items")
+        tables = {"labels": schema.table("labels"), "transaction_items": self._rows}
+        numbers = engine.query("query/item_numbers", tables)
+        self._most = max([size, *numbers["all_rows"][:1].tolist()])
         self.numbers: Mapping[str, int] = dict(zip(numbers["item"].tolist(), numbers["item_id"].tolist(), strict=True))
         if list(self.numbers.values()) != list(range(1, len(self.numbers) + 1)):
             raise InputError("This release is damaged.", code="not_a_release", hint="Publish it again.")
 
     @cached_property
     def rows(self) -> HeldRows | None:
-        """The rows in memory, where they are read once; None if they are too many."""
-        counted = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(self._rows.expression())
-        if self._engine.select(counted, "the number of rows")["n"][0] > MAX_ROWS:
+        """The rows in memory, where they are read once; None if they are too many, or damaged."""
+        if self._most > MAX_ROWS or not self.numbers:
             return None
         rows = self._engine.select(
             exp.select("transaction_id", "item_id").from_(self._rows.expression()), "the rows of a release"
         )
-        return HeldRows.of(rows["transaction_id"], rows["item_id"], self.numbers)
+        return HeldRows.of(rows["transaction_id"], rows["item_id"], self._size, self.numbers)
+
+    def rows_for(self, classes: Classes) -> HeldRows | None:
+        """The rows in memory, if most of them count for the signatures of these classes, or if they were read before."""
+        if classes.wide or (classes.default is None and "rows" not in self.__dict__):
+            return None
+        return self.rows
 
     def supports(self) -> dict[str, int]:
         """The number of transactions of each released item."""
+        if (read := self.__dict__.get("rows")) is not None:
+            by_number = read.supports.tolist()
+            return {label: by_number[number] for label, number in self.numbers.items() if by_number[number]}
         rows = self._engine.query("query/supports_by_number", {"transaction_items": self._rows})
         counts = dict(zip(rows["item_id"].tolist(), rows["transactions"].tolist(), strict=True))
         return {label: counts[number] for label, number in self.numbers.items() if number in counts}
@@ -61,8 +72,8 @@ class HeldItems:
 
     def by_item(self, held: exp.Query) -> list[tuple[str, Any, int]]:
         """The number of transactions of each released item with each signature, without those that have no signature."""
-        rows = self._engine.query("query/signatures_by_number", {"transaction_items": self._rows, "held": held})
         labels = {number: label for label, number in self.numbers.items()}
+        rows = self._engine.query("query/signatures_by_number", {"transaction_items": self._rows, "held": held})
         columns = (rows[c].tolist() for c in ("item_id", "signature", "transactions"))
         return [(labels[number], signature, count) for number, signature, count in zip(*columns, strict=True)]
 

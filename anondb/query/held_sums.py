@@ -4,72 +4,129 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anondb.query.classes import Classes, Group, Size
+from anondb.query.classes import Classes, Group, Size, Sums
 from anondb.query.summed import LOGISTIC, ROUNDED, Summed, of_sums
 
 Array = npt.NDArray[Any]
 
 
+EXACT = 1 << 53  # whole numbers below it are exact as doubles
+
+
 @dataclass(frozen=True, eq=False)
 class HeldRows:
-    """The rows of a release by transaction.
+    """The rows of a release, in any order.
 
     Attributes:
-        items: the numbers of the released items, those of a transaction one after the other.
-        starts: where each transaction begins.
+        transactions: the transaction of each row, from 0 on.
+        items: the number of its released item, from 1 on.
+        size: the number of transactions, with those without items.
         numbers: the number of each released item.
     """
 
+    transactions: Array
     items: Array
-    starts: Array
+    size: int
     numbers: Mapping[str, int]
 
     @classmethod
-    def of(cls, transactions: Array, items: Array, numbers: Mapping[str, int]) -> HeldRows:
-        """The rows in any order."""
-        order = np.argsort(transactions, kind="stable")
-        ordered = transactions[order]
-        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, np.int64)
-        return cls(items[order].astype(np.int32), starts, numbers)
+    def of(cls, ids: Array, items: Array, size: int, numbers: Mapping[str, int]) -> HeldRows | None:
+        """The rows from the ids of their transactions; None unless all numbers are those of a release."""
+        for values, most in ((ids, size), (items, len(numbers))):
+            if len(values) and not (values.dtype.kind == "i" and values.min() >= 1 and values.max() <= most):
+                return None
+        return cls(ids - 1, items, size, numbers)
 
-    def totals(self, labels: Sequence[str], values: Array, others: bool) -> Array:
-        """The sum of the values of the released items of each transaction; at the end 0 if there are others without any."""
-        by_number = np.zeros(max(self.numbers.values(), default=0) + 1, values.dtype)
+    @cached_property
+    def supports(self) -> Array:
+        """The number of transactions of each released item, by its number."""
+        return np.bincount(self.items, minlength=len(self.numbers) + 1)
+
+    @cached_property
+    def held(self) -> int:
+        """The number of transactions with an item."""
+        some = np.zeros(self.size, dtype=bool)
+        some[self.transactions] = True
+        return int(some.sum())
+
+    def by_number(self, labels: Sequence[str], values: Array) -> Array:
+        """The values of released items by their numbers; 0 for others."""
+        by_number = np.zeros(len(self.numbers) + 1, values.dtype)
         by_number[[self.numbers[label] for label in labels]] = values
-        held = np.add.reduceat(by_number[self.items], self.starts) if len(self.starts) else by_number[:0]
-        return np.append(held, values.dtype.type(0)) if others else held
+        return by_number
+
+    def totals(self, labels: Sequence[str], values: Array) -> Array:
+        """The sum of the values of the released items of each transaction."""
+        taken = self.by_number(labels, values)[self.items]
+        if values.dtype.kind != "i" or int(values.sum()) < EXACT:
+            return np.bincount(self.transactions, taken, self.size).astype(values.dtype)
+        added = np.zeros(self.size, values.dtype)
+        np.add.at(added, self.transactions, taken)
+        return added
+
+    def signatures(self, codes: Mapping[str, int]) -> Array:
+        """The signature of each transaction, from what released items add to it."""
+        return self.totals(list(codes), np.array(list(codes.values()), dtype=np.int64))
+
+    def by_item(self, codes: Mapping[str, int]) -> list[tuple[str, int, int]]:
+        """The number of transactions of each released item with each signature above 0: rows (item, signature, number)."""
+        signatures = self.signatures(codes)
+        of_each, several = _numbered(signatures)
+        known = np.zeros(several, dtype=np.int64)
+        known[of_each] = signatures
+        of_row = of_each[self.transactions]
+        rows = np.flatnonzero(known[of_row])
+        counts = np.bincount(self.items[rows].astype(np.int64) * several + of_row[rows])
+        there = np.flatnonzero(counts)
+        items, which = np.divmod(there, several)
+        labels = {number: label for label, number in self.numbers.items()}
+        names = map(labels.__getitem__, items.tolist())
+        return list(zip(names, known[which].tolist(), counts[there].tolist(), strict=True))
+
+
+def added_up(rows: HeldRows, complete: bool, one: Summed) -> tuple[tuple[int, Sums], tuple[int, Sums]]:
+    """How many transactions have items, and how many have none, each with the sums of their values; the extremes of those
+    with items are not known."""
+
+    def sums(name: str) -> float:
+        return float(rows.supports @ rows.by_number(one.labels, one.shares[name]))
+
+    low, high = (0.0, 0.0) if complete else (one.low, one.high)
+    some, none = rows.held, rows.size - rows.held
+    ends = sums("least") + _times(some, low), sums("mean"), sums("greatest") + _times(some, high)
+    without = _times(none, low), 0.0, _times(none, high)
+    return (some, Sums(*ends, -inf, inf, -inf, inf)), (none, Sums(*without, low, low, high, high))
+
+
+def _times(number: int, value: float) -> float:
+    return number * value if number else 0.0
 
 
 def grouped_sums(
-    rows: HeldRows, size: int, complete: bool, classes: Classes, codes: Mapping[str, int], sums: Sequence[Summed]
+    rows: HeldRows, complete: bool, classes: Classes, codes: Mapping[str, int], sums: Sequence[Summed]
 ) -> list[Group]:
     """The transactions by their signature and sums, as ``Opened.records`` groups them.
 
     Args:
         rows: the rows of the release.
-        size: the number of transactions, with those without items.
         complete: whether no item of any transaction is missing.
         classes: the classes of the signature, which is a number.
         codes: what released items add to a signature; others add nothing.
         sums: the sums, the one of the measure first.
     """
-    others = max(size - len(rows.starts), 0)
-    weights = np.ones(len(rows.starts) + (others > 0), dtype=np.int64)
-    weights[len(rows.starts) :] = others
-    signature = np.zeros(len(weights), dtype=np.int64)
-    if codes:
-        signature = rows.totals(list(codes), np.array(list(codes.values()), dtype=np.int64), others > 0)
-    keys: list[Array] = [signature]
+    keys: list[Array] = [rows.signatures(codes) if codes else np.zeros(rows.size, dtype=np.int64)]
     numbers: list[Array] = []
     extremes: list[Array] = []
     for one in sums:
         ends = {
-            name: rows.totals(one.labels, one.shares[name], others > 0)
+            name: rows.totals(one.labels, one.shares[name])
             for name in Size._fields
             if name != "variance" or one.listed or one.least is not None
         }
@@ -78,13 +135,13 @@ def grouped_sums(
         if one.least is not None:
             state, likely = _compared(one, ends)
             keys.append(state)
-            numbers.append(likely * weights)
+            numbers.append(likely)
         elif one.listed:
             keys += [np.round(end, 1) if name in ("mean", "variance") else end for name, end in ends.items()]
         else:
-            numbers += [end * weights for end in ends.values()]
+            numbers += ends.values()
             extremes += [ends["least"], ends["greatest"]]
-    return _groups(keys, numbers, extremes, weights, complete, classes, sums)
+    return _groups(keys, numbers, extremes, complete, classes, sums)
 
 
 def _compared(one: Summed, ends: Mapping[str, Array]) -> tuple[Array, Array]:
@@ -102,28 +159,24 @@ def _groups(
     keys: Sequence[Array],
     numbers: Sequence[Array],
     extremes: Sequence[Array],
-    weights: Array,
     complete: bool,
     classes: Classes,
     sums: Sequence[Summed],
 ) -> list[Group]:
     """The groups of equal keys, with the sums of the numbers and the extremes of others."""
-    index, number = np.zeros(len(weights), dtype=np.int64), min(len(weights), 1)
+    size = len(keys[0])
+    index, number = np.zeros(size, dtype=np.int64), min(size, 1)
     for key in keys:
         codes, several = _numbered(key)
         if several > 1:
             index, number = _numbered(index * several + codes)
     first = np.zeros(number, dtype=np.int64)
-    first[index[::-1]] = np.arange(len(weights))[::-1]
-
-    def total(values: Array) -> Array:
-        return np.bincount(index, weights=values, minlength=number)
-
-    persons = total(weights)
-    columns = [total(values) for values in numbers]
+    first[index[::-1]] = np.arange(size)[::-1]
+    persons = np.bincount(index, minlength=number)
+    columns = [np.bincount(index, values, number) for values in numbers]
     if extremes:  # of the measure: they follow its sums
         order = np.argsort(index.astype(np.uint16) if number < 1 << 16 else index, kind="stable")
-        starts = np.append(0, np.cumsum(np.bincount(index, minlength=number))[:-1])
+        starts = np.append(0, np.cumsum(persons)[:-1])
         ordered = [values[order] for values in extremes]
         columns[3:3] = (
             [kind.reduceat(v, starts) for v in ordered for kind in (np.minimum, np.maximum)] if number else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from sqlglot import exp
@@ -24,6 +25,9 @@ def holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute] 
     complete = not release.suppressed
     if not classes.parts and not release.local and not attributes:
         return {r: Counter({Holding((r,), none, complete): n}) for r, n in release.supports.items()}
+    plain = release.numbered is not None and not release.local and not attributes and not classes.wide
+    if plain and release.numbered is not None and release.numbered.rows is not None:
+        return _numbered(release, classes, release.numbered.rows.by_item(classes.all_codes(release.sizes)), {})
     held, cells = with_cells(release.engine, release.schema.table("records"), attributes, release.held(classes))
     if release.numbered is not None and not release.local:
         return _numbered(release, classes, release.numbered.by_item(held), cells)
@@ -53,8 +57,9 @@ def _numbered(
     """The holdings in a global recoding of sets, from the transactions that have a signature: all others have none."""
     found: Holdings = {label: Counter() for label in release.supports}
     complete = not release.suppressed
+    decoded = cache(lambda signature: _decoded(classes, signature, cells))
     for label, signature, transactions in rows:
-        shown, counts = _decoded(classes, signature, cells)
+        shown, counts = decoded(signature)
         found[label][Holding((label,), counts, complete, shown)] += transactions
     none = (0,) * len(classes.parts)
     for label, support in release.supports.items():

@@ -6,24 +6,22 @@ add their weights to incomplete transactions. A person of whom it is not certain
 out. The bounds enclose the aggregate for all choices; those of an average take for the persons of a group who may be left
 out the least and the greatest value in the group, so they are valid and not always the best possible.
 
-**The estimate** takes the item supports where the release has them: a member is in a released item as often as the middle of
-its published bounds says. Without them all non-empty sets of members are equally likely.
+``shares`` says what a released item is expected to add.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from math import fsum, inf, isinf, prod
-
-import numpy as np
+from math import fsum, isinf, prod
 
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Size, Sums
+from anondb.query.classes import Classes, Size, Sums
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
+from anondb.query.held_sums import added_up
 from anondb.query.plan import IDS, Plan
 from anondb.query.predicates import (
     NEVER,
@@ -39,14 +37,12 @@ from anondb.query.predicates import (
 from anondb.query.quantiles import bounds_of, middle_of
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, values_part
+from anondb.query.shares import summed
 from anondb.query.summed import Summed
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
 
-MARGIN = 1e-6  # shares that add up to hardly more than 1 leave one member at a time
-STEPS = 40  # of the bisection
 TOTAL_ERROR = 1e-9  # the relative error of a sum of doubles over many persons
-MAX_KEPT = 8  # sums of a release
 MAX_COMPARED = 3  # comparisons of sums in a condition, each with two cases
 
 Number = float | None
@@ -76,80 +72,6 @@ class Group:
         if self.size is not None:
             return self.size.least, self.size.greatest
         return self.sums.min_least, self.sums.max_greatest
-
-
-@dataclass(frozen=True)
-class Share:
-    """What a released item adds to a sum."""
-
-    least: float
-    mean: float
-    variance: float
-    greatest: float
-
-
-def shares(release: Opened, weights: Weights) -> dict[str, Share]:
-    """What each released item with a member of weight other than 0 adds to a sum.
-
-    Raises:
-        InputError: ``unsupported_query`` for bags, whose items repeat.
-    """
-    if release.bags is not None:
-        raise unsupported("a sum over the items of a bag", "Use count(DISTINCT id).")
-    passing = release.passing([weights.test])
-    weight = dict(weights.by_label) if weights.by_label is not None else None
-    members: dict[str, list[tuple[str, float]]] = {label: [] for label in release.sizes}
-    for item, labels in release.images.items():
-        counted = passing.of(item)[0] * (1.0 if weight is None else weight.get(item, 0.0))
-        for label in labels:
-            members[label].append((item, counted))
-    return {
-        label: _share(listed, [release.share(label, item) for item, _ in listed])
-        for label, listed in members.items()
-        if any(w for _, w in listed)
-    }
-
-
-def _share(members: Sequence[tuple[str, float]], likely: Sequence[float]) -> Share:
-    numbers = [w for _, w in members]
-    low = fsum(w for w in numbers if w < 0) if min(numbers) < 0 else min(numbers)
-    high = fsum(w for w in numbers if w > 0) if max(numbers) > 0 else max(numbers)
-    mean = fsum(w * p for w, p in zip(numbers, likely, strict=True))
-    squares = fsum((w * p) ** 2 for w, p in zip(numbers, likely, strict=True))
-    second = fsum(w * w * p for w, p in zip(numbers, likely, strict=True)) + _covered(likely) * (mean**2 - squares)
-    mean = min(max(mean, low), high)
-    return Share(low, mean, max(second - mean**2, 0.0), high)
-
-
-def _covered(likely: Sequence[float]) -> float:
-    """The probability r of at least one member, where each is there on its own with probability r times its share.
-
-    Given that there is at least one, the shares are as in ``likely``, and two members are there with r times the product of
-    their shares.
-    """
-    if fsum(likely) <= 1 + MARGIN:
-        return 0.0
-    low, high = 0.0, 1.0
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if 1 - prod(1 - p * middle for p in likely) > middle else (low, middle)
-    return high
-
-
-def hidden(release: Opened, weights: Weights) -> tuple[float, float]:
-    """What suppressed items may add at least and at most to the sum of an incomplete transaction."""
-    if not release.suppressed:
-        return 0.0, 0.0
-    labels = finite(weights.test)
-    if weights.by_label is None:
-        if labels is None:
-            return 0.0, inf
-        listed = dict.fromkeys(labels, 1.0)
-    else:
-        passing = release.passing([weights.test])
-        listed = {label: w for label, w in weights.by_label if passing.of(label)[0]}
-    unseen = [w for label, w in listed.items() if release.differing or label not in release.images]
-    return fsum(w for w in unseen if w < 0), fsum(w for w in unseen if w > 0)
 
 
 def of_cell(attribute: Attribute, cell: Cell, persons: int) -> tuple[Sums, bool] | None:
@@ -334,11 +256,13 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
     outside = outside_of(release, question, passing, labels_of(plan))
     classes = release.classes(question, release.blocks(passing))
     listed = plan.aggregate == "histogram" or plan.share is not None
-    sums = [replace(_summed(release, plan.measure), listed=listed)] if isinstance(plan.measure, Weights) else []
-    sums += [replace(_summed(release, leaf.weights), least=leaf.least, open=leaf.open) for leaf in compared]
+    sums = [replace(summed(release, plan.measure), listed=listed)] if isinstance(plan.measure, Weights) else []
+    sums += [replace(summed(release, leaf.weights), least=leaf.least, open=leaf.open) for leaf in compared]
     evaluators = _Evaluators(question, compared)
     tested = [(n, a) for n, a in enumerate(attributes) if a.name in names]
     free = [a for a in (ROW, LISTS) if a.name in names]
+
+    complete = not release.suppressed
 
     @cache
     def parts(counts: tuple[int, ...], cells: tuple[Cell, ...], complete: bool) -> tuple[Part, ...]:
@@ -347,6 +271,10 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
         listed = [*of_values, *chosen(classes, counts), *(() if complete else outside)]
         return tuple(sorted(listed, key=lambda part: not part.fixed))
 
+    if plan.aggregate in ("sum", "avg") and len(sums) == 1 and not (compared or names) and set(question.caps) <= {1}:
+        added = _added_up(release, classes, sums[0], lambda counts: evaluators.outcome(parts(counts, (), complete), ()))
+        if added is not None:
+            return added
     groups = []
     for g in release.records(classes, attributes, sums):
         met, values = evaluators.outcome(parts(g.counts, g.cells, g.complete), g.states), g.sums
@@ -358,6 +286,24 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
             met = replace(met, least=0) if null else met
         groups.append(Group(met, g.records, values or Sums(*(g.records,) * 3, 1, 1, 1, 1), g.size))
     return groups
+
+
+def _added_up(
+    release: Opened, classes: Classes, one: Summed, outcome: Callable[[tuple[int, ...]], Outcome]
+) -> list[Group] | None:
+    """The persons with items and those without, where one released item has the effect of any number of others.
+
+    A sum or an average over persons for whom the condition is certain takes nothing but the sum of their values, which the
+    numbers of transactions of the released items give. None where more is needed.
+    """
+    alike = not (classes.of or classes.wide or release.differing) and all(part.fixed for part in classes.parts)
+    if not alike or release.numbered is None or release.numbered.rows is None:
+        return None
+    met = [outcome((number,) * len(classes.parts)) for number in (1, 0)]
+    if met[0].least != met[0].greatest:
+        return None
+    added = added_up(release.numbered.rows, not release.suppressed, one)
+    return [Group(outcome, persons, values) for outcome, (persons, values) in zip(met, added, strict=True) if persons]
 
 
 class _Evaluators:
@@ -385,16 +331,3 @@ class _Evaluators:
             fsum(o.expected * likely for o, likely in outcomes),
             max(o.greatest for o, _ in outcomes),
         )
-
-
-def _summed(release: Opened, weights: Weights) -> Summed:
-    """What the released items of a transaction add to a sum, and what suppressed ones may; the last sums are kept."""
-    kept = release.summed.pop(weights, None)
-    if kept is None:
-        listed = shares(release, weights)
-        columns = {name: np.array([getattr(s, name) for s in listed.values()], dtype=float) for name in Size._fields}
-        kept = Summed(list(listed), columns, *hidden(release, weights), error=weights.error)
-    release.summed[weights] = kept
-    if len(release.summed) > MAX_KEPT:
-        del release.summed[next(iter(release.summed))]
-    return kept

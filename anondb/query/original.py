@@ -42,6 +42,8 @@ class Original:
     ) -> None:
         self._engine, self._manifest, self._items, self._attributes = engine, manifest, items, attributes
         self._binder: tuple[Shape, Binder] | None = None
+        self.divided: Mapping[str, str] = {}
+        """The name and the type of the column that divides the table into files, for a session over them."""
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
@@ -101,7 +103,7 @@ class Original:
         table, id_column, item_column = (self._manifest[k] for k in ("table", "id_column", "item_column"))
         tables: dict[str, Mapping[str, str]] = {
             "baskets": {"transaction_id": "BIGINT", "items": "VARCHAR[]"},
-            lowered(table): {id_column: "BIGINT", item_column: kind if form == LONG else f"{kind}[]"},
+            lowered(table): {id_column: "BIGINT", item_column: kind if form == LONG else f"{kind}[]", **self.divided},
         }
         if self._attributes is not None:
             columns = {a.name: a.ends or "VARCHAR" for a in self._attributes}

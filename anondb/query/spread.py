@@ -7,6 +7,7 @@ matrix that moves probability from vector to vector, so that all transactions wi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 from math import prod
 
@@ -47,8 +48,8 @@ def outcomes(
         return None
     vectors = list(product(*(range(cap + 1) for cap in caps)))
     values = np.array([evaluator.value(vector) for vector in vectors], dtype=np.int64)
-    moves = [_moves(part, vectors, caps) for part in parts]
-    always = [_moves(part, vectors, caps) for part in rest]
+    moves = [_moves(part, caps) for part in parts]
+    always = [_moves(part, caps) for part in rest]
     found: list[Outcome] = []
     for start in range(0, len(numbers), ROWS):
         some = counts[start : start + ROWS]
@@ -67,10 +68,11 @@ def outcomes(
     return found
 
 
-def _moves(part: Part, vectors: Sequence[tuple[int, ...]], caps: Sequence[int]) -> tuple[Array, Array]:
+@lru_cache(maxsize=256)
+def _moves(part: Part, caps: tuple[int, ...]) -> tuple[Array, Array]:
     """The probability with which a part leads from each vector to each other one, and whether it may."""
-    place = {vector: n for n, vector in enumerate(vectors)}
-    chance, way = np.zeros((2, len(vectors), len(vectors)))
+    place = {vector: n for n, vector in enumerate(product(*(range(cap + 1) for cap in caps)))}
+    chance, way = np.zeros((2, len(place), len(place)))
     for vector, n in place.items():
         for more, likely in part.vectors:
             to = place[tuple(min(a + b, cap) for a, b, cap in zip(vector, more, caps, strict=True))]

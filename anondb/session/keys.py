@@ -27,7 +27,7 @@ class Key:
     """What a column of persons is.
 
     Attributes:
-        what: ``id``, ``item``, ``attribute``, ``condition`` or ``number``.
+        what: ``id``, ``item``, ``attribute``, ``condition``, ``number``, or ``part``: the column that divides the files.
         kind: the SQL type of its values.
         attribute: the name of an attribute.
     """
@@ -69,6 +69,8 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
         raise unsupported("GROUP BY the id column around a count", "Ids cannot be listed from a release.")
     if known is not None and known.what in ("item", "attribute", "number"):
         return Domain(key, known.kind, None, known.what == "item")
+    if known is not None and known.what == "part":
+        return Domain(key, known.kind, counts.parts(key))
     if isinstance(key, CONDITIONS) or (known is not None and known.what == "condition"):
         true, false = (exp.Is(this=exp.paren(key), expression=truth()) for truth in (exp.true, exp.false))
         unknown = exp.and_(exp.Not(this=exp.paren(true)), exp.Not(this=exp.paren(false)))
@@ -79,7 +81,7 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
     if len(columns) == 1 and not key.find(exp.Query, exp.AggFunc, exp.Window):
         (column,) = columns
         known = counts.kind(base, column)
-        if known is not None and known.what in ("attribute", "item"):
+        if known is not None and known.what in ("attribute", "item", "part"):
             if known.what == "item" and counts.suppressed:
                 raise unsupported(f"GROUP BY an expression of items that may be suppressed ({name_of(key)})")
             return _of_listed(key, column, known, base, counts)
@@ -124,11 +126,17 @@ def listed_values(
         InputError: ``unsupported_query``.
     """
     listing, listed_column = base.copy(), column.copy()
+    if of.what == "part":
+        return _grouped(key, of, [value for value, _ in counts.parts(column)], counts)
     if of.attribute:  # from their table alone: joins and conditions make the counts, which are not used here, costly
         listing, listed_column = exp.select().from_(RECORDS), exp.column(exp.to_identifier(of.attribute, quoted=True))
     listing.set("expressions", [listed_column, exp.Count(this=exp.Star(), big_int=True)])
     listing.set("group", exp.Group(expressions=[listed_column.copy()]))
-    listed = [row[0] for row in counts.answer(listing)]
+    return _grouped(key, of, [row[0] for row in counts.answer(listing)], counts)
+
+
+def _grouped(key: exp.Expr, of: Key, listed: Sequence[Any], counts: Counts) -> tuple[dict[Any, list[Any]], set[str]]:
+    """The values of an expression of a column with these values."""
     rows = exp.Values(
         expressions=[exp.Tuple(expressions=[exp.convert(n), _literal(v, of.kind)]) for n, v in enumerate(listed)],
         alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier(c) for c in ("n", "value")]),

@@ -1,4 +1,4 @@
-"""Conditions on the column that divides a release into files: they choose files, whose counts add up as they are.
+"""The column that divides a release into files: conditions on it choose files, and each file is a group of its own.
 
 All rows of a file have the value that its manifest states under ``partition``. So a condition on this column is true for all
 rows of a file or for none, and WHERE without it, on the files where it is true, has the same rows. The manifest states the
@@ -7,14 +7,17 @@ value as a text, whatever the type of the column: a condition is evaluated for e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Shape
 from anondb.errors import EngineError, InputError
+from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
 from anondb.query.refusals import unsupported
+from anondb.query.relations import bare, operands
 from anondb.release.objects import partition_of
 
 TYPES = (
@@ -38,97 +41,214 @@ _GIVEN = (
     exp.Null,
     exp.Boolean,
 )
-_HINT = "Use it in a condition of WHERE that names no other column, or open the files of the values that you want."
+_HINT = "Group by it, or use it in a condition of WHERE that names no other column."
 
 
-def divided(manifests: Sequence[Mapping[str, str]]) -> tuple[str, list[str]] | None:
-    """The column by which files are divided, and the value of each file; None if the manifests do not say so."""
-    parts = [part for part in map(partition_of, manifests) if part is not None]
-    if len(parts) < len(manifests) or len({lowered(column) for column, _ in parts}) > 1:
-        return None
-    return parts[0][0], [value for _, value in parts]
+class Parts:
+    """The column that divides the files of a session, and its value in each file.
 
-
-def chosen(
-    tree: exp.Expr, column: str, values: Sequence[str], persons: Shape, own: Shape, desk: DuckDBEngine
-) -> tuple[exp.Expr, list[int]] | None:
-    """A query without its conditions on the column that divides the files, and the places of the files for which they hold.
-
-    Args:
-        tree: the query.
-        column, values: the column, and its value in each file.
-        persons: the tables of persons.
-        own: the analyst's tables.
-        desk: the database that evaluates the conditions.
-
-    Returns:
-        None if the query does not name the column.
-
-    Raises:
-        InputError: ``unsupported_query``: the column is used in another way; ``ambiguous_item``: the condition depends on
-            the type of the column; ``bad_sql``; ``no_such_file``: it holds for none of the files.
+    Attributes:
+        column: its name.
+        values: its value in each file, as the manifests have them.
+        kind: the type that the values seem to have, in which they are shown and ordered.
     """
-    used = [node for node in tree.find_all(exp.Column) if lowered(node.name) == lowered(column)]
-    names = {lowered(name) for name, _ in persons}
-    others = {lowered(name) for name, columns in (*persons, *own) if lowered(column) in map(lowered, columns)}
-    tables = [table for table in tree.find_all(exp.Table) if lowered(table.name) in names]
-    aliases = {lowered(alias.alias) for alias in tree.find_all(exp.Alias)}
-    if not used or lowered(column) in aliases or any(lowered(t.name) in others for t in tree.find_all(exp.Table)):
-        return None
-    select = tables[0].find_ancestor(exp.Select) if len(tables) == 1 else None
-    where = None if select is None else select.args.get("where")
-    plain = select is not None and not any(join.side for join in select.args.get("joins") or ())
-    conjuncts = (
-        list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this]) if where and plain else []
-    )
-    conditions = [one for one in conjuncts if any(node in used for node in one.find_all(exp.Column))]
-    inside = [node for one in conditions for node in one.find_all(exp.Column)]
-    known = all(isinstance(node, (*_COMPARED, *_JOINED, *_GIVEN)) for one in conditions for node in one.walk())
-    if not known or sorted(map(id, inside)) != sorted(map(id, used)):
-        raise unsupported(f"the column {column!r}, which divides the files, in this place", _HINT)
-    places = _where_true(exp.and_(*conditions), used, column, values, desk)
-    assert where is not None
-    rest = [one for one in conjuncts if one not in conditions]
-    where.parent.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
-    if not places:
-        raise InputError(
-            f"No file has rows with this condition on {column!r}.",
-            code="no_such_file",
-            hint="Ask for values of the files, or open others.",
+
+    def __init__(self, column: str, values: Sequence[str], desk: DuckDBEngine) -> None:
+        self.column, self.values, self._desk = column, list(values), desk
+        self._known: dict[exp.Expr, list[int]] = {}
+
+    @classmethod
+    def of(cls, releases: Sequence[Opened], desk: DuckDBEngine) -> Parts | None:
+        """The column that divides releases; None if their manifests do not say so, or if it is also an attribute."""
+        parts = [part for part in (partition_of(release.manifest) for release in releases) if part is not None]
+        if len(parts) < len(releases) or len({lowered(column) for column, _ in parts}) > 1:
+            return None
+        column = parts[0][0]
+        if any(lowered(column) in map(lowered, columns) for _, columns in releases[0].original.tables()):
+            return None
+        return cls(column, [value for _, value in parts], desk)
+
+    def among(self, places: Sequence[int]) -> Parts:
+        """The same for some of the files."""
+        return Parts(self.column, [self.values[place] for place in places], self._desk)
+
+    @cached_property
+    def kind(self) -> str:
+        """The first of all types in which DuckDB writes all values as they are written."""
+        kind = next((kind for kind in self._kinds() if self._typed(kind) is not None), "VARCHAR")
+        return "BIGINT" if kind == "HUGEINT" and all(-(2**63) <= int(value) < 2**63 for value in self.values) else kind
+
+    def groups(self, key: exp.Expr) -> list[tuple[int | str, exp.Expr]]:
+        """The values, each with the condition that a column has it."""
+        equal = [(value, key.copy().eq(exp.Literal.string(value))) for value in self.values]
+        return [(int(value) if self.kind.endswith("INT") else value, condition) for value, condition in equal]
+
+    @property
+    def notes(self) -> dict[str, None]:
+        """What is to be known of the values in an answer."""
+        words = f"The files have the values of {self.column!r} as texts, which are taken for values of the type {self.kind}."
+        return {} if self.kind == "VARCHAR" else {words: None}
+
+    # ---------------------------------------------------------------- queries
+
+    def is_column(self, node: exp.Expr, tree: exp.Select, table: str) -> bool:
+        """Whether a column of a SELECT is the one that divides the files.
+
+        Args:
+            node, tree: the column, and the SELECT.
+            table: the table of persons that has it, in lower case.
+        """
+        if not isinstance(node, exp.Column) or lowered(node.name) != lowered(self.column):
+            return False
+        clauses = [tree.args.get("from_"), *(tree.args.get("joins") or ())]
+        sources = [clause.this for clause in clauses if clause is not None]
+        asked = [s for s in sources if not node.table or lowered(s.alias_or_name) == lowered(node.table)]
+        return any(self._has(source, table) for source in asked)
+
+    def _has(self, source: exp.Expr, table: str) -> bool:
+        """Whether a source of a FROM clause has the column: the table of persons, or a subquery that shows it."""
+        if isinstance(source, exp.Table):
+            scope = source.find_ancestor(exp.Select)
+            while scope is not None and not source.db:
+                for cte in scope.args["with_"].expressions if scope.args.get("with_") else ():
+                    if lowered(cte.alias) == lowered(source.name):
+                        return not cte.args["alias"].args.get("columns") and self._shown(cte.this, table)
+                scope = scope.find_ancestor(exp.Select)
+            return ".".join(lowered(part.name) for part in source.parts) == table
+        renamed = source.args.get("alias") is not None and source.args["alias"].args.get("columns")
+        return isinstance(source, exp.Subquery) and not renamed and self._shown(source.this, table)
+
+    def _shown(self, tree: exp.Expr, table: str) -> bool:
+        return isinstance(tree, exp.Select) and any(self.is_column(e, tree, table) for e in tree.expressions)
+
+    def split(self, tree: exp.Select, table: str) -> tuple[exp.Select, list[int]]:
+        """A SELECT without this column, and the places of the files whose rows it is about.
+
+        In the rows of a file the column is the same everywhere: conditions of WHERE on it alone choose files, and in the
+        subqueries it is left out where it is only shown, or grouped by beside others.
+
+        Raises:
+            InputError: ``unsupported_query``: the column is used in another way; ``ambiguous_item``; ``bad_sql``.
+        """
+        every = list(range(len(self.values)))
+        if not any(lowered(node.name) == lowered(self.column) for node in tree.find_all(exp.Column)):
+            return tree, every
+        made = tree.copy()
+        conditions = self._conditions(made, lambda node: self.is_column(node, made, table))
+        for inner in list(made.find_all(exp.Select)):
+            group = inner.args.get("group")
+            for holder in (inner, group) if inner is not made else ():
+                if holder is not None:
+                    kept = [e for e in holder.expressions if not self.is_column(e, inner, table)]
+                    holder.set("expressions", kept or holder.expressions)
+        if any(lowered(node.name) == lowered(self.column) for node in made.find_all(exp.Column)):
+            raise unsupported(f"the column {self.column!r}, which divides the files, in this place", _HINT)
+        return made, self._where(conditions) if conditions else every
+
+    def _conditions(self, select: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[exp.Expr]:
+        """The conditions on this column alone, which leave the WHERE clause."""
+        where = select.args.get("where")
+        joined = any(join.side for join in select.args.get("joins") or ())
+        whole = bare(where.this) if where is not None and not joined else None
+        parts = operands(whole) if isinstance(whole, exp.And) else [] if whole is None else [whole]
+        chosen = [part for part in parts if self._is_condition(part, is_column)]
+        rest = [part for part in parts if not any(part is one for one in chosen)]
+        if chosen:
+            select.set("where", exp.Where(this=exp.and_(*(part.copy() for part in rest))) if rest else None)
+        return chosen
+
+    @staticmethod
+    def _is_condition(node: exp.Expr, is_column: Callable[[exp.Column], bool]) -> bool:
+        """Whether a condition compares this column, and no other, with given values."""
+        columns = list(node.find_all(exp.Column))
+        known = all(isinstance(part, (*_COMPARED, *_JOINED, *_GIVEN)) for part in node.walk())
+        return known and bool(columns) and all(map(is_column, columns))
+
+    def chosen(self, tree: exp.Expr, table: str, own: Shape) -> tuple[exp.Expr, list[int]] | None:
+        """A query without its conditions on this column, and the places of the files for which they hold.
+
+        Args:
+            tree: the query.
+            table: the table of persons that has the column, in lower case.
+            own: the analyst's tables.
+
+        Returns:
+            None if the query has no such conditions, or names the table more than once.
+
+        Raises:
+            InputError: ``ambiguous_item``: a condition depends on the type of the column; ``bad_sql``; ``no_such_file``: it
+                holds for none of the files.
+        """
+        others = {lowered(name) for name, columns in own if lowered(self.column) in map(lowered, columns)}
+        tables = list(tree.find_all(exp.Table))
+        named = [one for one in tables if ".".join(lowered(part.name) for part in one.parts) == table]
+        if len(named) != 1 or any(lowered(one.name) in others for one in tables):
+            return None
+        select = named[0].find_ancestor(exp.Select)
+        if not isinstance(select, exp.Select):
+            return None
+        conditions = self._conditions(select, lambda node: self.is_column(node, select, table))
+        if not conditions:
+            return None
+        places = self._where(conditions)
+        if not places:
+            raise InputError(
+                f"No file has rows with this condition on {self.column!r}.",
+                code="no_such_file",
+                hint="Ask for values of the files, or open others.",
+            )
+        return tree, places
+
+    # ---------------------------------------------------------------- values
+
+    def _kinds(self) -> list[str]:
+        """The types that a column may have whose values are known as texts."""
+        decimals = {len(fraction) for _, _, fraction in (value.partition(".") for value in self.values)}
+        return [*TYPES, *(f"DECIMAL(38, {places})" for places in sorted(decimals) if 0 < places < 38)]
+
+    def _typed(self, kind: str) -> exp.Expr | None:
+        """The rows (n, value) of the files with the values in a type; None if DuckDB writes one of them in another way."""
+        rows = [exp.Tuple(expressions=[exp.convert(n), exp.convert(value)]) for n, value in enumerate(self.values)]
+        texts = exp.Values(
+            expressions=rows, alias=exp.TableAlias(this="given", columns=[exp.to_identifier(c) for c in "nv"])
         )
-    return tree, places
-
-
-def _where_true(
-    condition: exp.Expr, used: Sequence[exp.Column], column: str, values: Sequence[str], desk: DuckDBEngine
-) -> list[int]:
-    """The places of the values for which a condition is true, whatever the type of the column."""
-    for node in condition.find_all(exp.Column):
-        node.replace(exp.column("value", "part"))
-    rows = [exp.Tuple(expressions=[exp.convert(n), exp.convert(value)]) for n, value in enumerate(values)]
-    texts = exp.Values(
-        expressions=rows, alias=exp.TableAlias(this="given", columns=[exp.to_identifier(c) for c in "nv"])
-    )
-    answers: list[list[int]] = []
-    decimals = {len(fraction) for _, _, fraction in (value.partition(".") for value in values)}
-    for kind in ("VARCHAR", *TYPES, *(f"DECIMAL(38, {places})" for places in decimals if 0 < places < 38)):
         read = exp.TryCast(this=exp.column("v"), to=exp.DataType.build(kind, dialect="duckdb"))
         same = exp.Coalesce(this=exp.cast(read.copy(), "VARCHAR").eq(exp.column("v")), expressions=[exp.false()])
-        typed = exp.select("n", read.as_("value"), same.as_("same")).from_(texts.copy()).subquery("part")
-        if not all(desk.select(exp.select("same").from_(typed.copy()), "a condition")["same"].tolist()):
-            continue
-        holds = exp.select("n").from_(typed).where(condition.copy()).order_by("n")
-        try:
-            answers.append([int(n) for n in desk.select(holds, "a condition")["n"].tolist()])
-        except EngineError as error:
-            if error.code != "refused":
-                raise
-    if not answers:
-        raise InputError(f"DuckDB does not accept the condition on {column!r}.", code="bad_sql")
-    if any(answer != answers[0] for answer in answers):
-        raise InputError(
-            f"The column {column!r} may be of several types, and the condition holds for other values of each.",
-            code="ambiguous_item",
-            hint="Compare by = and IN, or with numbers instead of texts.",
-        )
-    return answers[0]
+        typed = exp.select("n", read.as_("value"), same.as_("same")).from_(texts).subquery("part")
+        alike = self._desk.select(exp.select("same").from_(typed.copy()), "a condition")["same"].tolist()
+        return typed if all(alike) else None
+
+    def _where(self, conditions: Sequence[exp.Expr]) -> list[int]:
+        """The places of the files for which conditions are true, whatever the type of the column."""
+        condition = exp.and_(*(part.copy() for part in conditions))
+        if isinstance(condition, exp.EQ) and isinstance(condition.expression, exp.Literal):
+            equal = condition.expression
+            if equal.is_string and equal.name in self.values:  # other texts are other values, in any type
+                return [self.values.index(equal.name)]
+        for node in list(condition.find_all(exp.Column)):
+            node.replace(exp.column("value", "part"))
+        if condition not in self._known:
+            self._known[condition] = self._asked(condition)
+        return self._known[condition]
+
+    def _asked(self, condition: exp.Expr) -> list[int]:
+        answers: list[list[int]] = []
+        for kind in ("VARCHAR", *self._kinds()):
+            typed = self._typed(kind)
+            if typed is None:
+                continue
+            holds = exp.select("n").from_(typed).where(condition.copy()).order_by("n")
+            try:
+                answers.append([int(n) for n in self._desk.select(holds, "a condition")["n"].tolist()])
+            except EngineError as error:
+                if error.code != "refused":
+                    raise
+        if not answers:
+            raise InputError(f"DuckDB does not accept the condition on {self.column!r}.", code="bad_sql")
+        if any(answer != answers[0] for answer in answers):
+            raise InputError(
+                f"The column {self.column!r} may be of several types, and the condition holds for other values of each.",
+                code="ambiguous_item",
+                hint="Compare by = and IN, or with numbers instead of texts.",
+            )
+        return answers[0]

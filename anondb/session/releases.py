@@ -1,8 +1,9 @@
-"""The releases that a session asks, and the desk where known rows lie."""
+"""The releases that a session asks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -10,12 +11,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from anondb.engine import DuckDBEngine, Table
 from anondb.engine.untrusted import materialized
 from anondb.errors import InputError
-from anondb.query import Answer, OpenRelease, Plan, rewrite
+from anondb.query import Answer, Plan, rewrite
 from anondb.query.answer import answer_plan
 from anondb.query.averages import average_in, average_over
+from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS
@@ -24,86 +25,22 @@ from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
 from anondb.query.rewriter import Reader, shown_forms
+from anondb.session.desk import Desk
 from anondb.session.kept import Kept
 from anondb.session.keys import Key
-from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
+from anondb.session.known import Known
 from anondb.session.names import not_accepted
+from anondb.session.parts import Parts
 from anondb.session.persons import CHOSEN
 from anondb.session.result import fetched
 from anondb.session.rows_of_persons import Bounds, Row
 from anondb.session.unknown import unknown_items
-from anondb.session.values import Value
 
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
 """Objects of a sealed file whose rows may be read as they are."""
 
 MAX_SPELLINGS = 100_000  # values of a column of the desk whose spelling is checked
-
-
-class Desk:
-    """The session's own database in memory: the analyst's tables, and the rows that a query is computed from."""
-
-    def __init__(self, engine: DuckDBEngine) -> None:
-        self.engine = engine
-        self._columns: dict[str, tuple[str, dict[str, str]]] = {}
-        self.plain: dict[str, list[bool]] = {}
-        self._temporary: list[Table] = []
-
-    @property
-    def shapes(self) -> tuple[tuple[str, Mapping[str, str]], ...]:
-        """The names and columns of the analyst's tables."""
-        return tuple(self._columns.values())
-
-    def add(self, name: str, table: Table) -> None:
-        """List a table of the desk under a name."""
-        described = self.engine.relation(exp.select("*").from_(table.expression()))
-        self._columns[lowered(name)] = name, dict(zip(described.columns, map(str, described.types), strict=True))
-
-    def remove(self, name: str) -> None:
-        """Remove a table of the analyst."""
-        self.plain.pop(lowered(name), None)
-        self._columns.pop(lowered(name), None)
-
-    def table(self, node: exp.Table) -> Known | None:
-        """The rows of a table of the analyst; None if there is none of this name."""
-        if node.db or lowered(node.name) not in self._columns:
-            return None
-        name, columns = self._columns[lowered(node.name)]
-        values = [Value(exp.column(exp.to_identifier(c, quoted=True))) for c in columns]
-        tree = exp.select(*projected(values)).from_(self.place(name).expression())
-        return Known(tree, described(list(columns), values))
-
-    @staticmethod
-    def place(name: str) -> Table:
-        """Where a table of the analyst lies, apart from the rows of queries."""
-        return Table("memory", "main", f"table {lowered(name)}")
-
-    def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
-        """Put rows on the desk until ``sweep``; see ``rows_of_persons.Counts.put``."""
-        counts = list(rows.values())
-        if not keys:
-            return exp.select(*(_literal(v).as_(n) for n, v in zip(_names(0, width), _flat(counts[0]), strict=True)))
-        columns: dict[str, tuple[str, Iterable[Any]]] = {
-            f"c{n}": (kind, [row[n] for row in rows]) for n, kind in enumerate(keys)
-        }
-        for n in range(width):
-            for end, place in (("_l", 0), ("", 1), ("_u", 2)):
-                numbers = [count[n][place] for count in counts]
-                kind = "BIGINT" if end and all(isinstance(v, int) for v in numbers) else "DOUBLE"
-                columns[f"c{len(keys) + n}{end}"] = kind, numbers
-        some = [count[-1] for count in counts]
-        columns[SURE] = "BOOLEAN", [(lower or 0) >= 1 for lower, _, _ in some]
-        columns[LIKELY] = "BOOLEAN", [(estimate or 0) >= 0.5 for _, estimate, _ in some]
-        table = self.engine.put(Table("memory", "main", fresh("facts")), columns)
-        self._temporary.append(table)
-        return exp.select(*(exp.column(name) for name in columns)).from_(table.expression())
-
-    def sweep(self) -> None:
-        """Drop the rows of a query."""
-        if self._temporary:
-            self.engine.drop(*self._temporary)
-            self._temporary.clear()
 
 
 def _with_chosen(tree: exp.Select, choice: Sequence[int | None]) -> exp.Select:
@@ -129,30 +66,19 @@ def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
     return lower, estimate, upper
 
 
-def _names(first: int, width: int) -> list[str]:
-    return [f"c{n}{end}" for n in range(first, first + width) for end in ("_l", "", "_u")]
-
-
-def _flat(counts: Sequence[Bounds]) -> list[float | None]:
-    return [value for bounds in counts for value in bounds]
-
-
-def _literal(value: float | None) -> exp.Expr:
-    if value is None:
-        return exp.cast(exp.null(), "DOUBLE")
-    return exp.cast(exp.convert(value), "BIGINT" if isinstance(value, int) else "DOUBLE")
-
-
 class Releases:
     """The releases of a session: their counts add up, so they must be of disjoint persons (``rows_of_persons.Counts``).
 
     Args:
         releases: the releases, of tables with equal names and columns.
         desk: where rows are put.
+        parts: the column that divides them, if there is one.
     """
 
-    def __init__(self, releases: Sequence[OpenRelease], desk: Desk) -> None:
-        self._opened = [release.current(lambda opened: opened) for release in releases]
+    def __init__(self, releases: Sequence[Opened], desk: Desk, parts: Parts | None = None) -> None:
+        self._opened, self._parts = releases, parts
+        for release in releases:
+            release.original.divided = {} if parts is None else {parts.column: parts.kind}
         self._originals = list({release.original.shape: release.original for release in self._opened}.values())
         self._desk = desk
         self.manifest = self._opened[0].manifest
@@ -168,6 +94,11 @@ class Releases:
     def shapes(self) -> list[tuple[str, Mapping[str, str]]]:
         """The names and columns of the tables of persons."""
         return self._opened[0].original.tables()
+
+    @property
+    def persons(self) -> str:
+        """The name of the table of persons and their items, in lower case."""
+        return lowered(self.manifest["table"])
 
     @property
     def suppressed(self) -> bool:
@@ -228,6 +159,11 @@ class Releases:
 
     def kind(self, tree: exp.Select, node: exp.Expr) -> Key | None:
         """What a column of the FROM clause is; None if it is nothing to group by."""
+        if self._parts is not None:
+            if self._parts.is_column(node, tree, self.persons):
+                return Key("part", self._parts.kind)
+            with contextlib.suppress(InputError):
+                tree, _ = self._parts.split(tree, self.persons)
         for form in sorted(self.forms, reverse=True):
             table, id_column, item_column = (self.manifest[k] for k in ("table", "id_column", "item_column"))
             reader = Reader(table, id_column, item_column, form, self.attributes)
@@ -277,39 +213,51 @@ class Releases:
         return rows
 
     def _answer(self, tree: exp.Select) -> list[Row]:
+        if self._parts is None:
+            return self._added(tree, self._opened)
+        tree, places = self._parts.split(tree, self.persons)
+        if not places:
+            none = (0, 0.0, 0) if isinstance(tree.expressions[-1], exp.Count) else (None, None, None)
+            return [] if tree.args.get("group") else [none]
+        return self._added(tree, [self._opened[place] for place in places])
+
+    def _added(self, tree: exp.Select, releases: Sequence[Opened]) -> list[Row]:
+        """The groups of a query with one count, over some of the releases."""
         if len(self.forms) > 1:
             self.forms = shown_forms(tree, self.manifest, self.forms, self.weights)
         answered, averages = [], []
-        if (
-            len(self._opened) > 1 and tree.args.get("limit") is not None
-        ):  # the largest of a sum may be small in each part
+        if len(releases) > 1 and tree.args.get("limit") is not None:  # the largest of a sum may be small in each part
             tree = tree.copy()
             tree.set("order", None)
             tree.set("limit", None)
         plan: Plan | None = None
-        for release in self._opened:
+        for release in releases:
             if plan is None or release.attributes is not None:  # without attributes it is the same for all
                 plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
-            if plan.aggregate == "avg" and len(self._opened) > 1:
+            if plan.aggregate == "avg" and len(releases) > 1:
                 averages.append(average_in(release, plan))
                 self.notes.update(dict.fromkeys([*plan.notes, *unknown_items(release, plan, self._written)]))
                 continue
             answer = self._answers.get((release, plan), partial(answer_plan, release, plan, unbounded=True))
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
-            answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
+            hidden = release.size if plan.counts == ITEMS and release.suppressed else 0
+            answered.append(({row[:-3]: row[-3:] for row in answer.rows}, (0, 0.0, hidden)))
         if averages:
             return [average_over(averages)]
         if len(answered) == 1:
             return list(answer.rows)
         aggregate = "" if plan is None else plan.aggregate
         total: list[Row] = []
-        for key in dict.fromkeys(key for _, _, rows in answered for key in rows):
-            counts = []
-            for release, of_items, rows in answered:
-                absent = (0, 0.0, release.size if of_items and release.suppressed else 0)
-                counts.append(rows.get(key, absent))
+        for key in dict.fromkeys(key for rows, _ in answered for key in rows):
+            counts = [rows.get(key, absent) for rows, absent in answered]
             total.append((*key, *_together(aggregate, counts)))
         return total
+
+    def parts(self, key: exp.Expr) -> list[tuple[Any, exp.Expr]]:
+        """The values of the column that divides the files."""
+        assert self._parts is not None
+        self.notes.update(self._parts.notes)
+        return [*self._parts.groups(key)]
 
     def weigh(self, weights: Weights) -> int:
         """Keep a number for each item; returns the number of the mapping."""

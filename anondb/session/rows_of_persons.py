@@ -48,6 +48,10 @@ class Counts(Protocol):
         """What a column of the FROM clause is; None if it is nothing to group by."""
         ...
 
+    def parts(self, key: exp.Expr) -> list[tuple[Any, exp.Expr]]:
+        """The values of the column that divides the files, each with the condition that a column has it."""
+        ...
+
     def weigh(self, weights: Weights) -> int:
         """Keep a number for each item; returns the number of the mapping."""
         ...

@@ -18,17 +18,19 @@ from anondb.engine.elsewhere import is_url
 from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import EngineError, InputError
 from anondb.postgres import at_hand
-from anondb.query import OpenRelease, parse
+from anondb.query import parse
+from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
 from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_releases
 from anondb.session.compiler import Compiler
+from anondb.session.desk import Desk
 from anondb.session.files import check_alike, files_of, notes_on, weakest
 from anondb.session.kept import Kept, repeatable
 from anondb.session.known import Known, fresh
 from anondb.session.parameters import numbered, with_parameters
-from anondb.session.parts import chosen, divided
+from anondb.session.parts import Parts
 from anondb.session.persons import Persons
-from anondb.session.releases import Desk, Releases
+from anondb.session.releases import Releases
 from anondb.session.result import Result
 
 Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -149,11 +151,11 @@ class Session:
     def __init__(self, sealed: Sequence[SealedRelease], desk: DuckDBEngine, resources: contextlib.ExitStack) -> None:
         self._resources, self._closed = resources, False
         self._desk = Desk(desk)
-        self._opened = [OpenRelease(s.engine, s.schema, s) for s in sealed]
-        self._releases = Releases(self._opened, self._desk)
+        self._opened = [Opened(s.engine, s.schema, s) for s in sealed]
+        self._parts = Parts.of(self._opened, desk)
+        self._releases = Releases(self._opened, self._desk, self._parts)
         self._results: Kept[Result] = Kept(len)
         manifests = [s.manifest for s in sealed]
-        self._divided = divided(manifests)
         self.promise = weakest(manifests)
         self.notes = notes_on(manifests)
 
@@ -216,12 +218,12 @@ class Session:
 
     def _chosen(self, tree: exp.Expr) -> tuple[exp.Expr, Releases]:
         """A query without conditions on the column that divides the files, and the releases for which they hold."""
-        if self._divided is None:
+        parts = self._parts
+        found = None if parts is None else parts.chosen(tree, self._releases.persons, self._desk.shapes)
+        if parts is None or found is None:
             return tree, self._releases
-        found = chosen(tree, *self._divided, self._releases.shapes, self._desk.shapes, self._desk.engine)
-        if found is None:
-            return tree, self._releases
-        return found[0], Releases([self._opened[place] for place in found[1]], self._desk)
+        tree, places = found
+        return tree, Releases([self._opened[place] for place in places], self._desk, parts.among(places))
 
     def register(self, name: str, data: Any) -> None:
         """Make a table of the analyst's own available to queries.

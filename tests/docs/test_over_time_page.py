@@ -30,7 +30,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     create, refresh = (text for kind, text in BLOCKS if kind == "sql")
     commands = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
     (python,) = (text for kind, text in BLOCKS if kind == "python")
-    assert len(commands) == 3
+    assert len(commands) == 4
     with anondb.connect("shop.duckdb", threads=1) as db:
         db.sql(
             "CREATE TABLE food AS SELECT * FROM (VALUES ('all', NULL), ('milk', 'all'), ('bread', 'all')) f(node, parent)"
@@ -52,6 +52,9 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "milk" in capsys.readouterr().out
     run(commands[2], monkeypatch)
     assert "20" in capsys.readouterr().out
+    run(commands[3], monkeypatch)
+    shown = capsys.readouterr().out
+    assert [shown.count(item) for item in ("milk", "bread")] == [2, 2]  # in each of the two weeks
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(python, {})
