@@ -21,7 +21,8 @@ from anondb.compare.merits import (
 )
 from anondb.compare.runs import Result, Setting, frontier
 from anondb.models.named import make_model
-from anondb.pages.html import page, table, write_page
+from anondb.pages.files import write_private
+from anondb.pages.html import page, table
 from anondb.pages.plots import bars, lines, mark, scatter
 from anondb.pages.text import label, number, or_dash, percent, raised
 from anondb.promises import PROMISES
@@ -41,7 +42,7 @@ def write_report(path: str, results: Sequence[Result], setting: Setting, facts: 
     Raises:
         InputError: the file cannot be written.
     """
-    write_page(path, comparison(results, setting, facts))
+    write_private(path, comparison(results, setting, facts))
 
 
 def comparison(results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> str:
