@@ -260,20 +260,26 @@ def read_sql(file: str) -> str:
         raise InputError(f"The file {Path(file).name!r} cannot be read.", code="no_such_file") from None
 
 
-def check_targets(source: str, *targets: str | None) -> None:
-    """Check, before the long work, that pages and tables of results can be written.
+def check_targets(source: str, html: str | None, csv: str | None = None) -> None:
+    """Check, before the long work, that a page and a table of results can be written.
 
     Raises:
         InputError: ``bad_path``, or ``target_in_use``: a target is the source.
     """
-    for target in targets:
+    for target, suffixes in ((html, (".html", ".htm")), (csv, (".csv",))):
         if target is None:
             continue
         path = Path(target)
-        if not path.parent.is_dir() or path.is_dir() or path.suffix.lower() not in (".html", ".csv", ".htm"):
-            raise InputError(
-                f"{path.name!r} cannot be written there: name a .html or .csv file in a directory.", code="bad_path"
-            )
+        if path.suffix.lower() not in suffixes:
+            raise InputError(f"{path.name!r} does not end in {suffixes[0]}.", code="bad_path", hint="Rename it.")
+        faults = {
+            "its folder does not exist": not path.parent.is_dir(),
+            "it is a folder": path.is_dir(),
+            "its folder is not yours to write": not os.access(path.parent, os.W_OK),
+        }
+        for fault, holds in faults.items():
+            if holds:
+                raise InputError(f"{path.name!r} cannot be written: {fault}.", code="bad_path")
         if path.exists() and Path(source).exists() and path.samefile(source):
             raise InputError("The results would replace the source.", code="target_in_use", hint="Name another file.")
 

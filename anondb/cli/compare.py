@@ -100,8 +100,6 @@ def _setting(source: str, values: dict[str, Any], workload: str | None, limits: 
 
     asked = {name: values[name] for name in WORKLOAD}
     Workload(**asked)  # checks them
-    if not asked["queries"]:
-        raise InputError("A comparison asks queries.", code="bad_parameter", hint="Raise --queries.")
     log = workload if workload is not None and workload.lower().endswith(".sql") else None
     asked |= {"workload": None if log else workload, "log": log}
     return Setting(source, None, values["id"], values["item"], **asked, **limits, fingerprint="")

@@ -79,12 +79,12 @@ def _of_file(file: str, show_sql: bool) -> Contents:
 
 
 def _public(contents: Contents, name: str, html: str | None, as_json: bool) -> None:
-    from anondb.pages.html import write_page
+    from anondb.pages.files import write_private
     from anondb.report.public_page import public_page
     from anondb.report.text import public_rows
 
     if html is not None:
-        write_page(html, public_page(contents))
+        write_private(html, public_page(contents))
     if as_json:
         print_json({**contents.to_json(), "html": html})
     elif html is not None:
@@ -94,13 +94,13 @@ def _public(contents: Contents, name: str, html: str | None, as_json: bool) -> N
 
 
 def _owner(collected: OwnerReport, html: str | None, as_json: bool) -> None:
-    from anondb.pages.html import write_page
+    from anondb.pages.files import write_private
     from anondb.report.owner_page import owner_page
     from anondb.report.text import owner_rows
 
     name = collected.entry.name
     if html is not None:
-        write_page(html, owner_page(collected))
+        write_private(html, owner_page(collected))
     if as_json:
         print_json({**collected.to_json(), "html": html})
     elif html is not None:

@@ -10,8 +10,9 @@ from anondb.cli.app import Json, Replace, Source, opened
 from anondb.cli.app import only_table as only_table_of
 from anondb.cli.words import print_json, shown
 from anondb.errors import InputError
-from anondb.pages.text import plain
+from anondb.pages.text import counted, plain
 from anondb.report_rows import figure
+from anondb.taxonomies import BUILDERS, FAN_OUT
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from anondb.database import Database
     from anondb.taxonomies.check import Checked
 
-BY = ("prefix", "code", "categories", "frequency", "similarity")
 LISTED = 20  # labels of each kind in the text of a check
 taxonomy = typer.Typer(
     name="taxonomy", help="Build, check and show taxonomies of items.", no_args_is_help=True, rich_markup_mode=None
@@ -35,7 +35,7 @@ Tree_ = Annotated[str, typer.Option("--taxonomy", help="The taxonomy.", metavar=
 @taxonomy.command()
 def build(
     source: Source,
-    by: Annotated[str, typer.Option(help="How items are grouped.", metavar="|".join(BY))],
+    by: Annotated[str, typer.Option(help="How items are grouped.", metavar="|".join(BUILDERS))],
     to: Annotated[str, typer.Option(help="The table, or the .tree file, to write.", metavar="TABLE|FILE")],
     transactions: Items = None,
     id_column: Id = "tid",
@@ -49,21 +49,20 @@ def build(
     columns: Annotated[
         str | None, typer.Option(help="categories: the columns with the groups, the coarsest first.", metavar="A,B")
     ] = None,
-    fan_out: Annotated[int, typer.Option(help="frequency, similarity: children of a node.", metavar="N")] = 5,
+    fan_out: Annotated[int, typer.Option(help="frequency, similarity: children of a node.", metavar="N")] = FAN_OUT,
     root: Annotated[str, typer.Option(help="The label of the root.", metavar="NAME")] = "all",
     replace: Replace = False,
     as_json: Json = False,
 ) -> None:
     """Build a taxonomy of the items: by names, codes, categories, frequency or similarity."""
-    from anondb.data.files import write_taxonomy
     from anondb.taxonomies.build import Request, build_taxonomy
 
     request = Request(by, separator, _numbers(lengths), _names(columns), fan_out, root)
     with opened(source) as database:
+        _check_target(database, to)
         items = _transactions(database, source, transactions, id_column, item_column)
         tree = build_taxonomy(database.engine, items, request, id_column=id_column, item_column=item_column)
-        _check_target(database, to)
-        write_taxonomy(database.engine, tree, to, replace=replace)
+        _write(database, tree, to, replace)
     _say_written(tree, to, as_json)
 
 
@@ -82,7 +81,6 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check that a taxonomy is a tree with all items as leaves; exit with 2 if not. The output names nodes and items."""
-    from anondb.data.files import write_taxonomy
     from anondb.taxonomies.check import check_taxonomy, with_missing
 
     if (add_missing is None) != (to is None):
@@ -91,9 +89,9 @@ def check(
     with opened(source, read_only=to is None) as database:
         items = _transactions(database, source, transactions, id_column, item_column)
         if add_missing is not None and to is not None:
-            tree, added = with_missing(database.engine, name, items, add_missing, **columns)
             _check_target(database, to)
-            write_taxonomy(database.engine, tree, to, replace=replace)
+            tree, added = with_missing(database.engine, name, items, add_missing, **columns)
+            _write(database, tree, to, replace)
             _say_written(tree, to, as_json, added=added)
             return
         checked = check_taxonomy(database.engine, name, items, **columns)
@@ -149,10 +147,24 @@ def _transactions(database: Database, source: str, transactions: str | None, id_
 
 
 def _check_target(database: Database, to: str) -> None:
+    """Refuse a table beside a data file."""
     if database.engine.one_shot and not to.lower().endswith(".tree"):
         raise InputError(
             "A data file has no tables to write to.", code="bad_usage", hint="Name a file that ends in .tree with --to."
         )
+
+
+def _write(database: Database, tree: Taxonomy, to: str, replace: bool) -> None:
+    """Write a taxonomy; refuse a table if its nodes, which are text, could not be compared with the items."""
+    from anondb.data.files import write_taxonomy
+
+    if tree.kind not in (None, "VARCHAR") and not to.lower().endswith(".tree"):
+        raise InputError(
+            f"The items have the type {tree.kind}, and the nodes of a table would be text, which fits no such items.",
+            code="bad_type",
+            hint="Name a file that ends in .tree with --to: it fits items of any type.",
+        )
+    write_taxonomy(database.engine, tree, to, replace=replace)
 
 
 def _numbers(text: str | None) -> tuple[int, ...]:
@@ -171,7 +183,7 @@ def _say_written(tree: Taxonomy, to: str, as_json: bool, added: int | None = Non
         print_json({"taxonomy": to, "nodes": tree.size, "leaves": tree.n_leaves, "added": added})
         return
     more = "" if added is None else f", {added:,} of them added"
-    typer.echo(f"{to}: {tree.size:,} nodes, {tree.n_leaves:,} leaves{more}")
+    typer.echo(plain(f"{to}: {counted(tree.size, 'node')}, {counted(tree.n_leaves, 'leaf', 'leaves')}{more}"))
 
 
 def _print_check(checked: Checked) -> None:
@@ -195,6 +207,8 @@ def _print_check(checked: Checked) -> None:
         if listed:
             more = f" and {len(listed) - LISTED:,} more" if len(listed) > LISTED else ""
             typer.echo(f"  {len(listed):,} {what}: {', '.join(map(plain, listed[:LISTED]))}{more}")
+    if checked.types is not None:
+        typer.echo("  the items have the type {}, the leaves {}: cast one of them in a view".format(*checked.types))
     if checked.missing:
         typer.echo("To add them: anondb taxonomy check ... --add-missing NODE --to TABLE|FILE", err=True)
 

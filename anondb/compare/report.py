@@ -21,7 +21,8 @@ from anondb.compare.merits import (
 )
 from anondb.compare.runs import Result, Setting, frontier
 from anondb.models.named import make_model
-from anondb.pages.html import page, table, write_page
+from anondb.pages.files import write_private
+from anondb.pages.html import page, table
 from anondb.pages.plots import bars, lines, mark, scatter
 from anondb.pages.text import label, number, or_dash, percent, raised
 from anondb.promises import PROMISES
@@ -41,7 +42,7 @@ def write_report(path: str, results: Sequence[Result], setting: Setting, facts: 
     Raises:
         InputError: the file cannot be written.
     """
-    write_page(path, comparison(results, setting, facts))
+    write_private(path, comparison(results, setting, facts))
 
 
 def comparison(results: Sequence[Result], setting: Setting, facts: Mapping[str, Any]) -> str:
@@ -190,7 +191,8 @@ MEASURES: tuple[tuple[str, str, Value], ...] = (
 
 
 def _plots(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
-    """Plots of every measure against k and against m if they vary, else a bar for each algorithm."""
+    """Plots of every measure against k and against m if they vary, else a bar for each algorithm. The other parameter has
+    its smallest and its largest value there: a plot for each value would make a page that nobody reads."""
     if not done:
         return ""
     marks = "".join(
@@ -199,18 +201,29 @@ def _plots(done: Sequence[Result], numbers: Mapping[str, int]) -> str:
     parts = [f'<h2>Loss, accuracy, time and memory</h2><p class="legend">{marks}</p>']
     varied = False
     for axis, fixed in (("k", "m"), ("m", "k")):
-        for value in dict.fromkeys(str(r.run.parameters.get(fixed, "any")) for r in done):
+        for value in _ends(done, fixed):
             some = [r for r in done if str(r.run.parameters.get(fixed, value)) == value and axis in r.run.parameters]
             if len({_number(r.run.parameters[axis]) for r in some}) < 2:
                 continue
             varied = True
             of = "" if value == "any" else f" at {fixed} = {value}"
             parts.append(f"<h3>Against {axis}{of}</h3>" + _figures(some, axis, numbers))
-    if not varied:
+    if varied:
+        parts.append(
+            '<p class="note">Plots against k are at the smallest and the largest m, those against m at the smallest and the'
+            " largest k. The tables above have all values.</p>"
+        )
+    else:
         for asked in dict.fromkeys(map(_asked, done)):
             some = [r for r in done if _asked(r) == asked]
             parts.append(f"<h3>{_strength(some[0])}</h3>" + _figures(some, None, numbers))
     return "".join(parts)
+
+
+def _ends(done: Sequence[Result], name: str) -> list[str]:
+    """The smallest and the largest value of a parameter; ``any`` if no run has it."""
+    values = sorted({str(r.run.parameters[name]) for r in done if name in r.run.parameters}, key=_number)
+    return list(dict.fromkeys((values[0], values[-1]))) if values else ["any"]
 
 
 def _number(value: Any) -> float:
@@ -308,9 +321,8 @@ def _promises(results: Sequence[Result]) -> str:
 
 
 def _measures(setting: Setting) -> str:
-    asked = (
-        f"{setting.queries:,} random queries of {setting.size} items (seed {setting.seed}, drawn from {setting.draw})"
-    )
+    asked = f"{setting.queries:,} random queries of {setting.size} items"
+    asked += f" (seed {setting.seed}, drawn from {setting.draw})" if setting.queries else ", so that there are none"
     if setting.workload or setting.log:
         asked = "the owner's own queries"
     return (

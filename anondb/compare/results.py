@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,9 +16,9 @@ from sqlglot import exp
 from anondb.compare.runs import Result
 from anondb.data.sources import open_source, reading
 from anondb.engine import Engine, Table
-from anondb.errors import InputError
 from anondb.owner.ledger import LEDGER_SCHEMA, present
 from anondb.owner.releases import current_catalog
+from anondb.pages.files import write_private
 from anondb.utility.errors import FIGURES
 
 # The columns of a result other than its key; ``result`` is the complete result as JSON.
@@ -82,15 +83,13 @@ def write_csv(path: str, results: Sequence[Result]) -> None:
     """Write the results as CSV, one row each.
 
     Raises:
-        InputError: the file cannot be written.
+        InputError: ``bad_path``: the file cannot be written.
     """
-    try:
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(COLUMNS))
-            writer.writeheader()
-            writer.writerows(row(result) for result in results)
-    except OSError:
-        raise InputError(f"The file {Path(path).name!r} cannot be written.", code="bad_path") from None
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(COLUMNS))
+    writer.writeheader()
+    writer.writerows(row(result) for result in results)
+    write_private(path, text.getvalue())
 
 
 def digest(engine: Engine, location: str) -> str:

@@ -6,7 +6,8 @@ from html import escape
 
 from anondb.guide.profile import Profile
 from anondb.guide.words import Section, profile_sections
-from anondb.pages.html import page, table, write_page
+from anondb.pages.files import write_private
+from anondb.pages.html import page, table
 from anondb.pages.plots import bars
 
 
@@ -21,7 +22,7 @@ def write_profile(path: str, profile: Profile) -> None:
         InputError: ``bad_path``: the file cannot be written.
     """
     note = '<p class="owner">This page contains exact figures of the original data. It is for their owner.</p>'
-    write_page(path, page(f"profile of {profile.source}", [note, profile_body(profile)]))
+    write_private(path, page(f"profile of {profile.source}", [note, profile_body(profile)]))
 
 
 def profile_body(profile: Profile) -> str:

@@ -131,12 +131,16 @@ def profile(
 
 
 def taxonomy_figures(taxonomy: Checked) -> dict[str, Any]:
-    """The numbers of a check of a taxonomy: items that it lacks, items that are inner nodes, leaves that do not occur."""
-    faults = {kind.replace(" ", "_"): len(labels) for kind, labels in taxonomy.faults.items()}
-    missing, internal = len(taxonomy.missing), len(taxonomy.internal)
-    shape = {n: None if taxonomy.shape is None else getattr(taxonomy.shape, n) for n in ("nodes", "leaves")}
-    return {"fits": taxonomy.fits, **shape, "missing": missing, "internal": internal, "unused": taxonomy.unused} | {
-        "faults": faults
+    """The numbers of a check of a taxonomy: items that it lacks, items that are inner nodes, leaves that do not occur; 0, 0
+    and None if it is no tree, or if items and leaves have different ``types`` and cannot be compared."""
+    return {
+        "fits": taxonomy.fits,
+        **{n: None if taxonomy.shape is None else getattr(taxonomy.shape, n) for n in ("nodes", "leaves")},
+        "missing": len(taxonomy.missing),
+        "internal": len(taxonomy.internal),
+        "unused": taxonomy.unused,
+        "types": taxonomy.types,
+        "faults": {kind.replace(" ", "_"): len(labels) for kind, labels in taxonomy.faults.items()},
     }
 
 

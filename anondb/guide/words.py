@@ -79,6 +79,9 @@ def _taxonomy(profile: Profile) -> Iterable[tuple[str, str]]:
         yield kind.replace("_", " "), f"{number:,} nodes"
     if figures["nodes"] is not None:
         yield "nodes", f"{figures['nodes']:,}, of which {figures['leaves']:,} leaves"
+    if figures["types"] is not None:
+        yield "types", "items {}, leaves {}: cast one of them in a view".format(*figures["types"])
+    if figures["unused"] is not None:
         yield "items that it lacks", f"{figures['missing']:,}"
         yield "items that are inner nodes", f"{figures['internal']:,}"
         yield "leaves that nobody has", f"{figures['unused']:,}"

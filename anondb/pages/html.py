@@ -6,15 +6,10 @@ on A4. Narrow windows show each row of a table as a block with the names of its 
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from html import escape
-from pathlib import Path
 
 from anondb import __version__
-from anondb.errors import InputError
 
 _LIGHT = """--ink: #1d2025; --soft: #5a626c; --faint: #d5dae0; --paper: #fff; --panel: #f4f6f8; --accent: #1f63a8;
   --warm: #b0480f;"""
@@ -141,22 +136,3 @@ def both(wide: str, narrow: str, paper: str = "") -> str:
     """Drawings of one plot: for wide windows, for narrow ones, and for paper if that of wide windows is too wide."""
     printed = f'<div class="paper">{paper}</div>' if paper else ""
     return f'<div class="wide{" on-screen" * bool(paper)}">{wide}</div><div class="narrow">{narrow}</div>{printed}'
-
-
-def write_page(path: str | os.PathLike[str], text: str) -> None:
-    """Write a page; an existing file is replaced when the whole page is written.
-
-    Raises:
-        InputError: ``bad_path``: the file cannot be written.
-    """
-    target = Path(path)
-    temporary = target.with_name(f".{secrets.token_hex(8)}.html")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, target)
-    except OSError:
-        with suppress(OSError):
-            temporary.unlink()
-        raise InputError(
-            f"The file {target.name!r} cannot be written.", code="bad_path", hint="Name a file in a directory of yours."
-        ) from None

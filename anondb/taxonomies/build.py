@@ -9,22 +9,22 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anondb.data.sources import open_source
+from anondb.data.sources import Source, open_source
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset, load_transactions
 from anondb.engine import Engine
 from anondb.errors import BudgetExceeded, InputError
+from anondb.taxonomies import BUILDERS, FAN_OUT
 
 SEPARATORS = ("/", ">", ":", "|", "_", "-", ".", " ")
 MAX_SIMILAR = 5_000  # items that are ordered by similarity: their pair counts take 100 MB
-FAN_OUT = 5
 
 Ints = npt.NDArray[np.int64]
 Path = tuple[Hashable, ...]
@@ -64,18 +64,20 @@ def build_taxonomy(
         id_column, item_column: the columns of the transactions.
 
     Raises:
-        InputError: ``bad_usage``, ``bad_parameter``, or ``several_categories`` for an item in several groups.
+        InputError: ``bad_parameter``; for ``categories`` also ``bad_type``: the items are lists; ``several_categories``: an
+            item is in several groups.
         BudgetExceeded: too many items to be ordered by similarity.
     """
     _check(request)
     with engine.transaction(), open_source(engine, transactions, "transactions") as source:
         dataset = load_transactions(engine, source, id_column=id_column, item_column=item_column)
         if request.by == "categories":
-            columns = [source.column(name, "--columns") for name in request.columns]
-            paths = _of_categories(engine, source.query, source.column(item_column, "--item"), columns)
-            return _tree(dataset.labels, [paths[label] for label in dataset.labels], _named_by_key, request.root)
-        builder, name = _BUILDERS[request.by]
-        return _tree(dataset.labels, builder(engine, dataset, request), name, request.root)
+            groups = _of_categories(engine, source, item_column, request.columns)
+            tree = _tree(dataset.labels, [groups[label] for label in dataset.labels], _named_by_key, request.root)
+        else:
+            builder, name = _BUILDERS[request.by]
+            tree = _tree(dataset.labels, builder(engine, dataset, request), name, request.root)
+        return replace(tree, kind=dataset.item_kind)
 
 
 def _check(request: Request) -> None:
@@ -190,14 +192,22 @@ def _divided(order: Sequence[int], weights: Ints, fan_out: int) -> list[Path]:
     return [paths[item] for item in range(len(order))]
 
 
-def _of_categories(engine: Engine, rows: Any, item: str, columns: Sequence[str]) -> Mapping[str, Path]:
-    """The groups of each item in the columns of a table; NULL is no group."""
+def _of_categories(engine: Engine, source: Source, item_column: str, names: Sequence[str]) -> Mapping[str, Path]:
+    """The groups of each item in the columns of a source; NULL is no group."""
     from sqlglot import exp
+
+    item, *columns = source.column(item_column, "--item"), *(source.column(name, "--columns") for name in names)
+    if source.columns[item].endswith("]"):
+        raise InputError(
+            f"The items of {source.name} are lists, which have no categories.",
+            code="bad_type",
+            hint="Name a table with a row for each person and item.",
+        )
 
     def text(column: str) -> exp.Expr:
         return exp.cast(exp.column(exp.to_identifier(column, quoted=True)), "VARCHAR")
 
-    inner = exp.Subquery(this=rows.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
+    inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))
     wanted = [text(c).as_(f"c{n}") for n, c in enumerate(columns)]
     named = exp.select(text(item).as_("item"), *wanted).distinct().from_(inner)
     cells = zip(
@@ -246,7 +256,6 @@ _BUILDERS: Mapping[str, tuple[Callable[[Engine, Dataset, Request], list[Path]], 
     "frequency": (_by_frequency, _named_by_range),
     "similarity": (_by_similarity, _named_by_first),
 }
-BUILDERS = (*_BUILDERS, "categories")
 
 
 def _tree(labels: Sequence[str], paths: Sequence[Path], name: Name, root: str) -> Taxonomy:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from anondb.data.edges import Edge, Edges, read_edges
+from anondb.data.edges import Edge, read_edges
 from anondb.data.sources import open_source
 from anondb.data.taxonomy import Taxonomy, from_edges
 from anondb.data.transactions import Dataset, load_transactions
@@ -50,6 +50,7 @@ class Checked:
         missing: items of the data that are no nodes.
         internal: items of the data that are inner nodes, so that they cannot be told from the items below.
         unused: the number of leaves that no transaction has; None without transactions.
+        types: the types of the items and of the leaves if they differ, so that none of them is compared.
     """
 
     name: str
@@ -58,11 +59,12 @@ class Checked:
     missing: tuple[str, ...] = ()
     internal: tuple[str, ...] = ()
     unused: int | None = None
+    types: tuple[str, str] | None = None
 
     @property
     def fits(self) -> bool:
         """Whether it can be used: it is a tree whose leaves include all items of the data."""
-        return not (self.faults or self.missing or self.internal)
+        return not (self.faults or self.missing or self.internal or self.types)
 
     def to_json(self) -> dict[str, Any]:
         """The check as JSON values."""
@@ -92,6 +94,8 @@ def checked(engine: Engine, taxonomy: Any, dataset: Dataset | None) -> Checked:
     tree = from_edges(edges.pairs)
     if dataset is None:
         return Checked(edges.name, shape=_shape(tree))
+    if edges.kind is not None and dataset.item_kind not in (None, edges.kind):
+        return Checked(edges.name, shape=_shape(tree), types=(str(dataset.item_kind), edges.kind))
     inner = set(np.array(tree.labels, dtype=object)[~tree.is_leaf].tolist())
     missing = tuple(label for label in dataset.labels if label not in tree.node_of)
     internal = tuple(label for label in dataset.labels if label in inner)
@@ -114,7 +118,7 @@ def with_missing(
         InputError: ``not_a_tree``; ``bad_parameter`` if ``under`` is a leaf or an item.
     """
     with engine.transaction():
-        edges: Edges = read_edges(engine, taxonomy)
+        edges = read_edges(engine, taxonomy)
         tree = from_edges(edges.pairs)
         dataset = _dataset(engine, transactions, id_column, item_column)
     missing = [label for label in dataset.labels if label not in tree.node_of]
@@ -125,11 +129,11 @@ def with_missing(
             code="bad_parameter",
             hint="Name another node with --add-missing.",
         )
-    order = [label for label, parent in edges.pairs if parent is None]
     pairs: list[Edge] = [*dict.fromkeys(edges.pairs)]
     if missing and at is None:
-        pairs.append((under, order[0] if order else tree.labels[0]))
-    return from_edges([*pairs, *((label, under) for label in missing)]), len(missing)
+        pairs.append((under, tree.labels[0]))
+    complete = from_edges([*pairs, *((label, under) for label in missing)])
+    return replace(complete, kind=dataset.item_kind), len(missing)
 
 
 def _dataset(engine: Engine, transactions: Any, id_column: str, item_column: str) -> Dataset:

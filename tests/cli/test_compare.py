@@ -85,6 +85,15 @@ def test_side_by_side(run: Run, shop: Path, tmp_path: Path) -> None:
     assert "answered different queries" not in text
 
 
+def test_without_queries(run: Run, shop: Path, tmp_path: Path) -> None:
+    """Loss and time are compared, and no error is named."""
+    words = ("compare", shop, "--transactions", "sales", "--k", "2", "--algorithms", "mm", "--queries", "0", "--json")
+    made = run(*words, "--report", tmp_path / "page.html").json["runs"][0]
+    assert (made["status"], made["queries"], made["average_relative_error"]) == ("done", 0, None)
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert "over 0 random queries of 2 items, so that there are none" in text and "its loss (NCP)" in text
+
+
 @pytest.mark.slow
 def test_runs_again_and_on_changed_data(run: Run, shop: Path) -> None:
     words = ("compare", shop, *SHOP, "--m", "2", "--algorithms", "mhghs,mm", "--json")
@@ -154,10 +163,10 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
         pytest.param(
             ("--algorithms", "mm", "--utility-constraints", "food"), "goes with none of these", marks=pytest.mark.slow
         ),
-        (("--report", "nowhere/page.html"), "cannot be written there"),
-        pytest.param(("--report", "page.duckdb"), "name a .html or .csv file", marks=pytest.mark.slow),
+        (("--report", "nowhere/page.html"), "its folder does not exist"),
+        (("--report", "page.csv"), "'page.csv' does not end in .html"),
+        (("--csv", "page.html"), "'page.html' does not end in .csv"),
         pytest.param(("--queries", "few"), "not a valid int", marks=pytest.mark.slow),
-        pytest.param(("--queries", "0"), "Raise --queries", marks=pytest.mark.slow),
         pytest.param(("--transactions", "nothing"), "There is no table or view", marks=pytest.mark.slow),
     ],
 )
@@ -317,6 +326,16 @@ def test_page_escapes_and_has_no_hole() -> None:
     for words in ("Against k at m = 1", "Against m at k = 5", "Privacy against loss, m = 2", "&lt;slow&gt;"):
         assert words in text
     assert not re.search(r"\b(nan|inf)\b", re.sub(r"<style>.*?</style>", "", text, flags=re.S))
+
+
+def test_the_page_of_many_promises_has_no_more_plots_than_that_of_four() -> None:
+    def plots(k: range, m: tuple[Any, ...]) -> int:
+        done = [result(a, one, other, 0.01 * one) for a in ("mm", "coat") for one in k for other in m]
+        page = comparison(done, setting(), FACTS).split("Privacy against loss")[0]
+        assert all(f"Against {words}" in page for words in ("k at m = 1", "k at m = inf", "m at k = 2"))
+        return page.count("<figure>")
+
+    assert plots(range(2, 9), (1, 2, 3, "inf")) == plots(range(2, 4), (1, "inf"))
 
 
 def test_series_differ_without_colour() -> None:

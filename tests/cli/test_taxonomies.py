@@ -117,6 +117,33 @@ def test_check_names_what_is_wrong(shop: Path, run: Run, tmp_path: Path) -> None
     assert broken.code == 2 and broken.json["faults"] == {"several parents": ["x"]} and broken.json["shape"] is None
 
 
+def test_items_that_are_numbers_need_a_file(shop: Path, run: Run, tmp_path: Path) -> None:
+    """A table of nodes is text, which is never compared with numbers: it is refused, and a check says why."""
+    with duckdb.connect(str(shop)) as connection:
+        connection.sql("CREATE TABLE numbers AS SELECT i // 3 AS tid, i % 7 AS item FROM range(90) t(i)")
+        connection.sql(
+            "CREATE TABLE tree AS SELECT 'n' AS node, NULL AS parent UNION SELECT i::VARCHAR, 'n' FROM range(7) t(i)"
+        )
+    words, file = ["--transactions", "numbers"], tmp_path / "numbers.tree"
+    refused = run("taxonomy", "build", str(shop), *words, "--by", "frequency", "--to", "groups")
+    assert refused.code == 2 and "INTEGER" in refused.err and ".tree" in refused.err
+    assert run("taxonomy", "build", str(shop), *words, "--by", "frequency", "--to", str(file)).code == 0
+    assert run("taxonomy", "check", str(shop), *words, "--taxonomy", str(file)).code == 0
+    checked = run("taxonomy", "check", str(shop), *words, "--taxonomy", "tree")
+    assert checked.code == 2 and "the items have the type INTEGER, the leaves VARCHAR" in checked.out
+    assert "types" in run("profile", str(shop), *words, "--taxonomy", "tree").out
+    added = ["--taxonomy", str(file), "--add-missing", "new", "--to", "complete"]
+    assert "INTEGER" in run("taxonomy", "check", str(shop), *words, *added).err
+
+
+def test_lists_have_no_categories(shop: Path, run: Run) -> None:
+    with duckdb.connect(str(shop)) as connection:
+        connection.sql("CREATE TABLE lists AS SELECT 1 AS tid, ['a', 'b'] AS item, 'x' AS chapter")
+    words = ["--transactions", "lists", "--by", "categories", "--columns", "chapter", "--to", "groups"]
+    refused = run("taxonomy", "build", str(shop), *words)
+    assert refused.code == 2 and "are lists, which have no categories" in refused.err
+
+
 def test_a_tree_is_drawn_with_supports(shop: Path, run: Run) -> None:
     run("taxonomy", "build", str(shop), "--by", "code", "--lengths", "3", "--to", "codes")
     listed = run("taxonomy", "show", str(shop), "--taxonomy", "codes", "--transactions", "visits", "--json").json[

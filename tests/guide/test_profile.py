@@ -71,7 +71,7 @@ def test_text_json_and_page(shop: Path, run: Run, tmp_path: Path) -> None:
     assert told["persons"] == 6 and told["lengths"]["most"] == 2 and told["html"] == str(page)
     assert [(x["violations"], x["alone"]) for x in told["known"]] == [(0, 0), (4, 4), (4, 4)]
     figures = {"fits": True, "nodes": 7, "leaves": 4, "missing": 0, "internal": 0, "unused": 0}
-    assert told["taxonomy"] == {**figures, "faults": {}}
+    assert told["taxonomy"] == {**figures, "types": None, "faults": {}}
     assert {x["algorithm"] for x in told["estimates"]} >= {"mhghs", "coat", "similar", "partition"}
     text = run(*words).out
     assert "persons" in text and "2^2-anonymity" in text and "fits" in text
@@ -89,7 +89,7 @@ def test_a_taxonomy_that_does_not_fit(tmp_path: Path, run: Run) -> None:
     tree.write_text("node,parent\nall,\nX,all\na,X\nb,X\n", "utf-8")
     told = run("profile", data, "--taxonomy", tree, "--json").json
     figures = {"fits": False, "nodes": 4, "leaves": 2, "missing": 1, "internal": 1, "unused": 1}
-    assert told["taxonomy"] == {**figures, "faults": {}}
+    assert told["taxonomy"] == {**figures, "types": None, "faults": {}}
     reasons = {x["algorithm"]: x["reason"] for x in told["estimates"]}
     assert reasons["mhghs"] == "a taxonomy that fits is needed" and reasons["coat"] is None
     tree.write_text("node,parent\na,X\nX,a\n", "utf-8")
