@@ -11,7 +11,7 @@ import pytest
 from realdata import DATA, needs
 from typer.testing import CliRunner
 
-from anondb.cli.app import app
+from anondb.cli import program
 
 PEOPLE = """tid,Name,Age,Origin,Gender
 0,John,19,France,Male
@@ -45,7 +45,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def anonymize(place: Path, *extra: str) -> tuple[int, dict[str, Any]]:
     words = ["anonymize", str(place / "baskets.csv"), "--records", str(place / "people.csv"), "--quasi-identifiers"]
     words += ["Age,Origin,Gender", "--hierarchies", str(place / "trees"), "--sensitive", str(place / "sensitive.csv")]
-    done = CliRunner().invoke(app, [*words, "--k", "2", "--m", "2", "--json", *extra])
+    done = CliRunner().invoke(program(), [*words, "--k", "2", "--m", "2", "--json", *extra])
     return getattr(done.exception, "exit_code", done.exit_code), json.loads(done.stdout) if done.stdout else {}
 
 
@@ -86,9 +86,9 @@ def test_figures(place: Path, algorithm: str, delta: str, rum: str, groups: dict
         assert columns == ["transaction_id", "Age", "Age_lo", "Age_hi", "Origin", "Gender"]  # no Name
         low, _, high = reader.execute("FROM count_bounds(['F'], age := [50, 60], origin := ['Nigeria'])").fetchall()[0]
         assert low <= 1 <= high
-    done = CliRunner().invoke(app, ["verify", str(sealed), "--json"])
+    done = CliRunner().invoke(program(), ["verify", str(sealed), "--json"])
     assert json.loads(done.stdout)["verified"]
-    stricter = CliRunner().invoke(app, ["verify", str(sealed), "--k", "3", "--json", "--witnesses", "9"])
+    stricter = CliRunner().invoke(program(), ["verify", str(sealed), "--k", "3", "--json", "--witnesses", "9"])
     assert json.loads(stricter.stdout)["violations"] > 0
 
 
@@ -121,7 +121,7 @@ def test_plain_tables_are_checked(place: Path, tmp_path: Path) -> None:
         "1",
     ]
     words += ["--quasi-identifiers", "Age,Origin,Gender", "--sensitive", str(place / "sensitive.csv")]
-    done = CliRunner().invoke(app, ["verify", str(place / "baskets.csv"), *words])
+    done = CliRunner().invoke(program(), ["verify", str(place / "baskets.csv"), *words])
     found = json.loads(done.stdout)
     assert getattr(done.exception, "code", done.exit_code) == 4
     assert found["violations"] == 6 and found["witnesses"] == [{"items": [], "support": 1}]
@@ -132,15 +132,15 @@ def test_plain_tables_are_checked(place: Path, tmp_path: Path) -> None:
     people = "".join(f"{t},{values[t // 2]}\n" for t in rows)
     (tmp_path / "people.csv").write_text("tid,Age,Origin,Gender\n" + people)
     words[words.index("--records") + 1] = str(tmp_path / "people.csv")
-    done = CliRunner().invoke(app, ["verify", str(tmp_path / "held.csv"), *words])
+    done = CliRunner().invoke(program(), ["verify", str(tmp_path / "held.csv"), *words])
     assert json.loads(done.stdout)["verified"]
     del words[-2:]
-    done = CliRunner().invoke(app, ["verify", str(tmp_path / "held.csv"), *words])
+    done = CliRunner().invoke(program(), ["verify", str(tmp_path / "held.csv"), *words])
     assert (
         json.loads(done.stdout)["violations"] == 6
     )  # G and H, one record each, three times (docs/algorithms/rum_tum_bound.md#r1)
     model = ["--model", "klm", "--l", "2", *words[2:], "--sensitive", str(place / "sensitive.csv")]
-    done = CliRunner().invoke(app, ["verify", str(tmp_path / "held.csv"), *model])
+    done = CliRunner().invoke(program(), ["verify", str(tmp_path / "held.csv"), *model])
     assert json.loads(done.stdout)["verified"]
 
 
@@ -161,7 +161,7 @@ def test_weights_change_the_loss(place: Path, tmp_path: Path) -> None:
         " records = 'people', quasi_identifiers = 'Age,Origin:categorical,Gender', weights = 'weights',"
         " sensitive = 'sensitive')"
     )
-    done = CliRunner().invoke(app, ["run", str(tmp_path / "own.duckdb"), str(tmp_path / "view.sql")])
+    done = CliRunner().invoke(program(), ["run", str(tmp_path / "own.duckdb"), str(tmp_path / "view.sql")])
     assert done.exit_code == 0, done.output
 
 
@@ -199,11 +199,11 @@ def test_diagnoses_of_patients(tmp_path: Path, items: str) -> None:
         str(tmp_path / "r.duckdb"),
         "--json",
     ]
-    report = json.loads(CliRunner().invoke(app, words).stdout)
+    report = json.loads(CliRunner().invoke(program(), words).stdout)
     assert report["verified"] and report["relational"]["suppressed_clusters"] == 0
     assert any("became the root" in words for words in report["warnings"]) == (items == "subtrees")
     for command in ("verify", "inspect"):
-        assert CliRunner().invoke(app, [command, str(tmp_path / "r.duckdb")]).exit_code == 0
+        assert CliRunner().invoke(program(), [command, str(tmp_path / "r.duckdb")]).exit_code == 0
     with duckdb.connect(str(tmp_path / "r.duckdb"), read_only=True) as reader:
         low, estimate, high = reader.execute("FROM count_bounds(['250'], DOBYY := [1940, 1960])").fetchall()[0]
         assert low <= truth <= high and low <= estimate <= high and truth == 983
