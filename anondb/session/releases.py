@@ -24,6 +24,7 @@ from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
 from anondb.query.rewriter import Reader, shown_forms
+from anondb.query.variances import SPREADS
 from anondb.session.kept import Kept
 from anondb.session.keys import Key
 from anondb.session.known import LIKELY, SURE, Known, described, fresh, projected
@@ -120,10 +121,11 @@ def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
     """A count or a sum, the least or the greatest number of disjoint persons from those of each part.
 
     Raises:
-        InputError: ``unsupported_query`` for a quantile.
+        InputError: ``unsupported_query`` for a quantile or a variance.
     """
-    if aggregate in (CONT, DISC):
-        raise unsupported("a quantile over several files", "Ask each file.")
+    if aggregate in (CONT, DISC, *SPREADS.values()):
+        what = "a quantile" if aggregate in (CONT, DISC) else "a variance"
+        raise unsupported(f"{what} over several files", "Ask each file.")
     how: Any = {"min": min, "max": max}.get(aggregate, sum)
     lower, estimate, upper = (None if None in ends else how(ends) for ends in zip(*parts, strict=True))
     return lower, estimate, upper
