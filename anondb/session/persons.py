@@ -231,6 +231,9 @@ class Persons(RowsOfPersons):
                 *(known if c == some else self._of_values(base, of, c, conditions, known) for c in basics),
                 known,
             ]
+            if len(of) == len(domains) and all(answer is known for answer in answers):
+                rows |= {value: [bounds] * len(answers) for value, bounds in known.items()}
+                continue
             for value in known:
                 at = list(values)
                 for n, cell in zip(listed, value, strict=True):

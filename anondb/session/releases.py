@@ -91,7 +91,7 @@ class Desk:
         for n in range(width):
             for end, place in (("_l", 0), ("", 1), ("_u", 2)):
                 numbers = [count[n][place] for count in counts]
-                kind = "BIGINT" if end and all(isinstance(v, int) for v in numbers) else "DOUBLE"
+                kind = "BIGINT" if end and set(map(type, numbers)) <= {int} else "DOUBLE"
                 columns[f"c{len(keys) + n}{end}"] = kind, numbers
         some = [count[-1] for count in counts]
         columns[SURE] = "BOOLEAN", [(lower or 0) >= 1 for lower, _, _ in some]
@@ -162,6 +162,8 @@ class Releases:
         self.forms: frozenset[str] = frozenset()
         self.notes: dict[str, None] = {}
         self._written: frozenset[str] = frozenset()
+        self._of_kinds: set[str] = set()
+        self._of_answers: set[frozenset[str]] = set()
         self.weights: dict[int, Weights] = {}
         self._groups: list[list[tuple[Any, frozenset[str], str]]] = []
         self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
@@ -180,7 +182,13 @@ class Releases:
         """Begin a query; returns its notes, which grow while it is answered."""
         self.notes = {}
         self.weights = {}
+        self._of_kinds, self._of_answers = set(), set()
         return self.notes
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that was said since ``start`` is so for the forms of the table that are possible by now."""
+        return self._of_kinds <= self.forms and all(forms == self.forms for forms in self._of_answers)
 
     def bind(self, tree: exp.Expr) -> list[tuple[str, str]]:
         """Have DuckDB bind a query to the original's tables, the analyst's, and the objects of the release that it names.
@@ -245,8 +253,10 @@ class Releases:
                 (NumberTerm, "number", "BIGINT"),
             ):
                 if isinstance(term, kind):
+                    self._of_kinds.add(form)
                     return Key(what, of)
             if isinstance(term, AttributeTerm):
+                self._of_kinds.add(form)
                 return Key("attribute", term.attribute.ends or "VARCHAR", term.attribute.name)
         return None
 
@@ -281,6 +291,7 @@ class Releases:
     def _answer(self, tree: exp.Select) -> list[Row]:
         if len(self.forms) > 1:
             self.forms = shown_forms(tree, self.manifest, self.forms, self.weights)
+        self._of_answers.add(self.forms)
         answered, averages = [], []
         if (
             len(self._opened) > 1 and tree.args.get("limit") is not None
@@ -298,11 +309,11 @@ class Releases:
                 continue
             answer = self._answers.get((release, plan), partial(answer_plan, release, plan, unbounded=True))
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
+            if len(self._opened) == 1:
+                return list(answer.rows)
             answered.append((release, plan.counts == ITEMS, {row[:-3]: row[-3:] for row in answer.rows}))
         if averages:
             return [average_over(averages)]
-        if len(answered) == 1:
-            return list(answer.rows)
         aggregate = "" if plan is None else plan.aggregate
         total: list[Row] = []
         for key in dict.fromkeys(key for _, _, rows in answered for key in rows):

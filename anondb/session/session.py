@@ -286,10 +286,9 @@ def _compiled(tree: exp.Expr, releases: Releases) -> tuple[Known, list[str]]:
     before it allowed for both.
     """
     while True:
-        forms = releases.forms
         compiler = Compiler(Persons(releases), releases, releases.start())
         known = compiler.query(tree, {})
-        if releases.forms == forms:
+        if releases.settled:
             return known, list(compiler.notes)
 
 
