@@ -1,4 +1,4 @@
--- Ninety questions of a basket analyst. Tables: sales(tid, item); customers(tid, age, town, day), the records; food(node, parent), the
+-- A hundred and ten questions of a basket analyst. Tables: sales(tid, item); customers(tid, age, town, day), the records; food(node, parent), the
 -- taxonomy; prices(item, price), the analyst's own.
 -- 01 number of baskets
 SELECT count(DISTINCT tid) FROM sales
@@ -180,3 +180,43 @@ SELECT c, count(*) AS n FROM (SELECT tid, count(DISTINCT parent) AS c FROM sales
 SELECT age // 20 * 20 AS class, avg(CASE WHEN m THEN 1 ELSE 0 END) AS share FROM customers JOIN (SELECT tid, bool_or(item = 'milk') AS m FROM sales GROUP BY tid) USING (tid) GROUP BY class
 -- 90 products that never occur with milk
 SELECT count(DISTINCT item) AS n FROM sales WHERE item NOT IN (SELECT b.item FROM sales a JOIN sales b USING (tid) WHERE a.item = 'milk')
+-- 91 value of products by the price list
+SELECT p.item, p.price, s.n, p.price * s.n AS value FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) s JOIN prices p ON p.item = s.item ORDER BY value DESC LIMIT 5
+-- 92 spread of the basket size
+SELECT stddev(n) AS sd, var_pop(n) AS v FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)
+-- 93 average number of categories in a basket
+SELECT avg(c) AS mean FROM (SELECT tid, count(DISTINCT parent) AS c FROM sales JOIN food ON item = node GROUP BY tid)
+-- 94 baskets with at least three categories
+SELECT count(*) AS n FROM (SELECT tid FROM sales JOIN food ON item = node GROUP BY tid HAVING count(DISTINCT parent) >= 3)
+-- 95 products that are never bought with milk, by an anti-join
+SELECT DISTINCT item FROM sales s WHERE NOT EXISTS (SELECT 1 FROM sales a JOIN sales b ON a.tid = b.tid WHERE a.item = 'milk' AND b.item = s.item)
+-- 96 first and last day
+SELECT min(day) AS first, max(day) AS last FROM customers
+-- 97 first and last day by town
+SELECT town, min(day) AS first, max(day) AS last, count(*) AS n FROM customers GROUP BY town
+-- 98 baskets of at least so many products
+SELECT t.k, count(*) AS baskets FROM generate_series(1, 5) t(k) JOIN (SELECT tid, count(*) AS n FROM sales GROUP BY tid) b ON b.n >= t.k GROUP BY t.k ORDER BY t.k
+-- 99 bread with one of the five most frequent products
+SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'bread' AND tid IN (SELECT tid FROM sales WHERE item IN (SELECT item FROM sales GROUP BY item ORDER BY count(*) DESC LIMIT 5))
+-- 100 products in order of all columns
+SELECT item, count(*) AS n FROM sales GROUP BY ALL ORDER BY ALL LIMIT 10
+-- 101 products without a price
+SELECT item FROM sales EXCEPT SELECT item FROM prices
+-- 102 frequent products of a category
+SELECT item FROM sales GROUP BY item HAVING count(*) > 100 INTERSECT SELECT node FROM food WHERE parent = 'dairy'
+-- 103 milk and bread by INTERSECT
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' INTERSECT SELECT tid FROM sales WHERE item = 'bread')
+-- 104 milk without bread by EXCEPT
+SELECT count(*) AS n FROM (SELECT tid FROM sales WHERE item = 'milk' EXCEPT SELECT tid FROM sales WHERE item = 'bread')
+-- 105 lines for each customer by decade of age
+SELECT age // 10 * 10 AS decade, count(*) * 1.0 / count(DISTINCT tid) AS lines_each FROM sales JOIN customers USING (tid) GROUP BY decade ORDER BY decade
+-- 106 share of baskets with a single product
+SELECT avg((n = 1)::INTEGER) AS share FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)
+-- 107 overlap of milk and bread
+SELECT count(*) FILTER (WHERE m AND b) * 1.0 / count(*) FILTER (WHERE m OR b) AS jaccard FROM (SELECT tid, bool_or(item = 'milk') AS m, bool_or(item = 'bread') AS b FROM sales GROUP BY tid)
+-- 108 lines by category and product with subtotals
+SELECT parent, item, count(*) AS n FROM sales JOIN food ON item = node GROUP BY ROLLUP (parent, item)
+-- 109 milk and bread lines by town
+SELECT town, sum((item = 'milk')::INTEGER) AS milk, sum((item = 'bread')::INTEGER) AS bread FROM sales JOIN customers USING (tid) GROUP BY town ORDER BY town
+-- 110 products in a tenth of the baskets of people under 40
+SELECT item, count(DISTINCT tid) AS n FROM sales JOIN customers USING (tid) WHERE age < 40 GROUP BY item HAVING count(DISTINCT tid) > 0.1 * (SELECT count(*) FROM customers WHERE age < 40) ORDER BY n DESC

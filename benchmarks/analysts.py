@@ -1,4 +1,4 @@
-"""Ninety questions of a basket analyst in a session, on releases of the demo's shop: the width of each answer beside its truth.
+"""A hundred and ten questions of a basket analyst in a session, on releases of the demo's shop: the width of each answer beside its truth.
 
     python benchmarks/analysts.py
 
@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ TABLES = """
 
 def questions() -> list[tuple[str, str, str]]:
     """The number, title and text of each question."""
-    return re.findall(r"^-- (\d\d) (.*)\n(.*)$", (HERE / "analyst_queries.sql").read_text("utf-8"), re.MULTILINE)
+    return re.findall(r"^-- (\d+) (.*)\n(.*)$", (HERE / "analyst_queries.sql").read_text("utf-8"), re.MULTILINE)
 
 
 def make(folder: Path) -> None:
@@ -82,6 +83,8 @@ def cell(session: Session, raw: duckdb.DuckDBPyConnection, sql: str) -> tuple[st
 def _within(truth: Any, lower: Any, upper: Any) -> bool:
     if truth is None or isinstance(truth, bool):
         return lower is None or lower == truth
+    if isinstance(truth, date):
+        return (lower is None or lower <= truth) and (upper is None or truth <= upper)
     slack = 1e-9 * max(1.0, abs(float(truth)))
     below = lower is None or float(lower) - slack <= float(truth)
     return below and (upper is None or float(truth) <= float(upper) + slack)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from anondb.engine import DuckDBEngine
 from anondb.query.anatomy import BucketAnswers
-from anondb.query.by_item import by_item
+from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Known, Opened
 from anondb.query.classes import Block
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
@@ -375,9 +375,7 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
         return _with_sums(release, plan)
     anatomy = BucketAnswers(release) if release.anatomy else None
     if plan.counts == ITEMS:
-        rows = by_item(release, plan) if anatomy is None else anatomy.by_item(plan)
-        if release.supported is not None:
-            rows = release.supported.by_item(plan, rows)
+        rows: list[Row] = list(item_rows(release, plan, anatomy))
         if plan.descending:
             rows.reverse()
         if len(plan.columns) > 1:

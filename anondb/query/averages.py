@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import fsum
 
+from anondb.query.aggregated import Aggregated, Number
 from anondb.query.answer import check
 from anondb.query.cached_release import Opened
-from anondb.query.measures import Aggregated, Number, averaged
+from anondb.query.measures import averaged
 from anondb.query.plan import Plan
 from anondb.query.refusals import unsupported
 from anondb.query.totals import Bounds

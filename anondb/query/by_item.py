@@ -6,17 +6,37 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, Classes, Holding
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
 from anondb.query.holdings import holdings
 from anondb.query.plan import Plan
-from anondb.query.predicates import NO_ITEM
+from anondb.query.predicates import ALWAYS, NO_ITEM
 from anondb.query.refusals import unsupported
 from anondb.query.relational import Cell, covered, values_part
 from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
+
+if TYPE_CHECKING:
+    from anondb.query.anatomy import BucketAnswers
+
+
+def item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> list[tuple[str, int, float, int]]:
+    """The counts of the items that pass a test; without a condition on persons they are those of the whole release."""
+    assert plan.test is not None
+    if plan.condition == ALWAYS and release.by_item is not None:
+        of = release.passing([plan.test])
+        if not of.special:
+            return list(release.by_item) if of.usual[0] else []
+        return [row for row in release.by_item if of.of(row[0])[0]]
+    rows = by_item(release, plan) if anatomy is None else anatomy.by_item(plan)
+    if release.supported is not None:
+        rows = release.supported.by_item(plan, rows)
+    if plan.condition == ALWAYS and len(rows) == len(release.items):
+        release.by_item = list(rows)
+    return rows
 
 
 def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:

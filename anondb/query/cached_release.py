@@ -92,6 +92,9 @@ class Opened:
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
         self.summed: dict[Weights, Summed] = {}
+        self.by_item: list[tuple[str, int, float, int]] | None = (
+            None  # the counts of all items, once they were asked for
+        )
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""

@@ -11,15 +11,15 @@ out the least and the greatest value in the group, so they are valid and not alw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
-from math import fsum, isinf, prod
+from math import fsum, prod
 
+from anondb.query.aggregated import Aggregated, Group, aggregated, spread
 from anondb.query.cached_release import Opened
-from anondb.query.classes import Classes, Size, Sums
+from anondb.query.classes import Classes, Sums
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.held_sums import added_up
 from anondb.query.plan import IDS, Plan
@@ -34,141 +34,39 @@ from anondb.query.predicates import (
     leaves,
     replaced,
 )
-from anondb.query.quantiles import bounds_of, middle_of
 from anondb.query.refusals import too_complex, unsupported
 from anondb.query.relational import Cell, covered, values_part
 from anondb.query.shares import summed
 from anondb.query.summed import Summed
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
+from anondb.query.variances import SPREADS
 
 TOTAL_ERROR = 1e-9  # the relative error of a sum of doubles over many persons
 MAX_COMPARED = 3  # comparisons of sums in a condition, each with two cases
 
-Number = float | None
-Aggregated = tuple[Number, Number, Number]
-"""Lower bound, estimate and upper bound; None where there is none."""
 
+def check_number(attribute: Attribute, aggregate: str) -> None:
+    """Refuse an aggregate of an attribute that is not a number; a date is one of days for the least and the greatest.
 
-@dataclass(frozen=True)
-class Group:
-    """Persons who meet a condition alike.
-
-    Attributes:
-        outcome: whether each of them does.
-        persons: how many they are.
-        sums: their values.
-        size: the value of each of them.
+    Raises:
+        InputError: ``unsupported_query``.
     """
-
-    outcome: Outcome
-    persons: int
-    sums: Sums
-    size: Size | None = None
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The least and the greatest value of each of them."""
-        if self.size is not None:
-            return self.size.least, self.size.greatest
-        return self.sums.min_least, self.sums.max_greatest
+    day = attribute.dated and attribute.whole and aggregate in ("min", "max")
+    if attribute.ends is None or (attribute.dated and not day):
+        raise unsupported(
+            f"the function {aggregate.upper()} of the attribute {attribute.name!r}, which is not a number"
+        )
 
 
 def of_cell(attribute: Attribute, cell: Cell, persons: int) -> tuple[Sums, bool] | None:
-    """The values of persons with a published number, and whether it may be NULL; None if it is NULL.
-
-    Raises:
-        InputError: ``unsupported_query``: the attribute is not a number.
-    """
-    if attribute.ends is None or attribute.dated:
-        raise unsupported(f"a sum or mean of the attribute {attribute.name!r}, which is not a number")
+    """The values of persons with a published number, and whether it may be NULL; None if it is NULL."""
     among = covered(attribute, cell)
     if among.low is None or among.high is None:
         return None
     low, high = float(among.low), float(among.high)
     middle = (low + high) / 2
     return Sums(persons * low, persons * middle, persons * high, low, low, high, high), among.null
-
-
-# --- aggregates over persons ----------------------------------------------------------------------------------------
-
-
-def aggregated(function: str, groups: Iterable[Group], share: Fraction | None = None) -> Aggregated:
-    """An aggregate over all persons who meet a condition.
-
-    Args:
-        function: ``sum``, ``avg``, ``min``, ``max``, or the kind of a quantile.
-        groups: the persons.
-        share: that of the quantile.
-
-    Returns:
-        Lower bound, estimate and upper bound of the aggregate, which is NULL in the originals where nobody meets the
-        condition.
-    """
-    possible = [g for g in groups if g.outcome.greatest and g.persons]
-    certain = [g for g in possible if g.outcome.least]
-    if not possible:
-        return None, None, None
-    if certain and share is not None:
-        ends = [[(g.ends[place], g.persons, g.outcome.least > 0) for g in possible] for place in (0, 1)]
-        lower, upper = bounds_of(function, share, *ends)
-    elif certain or function == "sum":
-        lower, upper = _BOUNDS[function](certain, [g for g in possible if not g.outcome.least])
-    else:  # at least one of these persons, if there is a value at all
-        lower, upper = min(g.ends[0] for g in possible), max(g.ends[1] for g in possible)
-    estimate = _estimate(function, possible) if share is None else _middle(share, possible)
-    if estimate is not None:
-        estimate = min(max(estimate, lower), upper)
-    return None if isinf(lower) else lower, estimate, None if isinf(upper) else upper
-
-
-def _estimate(function: str, groups: Sequence[Group]) -> Number:
-    if function == "sum":
-        return fsum(g.outcome.expected * g.sums.expected for g in groups)
-    if function == "avg":
-        persons = fsum(g.outcome.expected * g.persons for g in groups)
-        return fsum(g.outcome.expected * g.sums.expected for g in groups) / persons if persons else None
-    means = [g.sums.expected / g.persons for g in groups if g.outcome.expected * g.persons >= 0.5]
-    if not means:
-        return None
-    return max(means) if function == "max" else min(means)
-
-
-def _middle(share: Fraction, groups: Sequence[Group]) -> Number:
-    means = [g.sums.expected / g.persons if g.size is None else g.size.mean for g in groups]
-    return middle_of(share, [(m, g.outcome.expected * g.persons) for m, g in zip(means, groups, strict=True)])
-
-
-def _sum(certain: Sequence[Group], others: Sequence[Group]) -> tuple[float, float]:
-    low = fsum(g.sums.least for g in certain) + fsum(g.persons * min(g.sums.min_least, 0.0) for g in others)
-    high = fsum(g.sums.greatest for g in certain)
-    for g in others:
-        high += g.sums.greatest if g.sums.min_greatest >= 0 else g.persons * max(g.sums.max_greatest, 0.0)
-    return low, high
-
-
-def _avg(certain: Sequence[Group], others: Sequence[Group]) -> tuple[float, float]:
-    """Persons who may be left out are counted as long as they move the average."""
-    ends = []
-    for name, sign in (("least", 1), ("greatest", -1)):
-        total, number = fsum(getattr(g.sums, name) for g in certain), sum(g.persons for g in certain)
-        extreme = "min_least" if sign > 0 else "max_greatest"
-        for value, more in sorted((sign * getattr(g.sums, extreme), g.persons) for g in others):
-            if number == 0 or value * number < sign * total:
-                total, number = total + sign * value * more, number + more
-        ends.append(total / number)
-    return ends[0], ends[1]
-
-
-def _min(certain: Sequence[Group], others: Sequence[Group]) -> tuple[float, float]:
-    return min(g.sums.min_least for g in (*certain, *others)), min(g.sums.min_greatest for g in certain)
-
-
-def _max(certain: Sequence[Group], others: Sequence[Group]) -> tuple[float, float]:
-    return max(g.sums.max_least for g in certain), max(g.sums.max_greatest for g in (*certain, *others))
-
-
-_BOUNDS = {"sum": _sum, "avg": _avg, "min": _min, "max": _max}
 
 
 # --- reading them from the release ----------------------------------------------------------------------------------
@@ -181,7 +79,12 @@ def measured(release: Opened, plan: Plan) -> Aggregated:
         InputError: ``unsupported_query`` or ``query_too_complex``.
     """
     groups = groups_of(release, plan)
-    lower, estimate, upper = _scaled(plan, aggregated(plan.aggregate, groups, plan.share))
+    if plan.aggregate in SPREADS.values():
+        error = isinstance(plan.measure, Weights) and bool(plan.measure.error)
+        ends = spread(plan.aggregate, groups, error=error)
+    else:
+        ends = aggregated(plan.aggregate, groups, plan.share)
+    lower, estimate, upper = _scaled(plan, ends)
     if isinstance(plan.measure, Attribute) and not any(g.outcome.least and g.persons for g in groups):
         return None, estimate, None  # all may be NULL
     return lower, estimate, upper
@@ -203,6 +106,8 @@ def _scaled(plan: Plan, ends: Aggregated) -> Aggregated:
         return ends
     lower, estimate, upper = ends
     scale, error = plan.measure.scale, TOTAL_ERROR if plan.measure.error else 0.0
+    if plan.aggregate.startswith("var_"):
+        scale **= 2
     error *= max(abs(end) for end in (lower, upper, 0.0) if end is not None)
     if plan.share is not None and estimate is not None and plan.measure.by_label is None:
         estimate = float(round(estimate))
@@ -251,11 +156,13 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
     question = Question.of(plan.condition)
     names = {test.attribute for test in question.tests if isinstance(test, OnValue)}
     number = plan.measure if isinstance(plan.measure, Attribute) else None
+    if number is not None:
+        check_number(number, plan.aggregate)
     attributes = [a for a in release.attributes or () if a.name in names or a == number]
     passing = release.passing(question.tests)
     outside = outside_of(release, question, passing, labels_of(plan))
     classes = release.classes(question, release.blocks(passing))
-    listed = plan.aggregate == "histogram" or plan.share is not None
+    listed = plan.aggregate in ("histogram", *SPREADS.values()) or plan.share is not None
     sums = [replace(summed(release, plan.measure), listed=listed)] if isinstance(plan.measure, Weights) else []
     sums += [replace(summed(release, leaf.weights), least=leaf.least, open=leaf.open) for leaf in compared]
     evaluators = _Evaluators(question, compared)

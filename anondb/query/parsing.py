@@ -18,6 +18,7 @@ from anondb.query.refusals import too_complex, unsupported
 
 MAX_CHARACTERS = 200_000
 MAX_DEPTH = 200
+_POSITIONS = {"line", "col", "start", "end"}
 _STARTS = {TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN}
 
 
@@ -29,7 +30,7 @@ def _dialect() -> DuckDB:
 
 def lowered(name: str) -> str:
     """Normalize a name for comparison: DuckDB ignores the case of A-Z, also in quoted names."""
-    return "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in name)
+    return name.lower() if name.isascii() else "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in name)
 
 
 def _bad_sql(line: int | None = None, column: int | None = None) -> InputError:
@@ -106,4 +107,7 @@ def parse(sql: str) -> exp.Expr:
     if len(trees) != 1 or trees[0] is None:
         raise _bad_sql()
     _check_depth(trees[0])
+    for node in trees[0].walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
+        if node._meta and node._meta.keys() <= _POSITIONS:
+            node._meta = None
     return trees[0]

@@ -58,6 +58,8 @@ def name_of(node: exp.Expr) -> str:
     """The SQL name of a construct: the name of a function, else the keyword."""
     if isinstance(node, exp.Anonymous):
         return f"the function {node.name}"
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Func):
+        return f"the table function {node.this.name or node.this.sql_names()[0]}"
     if isinstance(node, exp.Literal):
         return "a literal in this place"
     if isinstance(node, exp.Func) and node.sql_names():

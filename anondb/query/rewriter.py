@@ -69,11 +69,12 @@ from anondb.query.relations import (
     with_names,
 )
 from anondb.query.values import LISTED, NULL_LIST, Attribute
+from anondb.query.variances import SPREADS
 
 COMPARED = "a comparison of the items of two copies"
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "<>": "<>"}
 BASKETS = ("transaction_id", "items")
-AGGREGATES = (exp.Sum, exp.Avg, exp.Min, exp.Max, *QUANTILES)
+AGGREGATES: tuple[type[exp.Expr], ...] = (exp.Sum, exp.Avg, exp.Min, exp.Max, *QUANTILES, *SPREADS)
 
 MERGED_NOTE = "Rows are counted as in the release: an item that is repeated within a transaction counts once."
 """The note on releases of sets; rows of bags are not counted, because bags may repeat items."""
@@ -189,6 +190,7 @@ class Reader(ConditionReader):
             kind, share = quantile_of(call)
         else:
             only(call, "this")
+            kind = SPREADS.get(type(call), kind)
         inner = bare(call.this)
         if isinstance(inner, exp.Anonymous):
             row, weights = self._weighted(inner, scope)

@@ -10,7 +10,9 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, unsupported
+from anondb.session.item_filters import with_counted_items
 from anondb.session.known import LIKELY, SURE, Column, Known, Sources, projected
+from anondb.session.set_operations import compared
 from anondb.session.values import Value, check_equal
 
 ROWS_HINT = "A release tells counts of persons and of their items: count them, or GROUP BY the item."
@@ -129,7 +131,7 @@ class Compiler:
             raise unsupported(name_of(node))
         if self.people.of_persons(node, env):
             raise unsupported("the rows of single persons", ROWS_HINT)
-        return SelectRows(self, node, env).rows()
+        return SelectRows(self, with_counted_items(node, lambda query: self.people.of_persons(query, env)), env).rows()
 
     def listed(self, node: exp.Expr, env: Env) -> Known:
         """The rows of a query whose values IN lists."""
@@ -139,13 +141,21 @@ class Compiler:
         finally:
             self.listing = before
 
+    def _once(self, side: exp.Expr, env: Env) -> exp.Expr:
+        """A side of a set operation that compares rows: a column of the tables of persons, each value once."""
+        if not isinstance(side, exp.Select) or not self.people.of_persons(side, env):
+            return side
+        made = side.copy()
+        made.set("distinct", exp.Distinct())
+        return made
+
     def _set_operation(self, node: exp.SetOperation, env: Env) -> Known:
         only(node, "this", "expression", "distinct", "with_", "order", "limit", "offset")
-        sides = [self.query(side, env) for side in (node.this, node.expression)]
+        repeated = isinstance(node, exp.Union) and not node.args.get("distinct")
+        sides = [self.query(side if repeated else self._once(side, env), env) for side in (node.this, node.expression)]
         if len({len(side.columns) for side in sides}) != 1:
             raise unsupported("a set operation of different numbers of columns")
-        repeated = isinstance(node, exp.Union) and not node.args.get("distinct")
-        if not repeated and not all(side.exact for side in sides):
+        if not repeated and not all(replace(side, flagged=False).exact for side in sides):
             raise unsupported(f"{node.key.upper()} that compares estimates", "Use UNION ALL.")
         pairs = list(zip(*(side.columns for side in sides), strict=True))
         for pair in () if repeated else pairs:
@@ -159,14 +169,18 @@ class Compiler:
             for a, b in pairs
         )
         flagged = any(side.flagged for side in sides)
-        made = node.copy()
-        for key in ("with_", "order", "limit", "offset"):
-            made.set(key, None)
-        for key, side in zip(("this", "expression"), sides, strict=True):
-            source = Sources()
-            tree = exp.select(*_aligned(side, columns, source, flagged)).from_(source.tree.args["from_"].this)
-            made.set(key, tree)
         asked, some = (any(getattr(side, name) for side in sides) for name in ("asked", "open"))
+        if flagged and not repeated:
+            asked = asked or (isinstance(node, exp.Except) and sides[1].flagged)
+            made: exp.Query = compared(
+                node, sides, [_aligned_tree(side, columns, True) for side in sides], len(columns)
+            )
+        else:
+            made = node.copy()
+            for key in ("with_", "order", "limit", "offset"):
+                made.set(key, None)
+            for key, side in zip(("this", "expression"), sides, strict=True):
+                made.set(key, _aligned_tree(side, columns, flagged))
         together = Known(made, columns, flagged, asked, some)
         if not any(node.args.get(key) for key in ("order", "limit", "offset")):
             return together
@@ -176,6 +190,11 @@ class Compiler:
         for key in ("order", "limit", "offset"):
             outer.set(key, node.args.get(key))
         return SelectRows(self, outer, env, together).rows()
+
+
+def _aligned_tree(side: Known, columns: Sequence[Column], flagged: bool) -> exp.Select:
+    source = Sources()
+    return exp.select(*_aligned(side, columns, source, flagged)).from_(source.tree.args["from_"].this)
 
 
 def _aligned(side: Known, columns: Sequence[Column], source: Sources, flagged: bool) -> list[exp.Expr]:

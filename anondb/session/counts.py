@@ -9,6 +9,7 @@ from sqlglot import exp
 from anondb.query.quantiles import QUANTILES
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.relations import bare
+from anondb.query.variances import SPREADS
 
 CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
 """The kinds of expressions that are conditions, beside columns."""
@@ -81,7 +82,7 @@ class _Composer:
                 return self._unless_empty(total, present)
             double = exp.cast(exp.paren(total), "DOUBLE")
             return exp.Div(this=double, expression=self._rows(present), typed=False, safe=False)
-        if isinstance(call, (exp.Min, exp.Max, *QUANTILES)):
+        if isinstance(call, (exp.Min, exp.Max, *QUANTILES, *SPREADS)):
             return self._count(call, condition)
         raise unsupported(name_of(call))
 

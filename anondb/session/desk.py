@@ -63,7 +63,7 @@ class Desk:
         for n in range(width):
             for end, place in (("_l", 0), ("", 1), ("_u", 2)):
                 numbers = [count[n][place] for count in counts]
-                kind = "BIGINT" if end and all(isinstance(v, int) for v in numbers) else "DOUBLE"
+                kind = "BIGINT" if end and set(map(type, numbers)) <= {int} else "DOUBLE"
                 columns[f"c{len(keys) + n}{end}"] = kind, numbers
         some = [count[-1] for count in counts]
         columns[SURE] = "BOOLEAN", [(lower or 0) >= 1 for lower, _, _ in some]

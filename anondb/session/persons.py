@@ -54,7 +54,8 @@ class Persons(RowsOfPersons):
         basics: list[exp.Expr] = []
         for part in (*node.expressions, *(node.args.get(k) for k in ("having", "qualify", "order"))):
             for call in aggregates(part):
-                replaced[call] = composed(self._tested(converter.expression(call), base), basics, kind_of)
+                made = composed(self._tested(converter.expression(call), base), basics, kind_of)
+                replaced[call] = _as_date(made) if self._is_date(base, call) else made
         rows = self._rows(base, domains, basics, None if compiler.listing else _largest(node, replaced))
         tree = self.counts.put([d.kind for d in domains], rows, len(basics))
         spelled = [gives_items(d, base, self.counts) for d in domains]
@@ -89,7 +90,7 @@ class Persons(RowsOfPersons):
             if part:
                 made.set(key, [p.copy() for p in part] if isinstance(part, list) else part.copy())
         for inner in _subqueries(made):
-            prepared = self._prepared(inner, env, compiler)
+            prepared = self._prepared(inner, env, compiler, outermost=outermost and _is_list_of_ids(inner))
             self._check_place(inner, prepared is inner)
             if prepared is not inner:
                 inner.replace(prepared)
@@ -101,13 +102,20 @@ class Persons(RowsOfPersons):
             where.set("this", self._tested(where.this, base))
         return base, converter
 
+    def _is_date(self, base: exp.Select, call: exp.Expr) -> bool:
+        """Whether an aggregate is the least or the greatest date of persons, for which releases answer with days."""
+        inner = call.this if isinstance(call, exp.Filter) else call
+        column = bare(inner.this) if isinstance(inner, exp.Min | exp.Max) else None
+        key = self.counts.kind(base, column) if isinstance(column, exp.Column) else None
+        return key is not None and key.kind == "DATE"
+
     def _tested(self, node: exp.Expr, base: exp.Select) -> exp.Expr:
         """An expression of a SELECT, with conditions on functions of attributes as conditions on their values."""
         bare_from = base.copy()
         bare_from.set("where", None)
         return with_listed_values(node, bare_from, self.counts)
 
-    def _prepared(self, node: exp.Expr, env: Env, compiler: Compiler) -> exp.Expr:
+    def _prepared(self, node: exp.Expr, env: Env, compiler: Compiler, *, outermost: bool = False) -> exp.Expr:
         """A query of persons without known tables; a subquery of known rows as the list of its values."""
         env = with_ctes(node, env, self.of_persons)
         if isinstance(node, exp.SetOperation | exp.Subquery):
@@ -119,7 +127,7 @@ class Persons(RowsOfPersons):
             return whole
         if not isinstance(node, exp.Select) or not self.of_persons(node, env):
             return node
-        base, converter = self._reduced(node, env, compiler)
+        base, converter = self._reduced(node, env, compiler, outermost=outermost)
         converter.inner = True
         if node.args.get("distinct") is None and node.args.get("group") is None:
             converter.check_joined(node)
@@ -223,6 +231,9 @@ class Persons(RowsOfPersons):
                 *(known if c == some else self._of_values(base, of, c, conditions, known) for c in basics),
                 known,
             ]
+            if len(of) == len(domains) and all(answer is known for answer in answers):
+                rows |= {value: [bounds] * len(answers) for value, bounds in known.items()}
+                continue
             for value in known:
                 at = list(values)
                 for n, cell in zip(listed, value, strict=True):
@@ -312,6 +323,12 @@ def _largest(node: exp.Select, calls: Mapping[exp.Expr, exp.Expr]) -> exp.Limit 
     return limit if shown in calls and by.args.get("desc") and plain and not node.find(exp.Window) else None
 
 
+def _as_date(days: exp.Expr) -> exp.Expr:
+    """The date so many days after 1970-01-01."""
+    first = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
+    return exp.Add(this=first, expression=exp.cast(exp.paren(days), "INTEGER"))
+
+
 def _is_count(call: exp.Expr) -> bool:
     """Whether an aggregate, with its FILTER, is a count."""
     return isinstance(call.this if isinstance(call, exp.Filter) else call, exp.Count)
@@ -323,6 +340,23 @@ def _is_conjunct(node: exp.Expr, *, negated: bool = False) -> bool:
     while isinstance(above, between):
         above = above.parent
     return isinstance(above, exp.Where | exp.Join | exp.Having)
+
+
+def _is_list_of_ids(node: exp.Expr) -> bool:
+    """Whether a query is the list of ``id IN (SELECT id ... WHERE ...)``.
+
+    Persons can only join the list, or only leave it, with each item that its condition may choose.
+    """
+    place = node.parent.parent if isinstance(node.parent, exp.Subquery) else None
+    plain = isinstance(node, exp.Select) and not any(
+        node.args.get(key) for key in ("group", "having", "limit", "qualify")
+    )
+    return (
+        plain
+        and isinstance(place, exp.In)
+        and place.args.get("query") is node.parent
+        and _is_conjunct(place, negated=True)
+    )
 
 
 def _subqueries(node: exp.Select) -> list[exp.Expr]:

@@ -25,6 +25,7 @@ from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
 from anondb.query.rewriter import Reader, shown_forms
+from anondb.query.variances import SPREADS
 from anondb.session.desk import Desk
 from anondb.session.kept import Kept
 from anondb.session.keys import Key
@@ -57,10 +58,11 @@ def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
     """A count or a sum, the least or the greatest number of disjoint persons from those of each part.
 
     Raises:
-        InputError: ``unsupported_query`` for a quantile.
+        InputError: ``unsupported_query`` for a quantile or a variance.
     """
-    if aggregate in (CONT, DISC):
-        raise unsupported("a quantile over several files", "Ask each file.")
+    if aggregate in (CONT, DISC, *SPREADS.values()):
+        what = "a quantile" if aggregate in (CONT, DISC) else "a variance"
+        raise unsupported(f"{what} over several files", "Ask each file.")
     how: Any = {"min": min, "max": max}.get(aggregate, sum)
     lower, estimate, upper = (None if None in ends else how(ends) for ends in zip(*parts, strict=True))
     return lower, estimate, upper
@@ -86,6 +88,8 @@ class Releases:
         self.forms: frozenset[str] = frozenset()
         self.notes: dict[str, None] = {}
         self._written: frozenset[str] = frozenset()
+        self._of_kinds: set[str] = set()
+        self._of_answers: set[frozenset[str]] = set()
         self.weights: dict[int, Weights] = {}
         self._groups: list[list[tuple[Any, frozenset[str], str]]] = []
         self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
@@ -109,7 +113,13 @@ class Releases:
         """Begin a query; returns its notes, which grow while it is answered."""
         self.notes = {}
         self.weights = {}
+        self._of_kinds, self._of_answers = set(), set()
         return self.notes
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that was said since ``start`` is so for the forms of the table that are possible by now."""
+        return self._of_kinds <= self.forms and all(forms == self.forms for forms in self._of_answers)
 
     def bind(self, tree: exp.Expr) -> list[tuple[str, str]]:
         """Have DuckDB bind a query to the original's tables, the analyst's, and the objects of the release that it names.
@@ -179,8 +189,10 @@ class Releases:
                 (NumberTerm, "number", "BIGINT"),
             ):
                 if isinstance(term, kind):
+                    self._of_kinds.add(form)
                     return Key(what, of)
             if isinstance(term, AttributeTerm):
+                self._of_kinds.add(form)
                 return Key("attribute", term.attribute.ends or "VARCHAR", term.attribute.name)
         return None
 
@@ -225,6 +237,7 @@ class Releases:
         """The groups of a query with one count, over some of the releases."""
         if len(self.forms) > 1:
             self.forms = shown_forms(tree, self.manifest, self.forms, self.weights)
+        self._of_answers.add(self.forms)
         answered, averages = [], []
         if len(releases) > 1 and tree.args.get("limit") is not None:  # the largest of a sum may be small in each part
             tree = tree.copy()
@@ -240,12 +253,12 @@ class Releases:
                 continue
             answer = self._answers.get((release, plan), partial(answer_plan, release, plan, unbounded=True))
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
+            if len(releases) == 1:
+                return list(answer.rows)
             hidden = release.size if plan.counts == ITEMS and release.suppressed else 0
             answered.append(({row[:-3]: row[-3:] for row in answer.rows}, (0, 0.0, hidden)))
         if averages:
             return [average_over(averages)]
-        if len(answered) == 1:
-            return list(answer.rows)
         aggregate = "" if plan is None else plan.aggregate
         total: list[Row] = []
         for key in dict.fromkeys(key for rows, _ in answered for key in rows):

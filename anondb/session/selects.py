@@ -14,6 +14,7 @@ from anondb.query.relations import bare, whole
 from anondb.session.aggregates import Rows, aggregates
 from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.session.expressions import read
+from anondb.session.item_filters import with_item_filters
 from anondb.session.known import LIKELY, SURE, Known, Sources, described, fresh, projected
 from anondb.session.leading import leading
 from anondb.session.sources import first_column, grouped, source_rows
@@ -38,6 +39,7 @@ class SelectRows:
         if source is not None:
             self.sources.tree.set("from_", exp.From(this=self.sources.add(source, "")))
         elif self._on_persons():
+            self.node = node = with_item_filters(node, lambda query: compiler.people.of_persons(query, env))
             self.facts = compiler.people.facts(node, env, compiler)
             self.sources.tree.set("from_", exp.From(this=self.sources.add(self.facts.rows, "")))
         else:
@@ -185,12 +187,25 @@ class SelectRows:
         )
 
     def _in(self, node: exp.In) -> Value:
+        """IN with a subquery; where counts chose its rows, it is certain for the values of rows that are certain."""
         only(node, "this", "query")
-        left, relation = read(node.this, self.resolve), self.compiler.query(node.args["query"], self.env)
-        if not left.exact or not relation.exact or len(relation.columns) != 1:
+        left, relation = read(node.this, self.resolve), self.compiler.listed(node.args["query"], self.env)
+        if not left.exact or len(relation.columns) != 1 or not replace(relation, flagged=False).exact:
             raise unsupported("IN with a subquery of estimates")
         check_equal(left, *relation.columns)
-        return Value(exp.In(this=left.estimate.copy(), query=exp.Subquery(this=first_column(relation))))
+
+        def among(flag: str | None) -> exp.Expr:
+            listed = first_column(relation)
+            if flag is not None:
+                listed = listed.where(exp.column(flag))
+            return exp.In(this=left.estimate.copy(), query=exp.Subquery(this=listed))
+
+        if not relation.flagged:
+            return Value(among(None))
+        if self.compiler.tables.rows(first_column(relation).where("c0 IS NULL").limit(1)):
+            raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
+        certain = exp.and_(left.estimate.copy().is_(exp.null()).not_(), among(SURE))
+        return Value(among(LIKELY), certain, exp.true() if relation.open else among(None), truth=True)
 
     def _exists(self, node: exp.Exists) -> Value:
         """EXISTS over rows of persons is a count above 0."""

@@ -35,7 +35,7 @@ from anondb.session.result import Result
 
 Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 CERTAIN = "certain"
-NUMERIC = (
+WITH_BOUNDS = (
     "TINY",
     "SMALL",
     "INT",
@@ -49,7 +49,9 @@ NUMERIC = (
     "FLOAT",
     "DOUBLE",
     "DECIMAL",
+    "DATE",
 )
+"""Types of computed columns that have bounds, beside BOOLEAN."""
 
 
 def open_session(
@@ -286,10 +288,9 @@ def _compiled(tree: exp.Expr, releases: Releases) -> tuple[Known, list[str]]:
     before it allowed for both.
     """
     while True:
-        forms = releases.forms
         compiler = Compiler(Persons(releases), releases, releases.start())
         known = compiler.query(tree, {})
-        if releases.forms == forms:
+        if releases.settled:
             return known, list(compiler.notes)
 
 
@@ -356,7 +357,7 @@ def _output(
     for n, (name, kind, column) in enumerate(zip(names, types, known.columns, strict=True)):
         estimate, lower, upper = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u"))
         columns.append(name)
-        numeric = not kind or kind.startswith(NUMERIC)
+        numeric = not kind or kind.startswith(WITH_BOUNDS)
         if column.bounded and kind == "BOOLEAN":
             decided = [exp.If(this=lower, true=exp.true()), exp.If(this=exp.Not(this=upper), true=exp.false())]
             listed.append(exp.Case(ifs=decided))

@@ -96,6 +96,9 @@ def grouped(node: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[e
     aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
     keys = []
     for key in map(bare, group.expressions):
+        if isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets):
+            kind = "GROUPING SETS" if isinstance(key, exp.GroupingSets) else key.key.upper()
+            raise unsupported(f"GROUP BY {kind}", "Ask for each level, and put them together by UNION ALL.")
         if isinstance(key, exp.Literal) and not key.is_string:
             if not 1 <= whole(key) <= len(selected):
                 raise unsupported("GROUP BY a position that does not exist")

@@ -107,10 +107,12 @@ def chosen_items(a: Analyst) -> Asked:
         f"SELECT item FROM ({counted}) {cut}",
         f"WITH first AS ({counted} {cut}) SELECT item FROM first",
     )
-    test = a.one(f"item IN ({many})", f"item NOT IN ({many})", f"item IN (SELECT item FROM sales{a.where()})")
+    others = f"item IN (SELECT item FROM sales{a.where()})"
+    test = a.one(f"item IN ({many})", f"item NOT IN ({many})", others)
     if a.rnd.random() < 0.5:
         return Asked(a.numbers(a.counting, 2), f"FROM sales WHERE {test}")
-    return Asked(("item AS k0", *a.numbers(a.counting, 2)), f"FROM sales WHERE {test} GROUP BY item")
+    columns = ("item AS k0", *a.numbers(a.counting, 2))
+    return Asked(columns, f"FROM sales WHERE {test} GROUP BY item", filtered=test == others)
 
 
 def listed_sets(a: Analyst) -> Asked:
@@ -119,6 +121,8 @@ def listed_sets(a: Analyst) -> Asked:
         a.one(
             f"SELECT item FROM sales{a.where()} GROUP BY item HAVING {a.condition(a.counting)}",
             f"SELECT DISTINCT item FROM sales{a.where()}",
+            f"SELECT item FROM sales{a.where()}",
+            f"SELECT {a.one('item FROM prices', 'node FROM food')}",
         )
         for _ in range(2)
     )
@@ -126,6 +130,33 @@ def listed_sets(a: Analyst) -> Asked:
     if a.rnd.random() < 0.5:
         return Asked(("count(*) AS c0",), f"FROM ({one} {kind} {two})")
     return Asked(("item AS k0",), f"FROM ({one} {kind} {two})", filtered=True)
+
+
+def kept_items(a: Analyst) -> Asked:
+    """Items that some transactions hold together with others, or never do."""
+    joined = f"FROM sales x JOIN sales y ON x.tid = y.tid WHERE {a.test('x.item')}"
+    test = a.one(
+        f"item {a.one('', 'NOT ')}IN (SELECT y.item {joined})",
+        f"item NOT IN (SELECT item FROM sales{a.where()})",
+        f"{a.one('', 'NOT ')}EXISTS (SELECT 1 {joined} AND y.item = s.item)",
+    ) + a.one("", f" AND {a.test()}")
+    if a.rnd.random() < 0.3:
+        return Asked(("count(DISTINCT item) AS c0",), f"FROM sales s WHERE {test}")
+    if a.rnd.random() < 0.3:
+        return Asked(("DISTINCT item AS k0",), f"FROM sales s WHERE {test}", filtered=True)
+    having = f" HAVING {a.condition(a.counting)}" if a.rnd.random() < 0.2 else ""
+    return Asked(
+        ("item AS k0", *a.numbers(a.counting, 2)), f"FROM sales s WHERE {test} GROUP BY item{having}", filtered=True
+    )
+
+
+def chosen_persons(a: Analyst) -> Asked:
+    """Persons by items that counts choose."""
+    cut = f"ORDER BY count(*){a.one('', ' DESC')} LIMIT {a.rnd.randint(0, 4)}"
+    many = a.one(f"GROUP BY item HAVING {a.condition(a.counting)}", f"GROUP BY item {cut}")
+    ids = f"SELECT tid FROM sales WHERE {a.one('', 'NOT ')}item IN (SELECT item FROM sales{a.where()} {many})"
+    test = f"tid {a.one('', 'NOT ')}IN ({ids}{a.one('', f' AND {a.test()}')})"
+    return Asked(a.numbers(a.counting, 2), f"FROM sales WHERE {test}{a.one('', f' AND {a.test()}')}")
 
 
 def windows(a: Analyst) -> Asked:

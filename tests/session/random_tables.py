@@ -25,7 +25,17 @@ def priced(a: Analyst) -> Asked:
         inner = f"SELECT tid, sum(price) AS v FROM sales {join} GROUP BY tid"
         return Asked(
             a.numbers(
-                lambda: a.one("avg(v)", "sum(v)", "max(v)", "min(v)", "count(*)", "median(v)", "quantile_cont(v, 0.9)"),
+                lambda: a.one(
+                    "avg(v)",
+                    "sum(v)",
+                    "max(v)",
+                    "min(v)",
+                    "count(*)",
+                    "median(v)",
+                    "quantile_cont(v, 0.9)",
+                    "stddev(v)",
+                    "var_pop(v)",
+                ),
                 2,
             ),
             f"FROM ({inner})",
@@ -86,6 +96,10 @@ def sizes(a: Analyst) -> Asked:
             "count_if(n > 2)",
             "sum(n * n)",
             "median(n)",
+            "stddev(n)",
+            "stddev_pop(n)",
+            "var_samp(n)",
+            "var_pop(n)",
             "quantile_disc(n, 0.3)",
         )
     )
@@ -147,6 +161,9 @@ def attribute_averages(a: Analyst) -> Asked:
     number = a.one(
         "avg(age)",
         "median(age)",
+        "stddev(age)",
+        "var_pop(age)",
+        "min(day)",
         "quantile_disc(age, 0.25)",
         "sum(age)",
         "min(age)",

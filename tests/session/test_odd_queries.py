@@ -85,8 +85,17 @@ def test_a_count_of_an_outer_join_may_be_missing(named: Named) -> None:
     assert two[0] is not False and one[0] is not True
 
 
-def test_a_date_of_a_count_has_a_note(named: Named) -> None:
-    result = named[1].sql("SELECT DATE '2024-01-01' + count(DISTINCT tid)::INT AS day FROM sales")
+def test_a_date_of_a_count_has_bounds(named: Named) -> None:
+    result = named[1].sql("SELECT DATE '2024-01-01' + count(*)::INT AS day FROM sales WHERE item = 'milk'")
+    assert result.columns == ["day", "day_lower", "day_upper"]
+    day, lower, upper = result.fetchall()[0]
+    assert dt.date(2024, 1, 1) <= lower <= day <= upper
+
+
+def test_a_text_of_a_count_has_a_note(named: Named) -> None:
+    result = named[1].sql(
+        "SELECT CASE WHEN count(*) > 20 THEN 'many' ELSE 'few' END AS day FROM sales WHERE item = 'milk'"
+    )
     assert any("'day'" in note and "no bounds" in note for note in result.notes)
 
 

@@ -1,0 +1,122 @@
+"""Conditions on a subquery of items: ``WHERE item NOT IN (SELECT b.item FROM sales a JOIN sales b ...)``.
+
+Such a condition is the same for all rows of an item. So it is a condition on the groups of GROUP BY item, or of SELECT
+DISTINCT item, and decides for each item of the list whether it is kept, by the counts of the subquery.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+
+
+def with_item_filters(node: exp.Select, of_persons: Callable[[exp.Expr], bool]) -> exp.Select:
+    """A SELECT over persons with its conditions on a grouped column and a subquery of persons in HAVING.
+
+    Args:
+        node: the SELECT.
+        of_persons: whether the rows of a query belong to single persons.
+    """
+    where, key = node.args.get("where"), _key(node)
+    if where is None or key is None:
+        return node
+    kept: list[exp.Expr] = []
+    moved: list[exp.Expr] = []
+    for part in list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this]):
+        filtered = _filter(part, key, of_persons)
+        (kept if filtered is None else moved).append(part if filtered is None else filtered)
+    if not moved:
+        return node
+    made = node.copy()
+    made.set("where", exp.Where(this=exp.and_(*(p.copy() for p in kept))) if kept else None)
+    if made.args.get("distinct") is not None:
+        made.set("distinct", None)
+        made.set("group", exp.Group(expressions=[key.copy()]))
+    having = made.args.get("having")
+    made.set("having", exp.Having(this=exp.and_(*([having.this] if having is not None else []), *moved)))
+    return made
+
+
+def with_counted_items(node: exp.Select, of_persons: Callable[[exp.Expr], bool]) -> exp.Select:
+    """``SELECT count(DISTINCT item)`` with such a condition as the number of rows of the list of these items."""
+    shown = node.expressions[0].unalias() if len(node.expressions) == 1 else None
+    distinct = shown.this if isinstance(shown, exp.Count) else None
+    plain = {"expressions", "from_", "joins", "where", "with_"} >= {k for k, v in node.args.items() if v}
+    if not plain or not isinstance(distinct, exp.Distinct) or len(distinct.expressions) != 1:
+        return node
+    listed = node.copy()
+    listed.set("with_", None)
+    listed.set("expressions", [distinct.expressions[0].copy()])
+    listed.set("distinct", exp.Distinct())
+    filtered = with_item_filters(listed, of_persons)
+    if filtered is listed:
+        return node
+    made = exp.select(exp.Count(this=exp.Star()).as_(node.expressions[0].alias or "n")).from_(
+        filtered.subquery("listed")
+    )
+    made.set("with_", node.args.get("with_"))
+    return made
+
+
+def _key(node: exp.Select) -> exp.Column | None:
+    """The only column by which a SELECT groups its rows; None if there is no such column."""
+    group, distinct = node.args.get("group"), node.args.get("distinct")
+    if group is not None:
+        keys = group.expressions if {k for k, v in group.args.items() if v} <= {"expressions"} else []
+    else:
+        keys = [e.unalias() for e in node.expressions] if distinct is not None and not distinct.args.get("on") else []
+    return keys[0] if len(keys) == 1 and isinstance(keys[0], exp.Column) else None
+
+
+def _filter(part: exp.Expr, key: exp.Column, of_persons: Callable[[exp.Expr], bool]) -> exp.Expr | None:
+    """The condition on a group in place of one on its rows; None if it is another condition."""
+    inner: exp.Expr | None = part.unnest()
+    negated = isinstance(inner, exp.Not)
+    inner = inner.this.unnest() if isinstance(inner, exp.Not) else inner
+    if isinstance(inner, exp.Exists):
+        inner = _as_in(inner, key)
+    if not isinstance(inner, exp.In) or inner.args.get("query") is None or inner.this != key:
+        return None
+    query = inner.args["query"].unnest().copy()
+    shown = query.expressions[0].unalias() if isinstance(query, exp.Select) and len(query.expressions) == 1 else None
+    if not isinstance(shown, exp.Column) or lowered(shown.name) != lowered(key.name) or not of_persons(query):
+        return None
+    query.set("distinct", exp.Distinct())
+    if of_persons(query):  # a list of ids
+        return None
+    made = exp.In(this=key.copy(), query=exp.Subquery(this=query))
+    return exp.Not(this=made) if negated else made
+
+
+def _as_in(node: exp.Exists, key: exp.Column) -> exp.In | None:
+    """``EXISTS (SELECT ... WHERE b.item = s.item AND ...)`` as ``item IN (SELECT b.item ... WHERE ...)``."""
+    query = node.this.unnest()
+    where = query.args.get("where") if isinstance(query, exp.Select) else None
+    clauses = ("group", "having", "limit", "offset", "qualify", "with_")
+    if where is None or any(query.args.get(k) for k in clauses) or any(e.find(exp.AggFunc) for e in query.expressions):
+        return None
+    inside = {lowered(table.alias_or_name) for table in query.find_all(exp.Table)}
+    parts = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    equal = [(part, shown) for part in parts if (shown := _equal_to(part, key, inside)) is not None]
+    made = query.copy()
+    rest = [part.copy() for part in parts if not equal or part is not equal[0][0]]
+    made.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
+    if not equal or any(c.table and lowered(c.table) not in inside for c in made.find_all(exp.Column)):
+        return None
+    shown = equal[0][1]
+    made.set("expressions", [shown.copy()])
+    return exp.In(this=key.copy(), query=exp.Subquery(this=made))
+
+
+def _equal_to(part: exp.Expr, key: exp.Column, inside: Set[str]) -> exp.Column | None:
+    """The column of a subquery that a condition compares with the grouped column around it; None if it is another one."""
+    sides = (part.this, part.expression) if isinstance(part, exp.EQ) else ()
+    for one, other in zip(sides, reversed(sides), strict=True):
+        if isinstance(one, exp.Column) and isinstance(other, exp.Column) and lowered(one.table) in inside:
+            outer = bool(other.table) and lowered(other.table) not in inside
+            if outer and lowered(other.name) == lowered(key.name):
+                return one
+    return None

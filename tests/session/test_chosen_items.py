@@ -1,0 +1,80 @@
+"""Items and persons that counts of other queries choose: set operations, anti-joins, and lists under IN."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from session.checker import faults
+from session.conftest import RELEASES, Named
+from session.test_odd_queries import refused
+
+WITH_MILK = "FROM sales a JOIN sales b ON a.tid = b.tid WHERE a.item = 'milk'"
+LISTS = [
+    "SELECT item AS k FROM sales EXCEPT SELECT item FROM prices",
+    "SELECT item AS k FROM sales WHERE item LIKE 'b%' UNION SELECT item FROM sales GROUP BY item HAVING count(*) > 9",
+    "SELECT item AS k FROM sales GROUP BY item HAVING count(*) > 5 INTERSECT SELECT node FROM food WHERE parent = 'dairy'",
+    "SELECT node AS k FROM food WHERE parent = 'dairy' EXCEPT SELECT item FROM sales WHERE item LIKE 'm%'",
+    f"SELECT DISTINCT item AS k FROM sales WHERE item NOT IN (SELECT b.item {WITH_MILK})",
+    f"SELECT DISTINCT item AS k FROM sales s WHERE NOT EXISTS (SELECT 1 {WITH_MILK} AND b.item = s.item)",
+    f"SELECT item AS k, count(*) AS c FROM sales s WHERE EXISTS (SELECT 1 {WITH_MILK} AND b.item = s.item) GROUP BY item",
+]
+FIRST = "SELECT item FROM sales GROUP BY item ORDER BY count(*) DESC LIMIT 2"
+NUMBERS = [
+    f"SELECT count(DISTINCT item) AS c FROM sales WHERE item NOT IN (SELECT b.item {WITH_MILK})",
+    f"SELECT count(DISTINCT tid) AS c FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item IN ({FIRST}))",
+    f"SELECT count(DISTINCT tid) AS c FROM sales WHERE tid NOT IN (SELECT tid FROM sales WHERE item IN ({FIRST}))",
+    "SELECT stddev(n) AS n0, var_pop(n) AS n1 FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid)",
+]
+
+
+def wrong(named: Named, shop: Path, sql: str, *, filtered: bool) -> list[tuple[str, str]]:
+    name, session = named
+    with duckdb.connect(str(shop / f"{RELEASES[name]}.duckdb"), read_only=True) as raw:
+        for table in ("food", "prices"):
+            raw.register(table, session._desk.engine.connection.table(f'main."table {table}"').df())
+        true = raw.execute(sql)
+        names, truth = [column[0] for column in true.description or []], true.fetchall()
+    result = session.sql(sql)
+    every = name != "suppressed"
+    return faults(result.columns, result.fetchall(), names, truth, filtered=filtered, every=every)
+
+
+@pytest.mark.parametrize("sql", LISTS)
+def test_lists(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=True)
+
+
+@pytest.mark.parametrize("sql", NUMBERS)
+def test_numbers(named: Named, shop: Path, sql: str) -> None:
+    if named[0] == "suppressed" and "LIMIT" in sql:
+        refused(named[1], sql, "suppressed rows")
+    else:
+        assert not wrong(named, shop, sql, filtered=False)
+
+
+def test_items_are_certain_or_possible(named: Named) -> None:
+    sql = f"SELECT DISTINCT item FROM sales WHERE item NOT IN (SELECT b.item {WITH_MILK}) ORDER BY item"
+    result = named[1].sql(sql)
+    assert result.columns == ["item", "certain"] and not all(certain for _, certain in result.fetchall())
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT item, count(*) FROM sales GROUP BY ROLLUP (item)", "GROUP BY ROLLUP"),
+        ("SELECT item, count(*) FROM sales GROUP BY GROUPING SETS ((item), ())", "GROUP BY GROUPING SETS"),
+        ("SELECT item FROM sales GROUP BY item HAVING count(*) > 5 EXCEPT ALL SELECT item FROM prices", "EXCEPT ALL"),
+        (
+            "SELECT count(*) FROM generate_series(1, 5) t(k) JOIN (SELECT tid FROM sales GROUP BY tid) b ON true",
+            "GENERATE_SERIES",
+        ),
+        (
+            "SELECT item, count(*) AS n FROM sales GROUP BY item INTERSECT SELECT 'milk', 3",
+            "INTERSECT that compares estimates",
+        ),
+    ],
+)
+def test_refusals_name_the_construct(named: Named, sql: str, words: str) -> None:
+    refused(named[1], sql, words)
