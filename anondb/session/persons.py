@@ -223,12 +223,20 @@ class Persons(RowsOfPersons):
                 *(known if c == some else self._of_values(base, of, c, conditions, known) for c in basics),
                 known,
             ]
+            absent = [self._absent(base, of, c) for c in (*basics, some)]
             for value in known:
                 at = list(values)
                 for n, cell in zip(listed, value, strict=True):
                     at[n] = cell
-                rows[tuple(at)] = [answer.get(value, (0, 0.0, 0)) for answer in answers]
+                rows[tuple(at)] = [answer.get(value, none) for answer, none in zip(answers, absent, strict=True)]
         return {at: counts for at, counts in rows.items() if counts[-1][2] != 0}
+
+    def _absent(self, base: exp.Select, of: Sequence[Domain], count: exp.Expr) -> Bounds:
+        """A count for values that its answer does not list: not known for items that are listed in other files than those that
+        FILTER chooses, where they may be suppressed."""
+        keys = (self.counts.kind(base, column) for column in count.find_all(exp.Column))
+        chosen = isinstance(count, exp.Filter) and any(key is not None and key.what == "part" for key in keys)
+        return 0, 0.0, None if chosen and self.counts.suppressed and any(d.of_items for d in of) else 0
 
     def _one(self, base: exp.Select, count: exp.Expr, conditions: Sequence[exp.Expr]) -> Bounds:
         """One count of one group."""

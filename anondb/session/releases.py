@@ -19,7 +19,7 @@ from anondb.query.averages import average_in, average_over
 from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
-from anondb.query.plan import ITEMS
+from anondb.query.plan import ITEMS, PAIRS
 from anondb.query.predicates import Weights
 from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
@@ -248,7 +248,7 @@ class Releases:
                 continue
             answer = self._answers.get((release, plan), partial(answer_plan, release, plan, unbounded=True))
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
-            hidden = release.size if plan.counts == ITEMS and release.suppressed else 0
+            hidden = release.size if plan.counts in (ITEMS, PAIRS) and release.suppressed else 0
             answered.append((answer.rows, (0, 0.0, hidden)))
         if averages:
             return [average_over(averages)]
