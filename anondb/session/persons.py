@@ -232,8 +232,8 @@ class Persons(RowsOfPersons):
         return {at: counts for at, counts in rows.items() if counts[-1][2] != 0}
 
     def _absent(self, base: exp.Select, of: Sequence[Domain], count: exp.Expr) -> Bounds:
-        """A count for values that its answer does not list: not known for items that are listed in other files than those that
-        FILTER chooses, where they may be suppressed."""
+        """A count for values that its answer does not list: not known for items that other files list than those that FILTER
+        chooses, where they may be suppressed."""
         keys = (self.counts.kind(base, column) for column in count.find_all(exp.Column))
         chosen = isinstance(count, exp.Filter) and any(key is not None and key.what == "part" for key in keys)
         return 0, 0.0, None if chosen and self.counts.suppressed and any(d.of_items for d in of) else 0
