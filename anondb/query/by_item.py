@@ -55,12 +55,14 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     walk = _ItemWalk(release, question, blocks, classes, outside, attributes)
     answered = _counts(release, classes, walk, attributes)
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
-    plain = {label: answered((label,), listed.usual[1:]) for label in release.sizes} if listed.usual[0] else {}
-    special, rows = listed.special, []
+    special, plain, rows = listed.special, dict[str, Bounds](), []
     for item, labels in release.sorted_images:
         if len(labels) == 1 and item not in special:
-            if plain:
-                rows.append((item, *plain[labels[0]]))
+            if listed.usual[0]:
+                bounds = plain.get(labels[0])
+                if bounds is None:
+                    bounds = plain[labels[0]] = answered((labels[0],), listed.usual[1:])
+                rows.append((item, *bounds))
             continue
         wanted, *passed = listed.of(item)
         if wanted:
@@ -78,7 +80,8 @@ def _counts(
     that have it above another one for the same item.
     """
     found = holdings(release, classes, attributes)
-    under = {label: lifted for label, holders in found.items() if (lifted := _lifted(release, holders))}
+    several = release.local or release.bags is not None  # released items of a transaction for one item
+    under = {label: up for label, holders in found.items() if several and (up := _lifted(release, holders))}
     hidden = Counter[Holding]()
     if release.differing:
         groups = release.records(classes, attributes)

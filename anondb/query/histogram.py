@@ -31,8 +31,8 @@ def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
     if isinf(most):
         raise unsupported(
             "GROUP BY a number of items where items were suppressed",
-            "The release does not say how many, so each person may have had any number more. Ask for a count of persons,"
-            " such as HAVING count(*) >= 3, or for the number of items that you name.",
+            "The release does not say how many, so each person may have had any number more. Ask how many persons have a"
+            " number, such as HAVING count(*) >= 3, or for the number of items that you name.",
         )
     lower, estimate, upper = (np.zeros(int(most) + 1) for _ in range(3))
     groups.sort(key=lambda group: group[1].greatest)

@@ -234,12 +234,20 @@ class Persons(RowsOfPersons):
             if len(of) == len(domains) and all(answer is known for answer in answers):
                 rows |= {value: [bounds] * len(answers) for value, bounds in known.items()}
                 continue
+            absent = [self._absent(base, of, c) for c in (*basics, some)]
             for value in known:
                 at = list(values)
                 for n, cell in zip(listed, value, strict=True):
                     at[n] = cell
-                rows[tuple(at)] = [answer.get(value, (0, 0.0, 0)) for answer in answers]
+                rows[tuple(at)] = [answer.get(value, none) for answer, none in zip(answers, absent, strict=True)]
         return {at: counts for at, counts in rows.items() if counts[-1][2] != 0}
+
+    def _absent(self, base: exp.Select, of: Sequence[Domain], count: exp.Expr) -> Bounds:
+        """A count for values that its answer does not list: not known for items that other files list than those that FILTER
+        chooses, where they may be suppressed."""
+        keys = (self.counts.kind(base, column) for column in count.find_all(exp.Column))
+        chosen = isinstance(count, exp.Filter) and any(key is not None and key.what == "part" for key in keys)
+        return 0, 0.0, None if chosen and self.counts.suppressed and any(d.of_items for d in of) else 0
 
     def _one(self, base: exp.Select, count: exp.Expr, conditions: Sequence[exp.Expr]) -> Bounds:
         """One count of one group."""

@@ -19,7 +19,7 @@ from anondb.query.averages import average_in, average_over
 from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
-from anondb.query.plan import ITEMS
+from anondb.query.plan import ITEMS, PAIRS
 from anondb.query.predicates import Weights
 from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
@@ -68,6 +68,13 @@ def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
     return lower, estimate, upper
 
 
+def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
+    """The groups of disjoint persons from the rows of each part, and the bounds of a group that a part does not list."""
+    parts = [({row[:-3]: row[-3:] for row in rows}, absent) for rows, absent in answers]
+    keys = dict.fromkeys(key for rows, _ in parts for key in rows)
+    return [(*key, *_together(aggregate, [rows.get(key, absent) for rows, absent in parts])) for key in keys]
+
+
 class Releases:
     """The releases of a session: their counts add up, so they must be of disjoint persons (``rows_of_persons.Counts``).
 
@@ -93,6 +100,7 @@ class Releases:
         self.weights: dict[int, Weights] = {}
         self._groups: list[list[tuple[Any, frozenset[str], str]]] = []
         self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
+        self._sums: Kept[list[Row]] = Kept(len)
 
     @property
     def shapes(self) -> list[tuple[str, Mapping[str, str]]]:
@@ -255,16 +263,15 @@ class Releases:
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
             if len(releases) == 1:
                 return list(answer.rows)
-            hidden = release.size if plan.counts == ITEMS and release.suppressed else 0
-            answered.append(({row[:-3]: row[-3:] for row in answer.rows}, (0, 0.0, hidden)))
+            hidden = release.size if plan.counts in (ITEMS, PAIRS) and release.suppressed else 0
+            answered.append((answer.rows, (0, 0.0, hidden)))
         if averages:
             return [average_over(averages)]
-        aggregate = "" if plan is None else plan.aggregate
-        total: list[Row] = []
-        for key in dict.fromkeys(key for rows, _ in answered for key in rows):
-            counts = [rows.get(key, absent) for rows, absent in answered]
-            total.append((*key, *_together(aggregate, counts)))
-        return total
+        assert plan is not None
+        if releases[0].attributes is not None:
+            return _summed(plan.aggregate, answered)
+        key = plan, tuple(map(id, releases))
+        return list(self._sums.get(key, partial(_summed, plan.aggregate, answered)))
 
     def parts(self, key: exp.Expr) -> list[tuple[Any, exp.Expr]]:
         """The values of the column that divides the files."""

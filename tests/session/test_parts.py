@@ -153,3 +153,32 @@ def test_values_of_no_other_type(tmp_path: Path) -> None:
         )
         assert result.fetchall() == [("W02", 3.0, 3, 3), ("W01", 3.0, 3, 3)]
         assert not any("week" in note for note in result.notes)
+
+
+SUPPRESSED = [
+    "SELECT s.item AS a, t.item AS b, count(*) AS n FROM sales AS s JOIN sales AS t USING (tid) WHERE s.item < t.item"
+    " GROUP BY ALL",
+    "SELECT item, count(*) FILTER (WHERE week = 1) AS n FROM sales GROUP BY item",
+    "SELECT item, sum(CASE WHEN week = 1 THEN 1 ELSE 0 END) AS n FROM sales GROUP BY item",
+    "SELECT item, count(*) AS n FROM sales GROUP BY item",
+]
+
+
+def test_what_one_file_suppresses_and_another_lists(tmp_path: Path) -> None:
+    """Two persons of the second week have a and b, which are listed in the first week alone."""
+    rows = [(t, item, 0) for t in range(20) for item in ("ab", "abc")[t < 10]]
+    rows += [(t, item, 1) for t in range(20, 40) for item in ("c", "abc")[t < 22]]
+    sales = pd.DataFrame(rows, columns=["tid", "item", "week"])
+    sales.to_csv(tmp_path / "sales.csv", index=False)
+    with anondb.connect(tmp_path / "owner.duckdb", threads=1) as db:
+        db.sql(f"CREATE TABLE sales AS FROM '{tmp_path / 'sales.csv'}'")
+        db.sql(
+            "CREATE TABLE food AS SELECT unnest(['ab', 'a', 'b', 'c']) AS node, unnest(['all', 'ab', 'ab', 'all']) AS parent"
+        )
+        db.sql(
+            "CREATE ANONYMIZED VIEW weeks AS SELECT * FROM sales WITH (k = 5, m = 2, taxonomy = 'food', queries = 1,"
+            f" max_suppression = 90, partition_by = 'week', publish = '{tmp_path / 'weeks'}')"
+        )
+    with anondb.open(tmp_path / "weeks") as session, duckdb.connect(str(tmp_path / "owner.duckdb")) as owner:
+        for text in SUPPRESSED:
+            assert check(session, owner, text)
