@@ -1,4 +1,4 @@
-"""The main job inside Spark on local[2]: CPU seconds of the driver and of Java, their peak memory, and the same recoding.
+"""The main job inside Spark on local[2]: CPU seconds of the driver, of Java and its workers, their peak memory, and the same recoding.
 
     python benchmarks/on_spark.py [bms1 | bms2 | TRANSACTIONS] [MEMORY] [--again]
 
@@ -9,6 +9,7 @@ Java, is told, too. The recoding of real data is compared with that of DuckDB it
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -71,17 +72,38 @@ def session(place: Path, memory: str) -> Any:
     return made
 
 
-def cpu(pid: int) -> float:
-    """The CPU seconds of a process and of those that it has waited for."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+def family(pid: int) -> list[int]:
+    """A process, and all that it began, directly or not."""
+    children: dict[int, list[int]] = {}
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            children.setdefault(int(status(int(place.name))[1]), []).append(int(place.name))
+    found = [pid]
+    for member in found:
+        found += children.get(member, [])
+    return found
+
+
+def status(pid: int) -> list[str]:
+    """The fields of a process from its state on (proc(5))."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def cpu() -> float:
+    """The CPU seconds of this process and of all that it began, also of those that have ended."""
+    total = 0
+    for pid in family(os.getpid()):
+        with contextlib.suppress(OSError):
+            total += sum(map(int, status(pid)[11:15]))
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 def peak(pid: int) -> int:
     """The most memory that a process has held, in MiB."""
-    found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-    assert found is not None
-    return int(found[1]) // 1024
+    with contextlib.suppress(OSError):
+        found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+        return int(found[1]) // 1024 if found else 0
+    return 0
 
 
 def known(lines: Path, tree: Path) -> tuple[str, dict[str, str | None]]:
@@ -100,17 +122,18 @@ def image_of(report: anondb.EngineReport) -> dict[str, str]:
 
 
 class Meter:
-    """CPU seconds of Java and of this process, at each statement and in all."""
+    """CPU seconds at each statement and in all, and the peak memory of the workers of Java."""
 
     def __init__(self, java: int) -> None:
-        self._processes = java, os.getpid()
+        self._java, self.workers = java, 0
         self._steps: list[tuple[float, str]] = []
         self._begun = time.perf_counter()
         self.tell("before the first statement")
 
     def tell(self, text: str) -> None:
         """Note that a statement begins."""
-        self._steps.append((sum(map(cpu, self._processes)), text))
+        self._steps.append((cpu(), text))
+        self.workers = max(self.workers, sum(map(peak, family(self._java)[1:])))
 
     def end(self) -> tuple[float, float]:
         """CPU and wall seconds so far."""
@@ -134,7 +157,7 @@ def measured(spark: Any, data: str, taxonomy: Any, memory: str, run: int) -> tup
     total, wall = meter.end()
     print(
         f"{data} run {run + 1}: LM {report.loss.lm_total}, CPU {total:.1f} s, wall {wall:.1f} s, Java {peak(java):,} MiB with"
-        f" a heap of {memory}, Python {peak(os.getpid()):,} MiB, fetched {report.fetched:,},"
+        f" a heap of {memory}, its workers {meter.workers:,} MiB, the driver {peak(os.getpid()):,} MiB, fetched {report.fetched:,},"
         f" violations {report.verification.violations}",
         flush=True,
     )

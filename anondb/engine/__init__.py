@@ -3,7 +3,7 @@
 from anondb.engine.binding import Binder, Shape
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import check_collation, is_binary
-from anondb.engine.interface import Columns, Engine, Runner
+from anondb.engine.interface import Columns, Engine, Runner, Spread
 from anondb.engine.queries import NamedQuery, NamedRows, Tables, all_names, load
 from anondb.engine.tables import Table
 
@@ -16,6 +16,7 @@ __all__ = [
     "NamedRows",
     "Runner",
     "Shape",
+    "Spread",
     "Table",
     "Tables",
     "all_names",

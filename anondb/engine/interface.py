@@ -7,9 +7,9 @@ of which ``DuckDBEngine`` is the only one. Code that opens, seals or locks files
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy.typing as npt
 from sqlglot import exp
@@ -68,6 +68,32 @@ class Runner(Protocol):
 
     def progress(self, words: str, share: float | None = None) -> None:
         """Report the current step of long work to the user, and the share of it that is done if that is known."""
+        ...
+
+
+@runtime_checkable
+class Spread(Protocol):
+    """A runner of a database that runs functions beside the rows, in worker processes.
+
+    Attributes:
+        worker_bytes: how many bytes of arrays a worker may hold; 0 if none is to run a function.
+    """
+
+    worker_bytes: int
+
+    def spread(
+        self, target: str, rows: NamedRows, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
+    ) -> Table:
+        """Create a work table from what a function makes of the rows of a query.
+
+        Args:
+            target: the name of the work table.
+            rows: the query.
+            order: columns by which each worker gets its rows sorted; it gets all rows with a value of the first.
+            work: takes an iterator of Arrow batches, and returns one. It needs NumPy and pyarrow, nothing else: workers may
+                not have this package.
+            columns: the columns that it returns, ``{name: SQL type}``.
+        """
         ...
 
 

@@ -20,7 +20,7 @@ from anondb.postgres.tables import schema_creation
 from anondb.release.definitions import view_and_macro_texts
 from anondb.release.objects import GLOBAL, Kind, SchemaName, with_item_supports
 from anondb.release.publish import rows_file
-from anondb.warehouse.spark import function_of
+from anondb.warehouse.spark_release import function_of
 from anondb.warehouse.statements import text_in
 
 SCHEMA = "release"

@@ -7,22 +7,23 @@ import math
 import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Columns, NamedRows, Table, Tables, load
+from anondb.engine import Columns, NamedRows, Table, Tables
 from anondb.engine.failures import at_most, encodable
 from anondb.engine.queries import Value
 from anondb.engine.telling import Progress
-from anondb.errors import AnondbError, BudgetExceeded, EngineError, InputError
+from anondb.errors import BudgetExceeded, InputError
+from anondb.warehouse.spark_release import FINISHED, UNFINISHED, function_of, quoted
+from anondb.warehouse.spark_session import check_session, comparable, has_arrays, sent_whole, wrapped
 from anondb.warehouse.statements import (
     KEY_BYTES,
     PREFIX,
     arrow_rows,
-    bad_type,
     columns_of,
     drawn,
     limited,
@@ -36,12 +37,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-WHOLE = {"byte", "short", "integer", "long"}
-TEXTS = {"string", "date", "boolean"}  # whose texts are equal if and only if they are
-UNFINISHED, FINISHED = "unfinished release of anondb", "release of anondb"  # comments of a schema
 BUCKET = 100_000  # persons that are numbered in one partition
 MOST_BUCKETS = 16**5
+WORKER_BYTES = 2**28
+KINDS = {"INTEGER": "int", "BIGINT": "bigint"}
 SETTINGS = {  # of a session of its own; the user's keeps its settings
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "32MB",
+    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",  # so that a task has little to sort
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.limit.initialNumPartitions": "1000000",  # LIMIT reads all partitions at once, not one, four, sixteen, ...
@@ -59,6 +61,7 @@ class SparkWarehouse:
         spark: the user's session, not of Spark Connect. Statements run in one beside it, which shares the catalog only.
         folder: where the private folder is made, which all executors read; by default beside the catalog's tables.
         format: of the tables of a release: ``parquet``, or ``delta``, ``iceberg`` and others where the session has them.
+        workers: whether the executors' Python counts pairs if it has NumPy and pyarrow; else SQL does, which is slower.
         on_statement: called with the text of every statement before it runs.
         on_progress: called with a short text on the current step of long work.
     """
@@ -71,10 +74,11 @@ class SparkWarehouse:
         *,
         folder: str | None = None,
         format: str = "parquet",
+        workers: bool = True,
         on_statement: Callable[[str], None] | None = None,
         on_progress: Callable[[str], None] | None = None,
     ) -> None:
-        _check_session(spark)
+        check_session(spark)
         self._user, self._session = spark, spark.newSession()
         for name, value in SETTINGS.items():
             self._session.conf.set(name, value)
@@ -87,7 +91,13 @@ class SparkWarehouse:
         self._on_statement, self._on_progress = on_statement, on_progress
         self._work: dict[Table, str | None] = {}
         self._made = 0
+        self._workers = workers
         self.fetched = 0
+
+    @cached_property
+    def worker_bytes(self) -> int:
+        """``WORKER_BYTES`` if workers of the executors can count (``Spread``)."""
+        return WORKER_BYTES if self._workers and has_arrays(self._session) else 0
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -152,6 +162,22 @@ class SparkWarehouse:
             if written is not None:
                 self._guarded(partial(self._delete, written), "deleting a work table")
 
+    def spread(
+        self, target: str, rows: NamedRows, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
+    ) -> Table:
+        """Run a function over the rows of a query (``Spread``), in the Python processes of the executors."""
+        text = self._said(rows.tree())
+        kinds = ", ".join(f"{name} {KINDS[kind]}" for name, kind in columns.items())
+
+        def made() -> Table:
+            frame = self._session.sql(text).repartition(order[0]).sortWithinPartitions(*order)
+            with sent_whole():
+                return self._written(target, frame.mapInArrow(lambda batches: work(batches), kinds))
+
+        words = "counting pairs in Python; with workers=False SQL counts them"
+        table: Table = self._guarded(made, words)
+        return table
+
     # ------------------------------------------------------------------ sources and releases
 
     def source(self, reference: str | DataFrame, id_column: str, item_column: str) -> Table:
@@ -161,7 +187,7 @@ class SparkWarehouse:
         missing = [c for c in (id_column, item_column) if c not in kinds]
         if missing:
             raise InputError(f"The source has no column {missing[0]!r}.", code="no_such_column")
-        ids, items = (_comparable(frame, c, kinds[c].typeName()) for c in (id_column, item_column))
+        ids, items = (comparable(frame, c, kinds[c].typeName()) for c in (id_column, item_column))
         taken = frame.select(ids.alias("id"), items.cast("string").alias("item"))
         table: Table = self._guarded(lambda: self._written("source", taken), "reading the source")
         return table
@@ -237,30 +263,29 @@ class SparkWarehouse:
             InputError: ``release_exists``.
 
         There is no transaction over several tables: until the check has passed, the schema has neither the view nor the
-        function, and an error drops it. Its comment says whether it is finished: the next run of this name replaces a schema
-        that a killed run left. Grants on it follow afterwards.
+        function, and an error drops it. If this process is killed, Java deletes the rows, and the next release drops the
+        schema: its comment names the private folder of its run, which is gone then. Grants on it follow afterwards.
         """
         catalog, _, schema = name.rpartition(".")
-        place = exp.Table(this=None, db=_quoted(schema), catalog=_quoted(catalog))
-        if (
-            self._guarded(lambda: self._comment(place), "looking for a schema") == UNFINISHED
-        ):  # of a run that was killed
-            self._run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
-        made = exp.Properties(expressions=[exp.SchemaCommentProperty(this=exp.Literal.string(UNFINISHED))])
-        self._run(exp.Create(this=place, kind="SCHEMA", properties=made), "creating the schema of the release")
+        place = exp.Table(this=None, db=quoted(schema), catalog=quoted(catalog))
+        for left in self._guarded(lambda: self._unfinished(catalog), "looking for unfinished releases"):
+            self._drop_schema(exp.Table(this=None, db=quoted(left), catalog=quoted(catalog)))
+        unfinished = exp.SchemaCommentProperty(this=exp.Literal.string(UNFINISHED + self._folder))
+        made = exp.Create(this=place, kind="SCHEMA", properties=exp.Properties(expressions=[unfinished]))
+        self._run(made, "creating the schema of the release")
         try:
-            written = {table: Table(catalog, schema, table) for table in tables}
-            for table, rows in tables.items():
-                self._guarded(partial(self._saved, self._said(rows), written[table]), "writing the release")
-            check(written)
-            self._run(view_of("transactions", written), "creating the view of the release")
-            self._run(
-                function_of(Table(catalog, schema, "count_bounds"), written), "creating the function of the release"
-            )
+            with self._deleted_if_killed(place):
+                written = {table: Table(catalog, schema, table) for table in tables}
+                for table, rows in tables.items():
+                    self._guarded(partial(self._saved, self._said(rows), written[table]), "writing the release")
+                check(written)
+                self._run(view_of("transactions", written), "creating the view of the release")
+                function = function_of(Table(catalog, schema, "count_bounds"), written)
+                self._run(function, "creating the function of the release")
             finished = exp.Comment(this=place.copy(), kind="SCHEMA", expression=exp.Literal.string(FINISHED))
             self._run(finished, "commenting the release")
         except BaseException:
-            self._run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
+            self._drop_schema(place)
             raise
 
     def rows(self, reference: str | DataFrame, most: int) -> pa.Table:
@@ -281,10 +306,37 @@ class SparkWarehouse:
     def _frame(self, reference: str | DataFrame) -> DataFrame:
         return self._user.table(reference) if isinstance(reference, str) else reference
 
-    def _comment(self, place: exp.Table) -> str | None:
-        """The comment of a schema; None if there is no schema."""
-        catalog, name = self._session.catalog, text_in("spark", place)
-        return catalog.getDatabase(name).description if catalog.databaseExists(name) else None
+    def _unfinished(self, catalog: str) -> list[str]:
+        """The schemas that killed runs have left in a catalog: those called unfinished whose private folder is gone."""
+        listing = self._session.catalog
+        before = listing.currentCatalog()
+        listing.setCurrentCatalog(catalog or before)
+        try:
+            comments = {schema.name: schema.description or "" for schema in listing.listDatabases()}
+        finally:
+            listing.setCurrentCatalog(before)
+        folders = {
+            name: text.removeprefix(UNFINISHED) for name, text in comments.items() if text.startswith(UNFINISHED)
+        }
+        return [name for name, folder in folders.items() if not self._exists(folder)]
+
+    def _drop_schema(self, place: exp.Table) -> None:
+        self._run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
+
+    @contextlib.contextmanager
+    def _deleted_if_killed(self, place: exp.Table) -> Iterator[None]:
+        """Have Java delete the files of a schema if it ends during the block."""
+        name = text_in("spark", place)
+        folder = self._guarded(lambda: self._session.catalog.getDatabase(name).locationUri, "finding the release")
+        if not folder:  # the catalog keeps it elsewhere
+            yield
+            return
+        path, files = self._files(folder)
+        files.deleteOnExit(path)
+        try:
+            yield
+        finally:
+            files.cancelDeleteOnExit(path)
 
     def _saved(self, text: str, table: Table) -> None:
         rows = self._session.sql(text)
@@ -307,6 +359,10 @@ class SparkWarehouse:
         context: Any = self._user.sparkContext
         path = context._jvm.org.apache.hadoop.fs.Path(folder)
         return path, path.getFileSystem(context._jsc.hadoopConfiguration())
+
+    def _exists(self, folder: str) -> bool:
+        path, files = self._files(folder)
+        return bool(files.exists(path))
 
     def _delete(self, folder: str) -> None:
         path, files = self._files(folder)
@@ -331,42 +387,8 @@ class SparkWarehouse:
         try:
             return work()
         except (PySparkException, Py4JError) as error:
-            failure = _wrapped(error, what)
+            failure = wrapped(error, what)
         raise failure
-
-
-def _check_session(spark: Any) -> None:
-    """Refuse sessions that cannot make a private folder, or a function that returns a table."""
-    if ".connect." in type(spark).__module__:
-        raise InputError(
-            "The session is one of Spark Connect, which has no access to folders.",
-            code="bad_session",
-            hint="Use a session in the driver's process.",
-        )
-    if int(str(spark.version).partition(".")[0]) < 4:
-        raise InputError(f"Spark {spark.version} is older than 4.0.", code="bad_session", hint="Update it.")
-
-
-def _quoted(name: str) -> exp.Identifier | None:
-    return exp.to_identifier(name, quoted=True) if name else None
-
-
-def function_of(name: Table, tables: Mapping[str, Table]) -> exp.Create:
-    """The statement that creates ``count_bounds(items)`` of a release, with or without item supports."""
-    with_supports = "warehouse/spark/count_bounds_supports"
-    query = load(with_supports if "item_supports" in tables else "warehouse/spark/count_bounds")
-    body = query.bind({table: tables[table] for table in query.reads}, {"items": exp.column("items")})
-    kinds = {"lower_bound": "BIGINT", "estimate": "DOUBLE", "upper_bound": "BIGINT"}
-    returned = [exp.ColumnDef(this=exp.to_identifier(n), kind=exp.DataType.build(k)) for n, k in kinds.items()]
-    items = exp.ColumnDef(this=exp.to_identifier("items"), kind=exp.DataType.build("ARRAY<STRING>", dialect="spark"))
-    return exp.Create(
-        this=exp.UserDefinedFunction(this=name.expression(), expressions=[items], wrapped=True),
-        kind="FUNCTION",
-        properties=exp.Properties(
-            expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.Var(this="TABLE"), expressions=returned))]
-        ),
-        expression=exp.Return(this=body),
-    )
 
 
 def _of_draws(first: exp.Expr) -> exp.Expr:
@@ -375,23 +397,3 @@ def _of_draws(first: exp.Expr) -> exp.Expr:
     for column in copy.find_all(exp.Column):
         column.set("table", exp.to_identifier("draws"))
     return copy
-
-
-def _comparable(frame: DataFrame, column: str, kind: str) -> Any:
-    """A column as a whole number, or as a text that is equal if and only if the values are."""
-    if kind not in WHOLE | TEXTS:
-        raise bad_type(column, kind)
-    return frame["`" + column.replace("`", "``") + "`"].cast("bigint" if kind in WHOLE else "string")
-
-
-def _wrapped(error: Exception, what: str) -> AnondbError:
-    condition = str(getattr(error, "getCondition", lambda: None)() or type(error).__name__)
-    if condition.startswith(("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "UNRESOLVED_COLUMN")):
-        return InputError("A table or a column of the source does not exist.", code="no_such_table")
-    if condition.startswith("SCHEMA_ALREADY_EXISTS"):
-        return InputError(
-            "A schema of this name exists already.",
-            code="release_exists",
-            hint="Choose another name, or drop the schema if a run that was killed left it without count_bounds.",
-        )
-    return EngineError(f"Spark refused a statement ({what}: {condition}).", code="refused")

@@ -1,4 +1,4 @@
-"""Rare pairs of nodes: arrays of occurrences against SQL, and both against a naive count."""
+"""Rare pairs of nodes: arrays of occurrences, here and in workers, against SQL, and all against a naive count."""
 
 from __future__ import annotations
 
@@ -6,26 +6,30 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pytest
 import reference as ref
 from portions import portions
 from properties.trees import Tree, coded, random_transactions, random_tree, taxonomy_of
 
-from anondb.algorithms.hghs import array_pairs, budget, occurrences, schedule, triangle, triples
+from anondb.algorithms.hghs import array_pairs, budget, occurrences, schedule, spread_pairs, triangle, triples
 from anondb.algorithms.hghs.array_pairs import ArrayPairs
 from anondb.algorithms.hghs.extended import NO_FAMILY, Extended
 from anondb.algorithms.hghs.growth import Growth
 from anondb.algorithms.hghs.hghs import Costs, Search
 from anondb.algorithms.hghs.mhghs import rounds
 from anondb.algorithms.hghs.pairs import Extension, PairCounter, Pairs, pair_counter
+from anondb.algorithms.hghs.spread_pairs import SpreadPairs
 from anondb.algorithms.hghs.sql_pairs import SqlPairs
 from anondb.algorithms.hghs.threats import ThreatMiner
 from anondb.data.taxonomy import Taxonomy
-from anondb.engine import Engine
+from anondb.engine import Engine, NamedRows, Table
 from anondb.engine.memory import MOST_BYTES, array_bytes, bytes_of
 from anondb.errors import BudgetExceeded
 from anondb.models.km import KmAnonymity
@@ -66,6 +70,32 @@ class Naive:
         return {(a, b): n for (a, b), n in found.items() if wanted(a, b) or wanted(b, a)}
 
 
+@dataclass
+class Workers:
+    """Runs a function over the rows of an engine in parts, as workers would: by the remainders of the first column."""
+
+    engine: Engine
+    worker_bytes: int = 10**6
+    parts: int = 3
+    batch: int = 4
+
+    def spread(
+        self, target: str, rows: NamedRows, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
+    ) -> Table:
+        taken = self.engine.fetch(rows, most=10**6)
+        place = np.lexsort([taken[c] for c in reversed(order)])
+        found: list[dict[str, list[int]]] = []
+        for part in range(self.parts):
+            mine = place[taken[order[0]][place] % self.parts == part]
+            batches = pa.table({c: taken[c][mine] for c in order}).to_batches(self.batch)
+            found += [batch.to_pydict() for batch in work(iter(batches))]
+        return self.engine.put(target, {c: (kind, [v for b in found for v in b[c]]) for c, kind in columns.items()})
+
+
+def spread(extended: Extended, k: int) -> SpreadPairs:
+    return SpreadPairs(extended, Workers(extended.engine), k)  # type: ignore[arg-type]
+
+
 def listed(pairs: Pairs, *, once: bool) -> Supports:
     """The pairs; SQL may list a pair twice, arrays list it once."""
     found = {(int(a), int(b)): int(n) for (a, b), n in zip(pairs.rows, pairs.supports, strict=True)}
@@ -86,7 +116,7 @@ def some_extension(rnd: random.Random, frequent: npt.NDArray[np.int64]) -> Exten
     return Extension(*(frequent[mask] for mask in chosen))
 
 
-def check(engine: Engine, seed: int) -> None:
+def check(engine: Engine, seed: int, workers: Workers | None = None) -> None:
     rnd = random.Random(seed)
     tree = random_tree(rnd, rnd.choice([3, 8, 14]))
     transactions = random_transactions(rnd, ref.leaves(*tree))
@@ -95,14 +125,15 @@ def check(engine: Engine, seed: int) -> None:
     with engine.transaction():
         extended = Extended(engine, coded(engine, transactions), taxonomy)
         assert ArrayPairs.fits(extended, k)
-        counters: list[PairCounter] = [ArrayPairs(extended, k), SqlPairs(extended, k)]
+        beside = SpreadPairs(extended, workers or Workers(engine), k)
+        counters: list[PairCounter] = [ArrayPairs(extended, k), beside, SqlPairs(extended, k)]
         assert all(counter.supports.tolist() == naive.supports for counter in counters)
         frequent = np.flatnonzero(counters[0].supports >= k)
         nodes = some_nodes(rnd, frequent[frequent > 0])
         extension = some_extension(rnd, frequent)
         for n, counter in enumerate(counters):
-            assert listed(counter.among(nodes), once=n == 0) == naive.among(nodes.tolist())
-            assert listed(counter.added(extension), once=n == 0) == naive.added(extension)
+            assert listed(counter.among(nodes), once=n < 2) == naive.among(nodes.tolist())
+            assert listed(counter.added(extension), once=n < 2) == naive.added(extension)
         extended.close()
 
 
@@ -111,6 +142,8 @@ def squeezed(monkeypatch: pytest.MonkeyPatch, engine: Engine, seed: int) -> None
     rnd = random.Random(seed)
     monkeypatch.setattr(occurrences, "FETCHED", rnd.choice([1, 7, 10**6]))
     monkeypatch.setattr(array_pairs, "PIECE", rnd.choice([1, 9, 10**6]))
+    monkeypatch.setattr(spread_pairs, "PIECE", rnd.choice([1, 9, 10**6]))
+    monkeypatch.setattr(triangle, "PART", rnd.choice([1, 9, 10**6]))
     monkeypatch.setattr(triangle, "GROUP", rnd.choice([1, 9, 10**6]))
     monkeypatch.setattr(array_pairs, "MOST_PASSES", 10**6)
     monkeypatch.setattr(triples, "PIECE", rnd.choice([1, 5, 10**6]))
@@ -129,7 +162,8 @@ def test_arrays_and_sql_and_python_agree(engine: Engine, seeds: range) -> None:
 def test_in_little_memory(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         squeezed(monkeypatch, engine, seed)
-        check(engine, seed)
+        rnd = random.Random(seed)
+        check(engine, seed, Workers(engine, rnd.choice([8, 80, 10**6]), rnd.randint(1, 4), rnd.choice([1, 3, 9])))
 
 
 @pytest.mark.parametrize("seeds", portions(8, 60, 600, first=30_000))
@@ -193,12 +227,12 @@ def test_both_lead_to_the_same_decisions(engine: Engine, seeds: range, monkeypat
         found = []
         with engine.transaction():
             data = coded(engine, transactions)
-            for counter in (ArrayPairs, SqlPairs):
+            for counter in (ArrayPairs, spread, SqlPairs):
                 miner = ThreatMiner(engine, data, taxonomy, model.k, counter)
                 whole = Search(taxonomy, Costs.of(taxonomy, data), miner, int(min(model.m, max(data.longest, 1)))).run()
                 found.append([whole, *rounds(engine, data, taxonomy, model, miner)])
                 miner.close()
-        assert found[0] == found[1]
+        assert found[0] == found[1] == found[2]
 
 
 def test_the_choice(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,14 +245,16 @@ def test_the_choice(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
         assert isinstance(pair_counter(Extended(engine, data, taxonomy), 1), SqlPairs)
 
 
-@pytest.mark.parametrize("counter", [ArrayPairs, SqlPairs])
-def test_too_many_rare_pairs(engine: Engine, counter: type[PairCounter], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("counter", [ArrayPairs, spread, SqlPairs])
+def test_too_many_rare_pairs(
+    engine: Engine, counter: Callable[[Extended, int], PairCounter], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(budget, "MAX_THREATS", 0)
     taxonomy = taxonomy_of({"r": ["a", "b"]}, "r")
     with engine.transaction():
         extended = Extended(engine, coded(engine, [["a", "b"], ["a"], ["b"]]), taxonomy)
         with pytest.raises(BudgetExceeded):
-            counter(extended, 2).among(np.array([1, 2]))  # type: ignore[call-arg]
+            counter(extended, 2).among(np.array([1, 2]))
         extended.close()
 
 

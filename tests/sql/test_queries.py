@@ -48,6 +48,8 @@ LAST = {0: 4, 1: 3, 2: 2, 3: 3, 4: 4}
 COLUMNS = "tid INTEGER, node INTEGER, last INTEGER, family INTEGER"
 REACHABLE = (COLUMNS, [(t, n, LAST[n], -1) for t, n in EXTENDED[1]])
 FAMILIES = (COLUMNS, [(t, n, LAST[n], {2: 1, 3: 1, 4: 0}.get(n, -1)) for t, n in EXTENDED[1]])
+PAIRS = [(2, 2, 9), (2, 3, 1), (2, 4, 3), (2, 5, 2), (2, 6, 1), (4, 4, 3), (4, 5, 2)]
+RARE = ("n1 INTEGER, n2 INTEGER, support INTEGER", PAIRS)
 # Itemsets of one item each, numbered like it, and pairs of them.
 SETS = (
     "tid INTEGER, prefix INTEGER, member INTEGER, itemset INTEGER",
@@ -225,6 +227,35 @@ EXAMPLES = [
         {
             "extended": EXTENDED,
             "nodes": ("node INTEGER, last INTEGER, family INTEGER", [(4, 4, 7), (2, 2, -1)]),
+        },
+    ),
+    Example(
+        "warehouse/threats/leaf_rows",
+        [(1, 2), (1, 4), (3, 4)],
+        {
+            "transactions": ("tid INTEGER, item INTEGER", [(1, 0), (1, 1), (3, 1)]),
+            "leaves": ("item INTEGER, node INTEGER", [(0, 2), (1, 4)]),
+        },
+    ),
+    Example(
+        "warehouse/threats/summed_pairs",
+        [(2, 2, 9), (2, 4, 3)],
+        {
+            "counts": (
+                "n1 INTEGER, n2 INTEGER, support INTEGER",
+                [(2, 4, 1), (2, 4, 2), (3, 4, 4), (2, 2, 4), (2, 2, 5)],
+            )
+        },
+        {"k": 4},
+    ),
+    Example("warehouse/threats/node_supports", [(2, 9), (4, 3)], {"pairs": RARE}),
+    Example(
+        "warehouse/threats/asked_pairs",
+        [(2, 3, 1), (2, 4, 3)],
+        {
+            "pairs": RARE,
+            "roles": ("node INTEGER, role INTEGER, parent INTEGER", [(2, 1, 1), (3, 1, 1), (4, 2, 0), (5, 1, 0)]),
+            "wanted": ("role_1 INTEGER, role_2 INTEGER, siblings INTEGER", [(1, 2, 0), (1, 1, 1)]),
         },
     ),
     Example(

@@ -319,10 +319,11 @@ def test_what_is_refused(on: Callable[[str], Any], engine: str) -> None:
 def test_a_long_join_is_refused_before_it_runs(
     on: Callable[[str], Any], engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    place = on(engine)
     monkeypatch.setattr(budget, "MAX_PAIR_ROWS", 3)
+    monkeypatch.setattr(place.warehouse, "worker_bytes", 0, raising=False)
     with pytest.raises(BudgetExceeded, match="a join of about"):
-        taxonomy = taxonomy_of({"r": ["a", "b"]}, "r")
-        anonymized(on(engine), [["a", "b"]] * 4, taxonomy, model=KmAnonymity(2, 2))
+        anonymized(place, [["a", "b"]] * 4, taxonomy_of({"r": ["a", "b"]}, "r"), model=KmAnonymity(2, 2))
 
 
 def names_in(given: Any) -> set[str]:

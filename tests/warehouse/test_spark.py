@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -23,11 +22,18 @@ from warehouse.warehouses import OnSpark, rows_of, selected
 import anondb
 from anondb import engine_release
 from anondb.algorithms.hghs import budget
+from anondb.algorithms.hghs.extended import Extended
+from anondb.algorithms.hghs.pairs import Extension, PairCounter
+from anondb.algorithms.hghs.spread_pairs import SpreadPairs, counts
+from anondb.algorithms.hghs.sql_pairs import SqlPairs
 from anondb.engine import DuckDBEngine, load
 from anondb.errors import BudgetExceeded, InputError, VerificationFailed
 from anondb.models.transactional import TransactionalK
 from anondb.on_engine import anonymize_on
 from anondb.warehouse import spark as spark_room
+from anondb.warehouse.loading import load_from
+from anondb.warehouse.spark_release import FINISHED, UNFINISHED
+from anondb.warehouse.spark_session import sent_whole
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 TAXONOMY = taxonomy_of({"root": ["x", "d"], "x": ["a", "b", "c"]}, "root")
@@ -93,6 +99,7 @@ def test_the_interface(spark: Any, place: Any) -> None:
 def test_an_error_leaves_nothing(spark: Any, place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     before = schemas(spark)
     monkeypatch.setattr(budget, "MAX_PAIR_ROWS", 1)
+    monkeypatch.setattr(place.warehouse, "worker_bytes", 0)
     with pytest.raises(BudgetExceeded):
         anonymize_on(
             place.warehouse,
@@ -114,21 +121,76 @@ def test_an_error_leaves_nothing(spark: Any, place: Any, monkeypatch: pytest.Mon
     assert schemas(spark) == before and not private(spark)
 
 
+@pytest.mark.parametrize("worker_bytes", [2**20, 90])
+def test_workers_count_what_sql_counts(place: Any, worker_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rare pairs, with a triangle of all nodes and in ranges of its rows; the supports of all nodes."""
+    warehouse = place.warehouse
+    monkeypatch.setattr(warehouse, "worker_bytes", worker_bytes)
+    rnd = random.Random(worker_bytes)
+    tree = random_tree(rnd, 14)
+    transactions = [rnd.sample(ref.leaves(*tree), rnd.randint(0, min(5, len(ref.leaves(*tree))))) for _ in range(60)]
+    pairs = [(n, item) for n, t in enumerate(transactions) for item in t]
+    with warehouse.snapshot():
+        dataset = load_from(warehouse, place.source(pairs), id_column="tid", item_column="item")
+        extended = Extended(warehouse, dataset, taxonomy_of(*tree))
+        counters: list[PairCounter] = [SpreadPairs(extended, warehouse, 3), SqlPairs(extended, 3)]
+        assert counters[0].supports.tolist() == counters[1].supports.tolist()
+        frequent = np.flatnonzero(counters[0].supports >= 3)[1:]
+        half = len(frequent) // 2
+        extension = Extension(frequent[:2], frequent[2:half], frequent[half:-3], frequent[-3:])
+        for ask in (lambda c: c.among(frequent), lambda c: c.added(extension)):
+            found = [
+                {(*map(int, row), int(n)) for row, n in zip(p.rows, p.supports, strict=True)}
+                for p in map(ask, counters)
+            ]
+            assert found[0] == found[1] and found[0]
+
+
+def test_sql_counts_where_executors_have_no_python(spark: Any, place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert place.warehouse.worker_bytes and not OnSpark(spark, workers=False).warehouse.worker_bytes
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "/no/python")
+    poor = OnSpark(spark)
+    report = anonymize_on(poor.warehouse, poor.source(PAIRS), taxonomy=TAXONOMY, model=MODEL)
+    assert report.verification.verified and not poor.warehouse.worker_bytes
+
+
+def test_executors_need_not_have_this_package() -> None:
+    """What they run is sent with its code."""
+    cloudpickle = pytest.importorskip("pyspark.cloudpickle")
+    work = partial(counts, np.arange(1, 3), np.array([1, 2]), np.array([[-1], [0], [1]], dtype=np.int32), 9)
+    with sent_whole():
+        sent = cloudpickle.dumps(work)
+    program = """
+import pickle, sys
+import pyarrow as pa
+sys.modules["anondb"] = None
+work = pickle.loads(bytes.fromhex(sys.argv[1]))
+rows = pa.RecordBatch.from_pydict({"tid": [1, 1, 2], "node": pa.array([1, 2, 1], pa.int32())})
+print(sorted(tuple(row.values()) for batch in work(iter([rows])) for row in batch.to_pylist()))
+"""
+    ran = subprocess.run([sys.executable, "-c", program, sent.hex()], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[(1, 1, 2), (1, 2, 1), (2, 2, 1)]\n"
+
+
 def test_a_schema_that_a_killed_run_left_is_replaced(spark: Any, place: Any) -> None:
     def run() -> None:
         write = partial(place.warehouse.release, "killed")
         anonymize_on(place.warehouse, place.source(PAIRS), taxonomy=TAXONOMY, model=MODEL, write=write)
 
-    spark.sql(f"CREATE SCHEMA killed COMMENT '{spark_room.UNFINISHED}'")
-    spark.sql("CREATE TABLE killed.labels USING parquet AS SELECT 1 AS item_id")
+    for left in ("killed", "other"):
+        spark.sql(f"CREATE SCHEMA {left} COMMENT '{UNFINISHED}{tables_of(spark)}/gone'")
+        spark.sql(f"CREATE TABLE {left}.labels USING parquet AS SELECT 1 AS item_id")
+    spark.sql(f"CREATE SCHEMA working COMMENT '{UNFINISHED}{tables_of(spark)}'")
     run()
     assert spark.sql("SELECT count(*) FROM killed.transactions").collect()[0][0] == 6
-    assert spark.catalog.getDatabase("killed").description == spark_room.FINISHED
-    for comment in (spark_room.FINISHED, "mine"):
+    assert spark.catalog.getDatabase("killed").description == FINISHED
+    assert {"killed", "working"} <= schemas(spark) and "other" not in schemas(spark)
+    for comment in (FINISHED, "mine", f"{UNFINISHED}{tables_of(spark)}"):
         spark.sql(f"COMMENT ON SCHEMA killed IS '{comment}'")
         with pytest.raises(InputError) as caught:
             run()
         assert caught.value.code == "release_exists"
+    spark.sql("DROP SCHEMA working")
     spark.sql("DROP SCHEMA killed CASCADE")
 
 
@@ -303,22 +365,3 @@ def test_bounds_are_those_of_a_sealed_file(spark: Any, place: Any, duck: DuckDBE
             lower, estimate, upper = (v[0] for v in expected.values())
             assert (found[0], found[2]) == (lower, upper)
             assert found[1] == pytest.approx(float(estimate), rel=1e-9, abs=1e-12)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_killed_run_leaves_no_private_folder(tmp_path: Path, sent: signal.Signals) -> None:
-    """Java ends in order when the process that started it is gone, and deletes the folder."""
-    pytest.importorskip("pyspark")
-    command = [sys.executable, str(Path(__file__).parent / "run_spark.py"), f"file://{tmp_path}"]
-    root = str(Path(__file__).parents[2])
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": root}, text=True) as run:
-        assert run.stdout is not None and run.stdout.readline() == "ready\n"
-        (folder,) = tmp_path.iterdir()
-        assert folder.name.startswith("_anondb_") and folder.stat().st_mode & 0o777 == 0o700
-        run.send_signal(sent)
-        run.wait(60)
-    until = time.monotonic() + 60
-    while list(tmp_path.iterdir()) and time.monotonic() < until:
-        time.sleep(0.2)
-    assert not list(tmp_path.iterdir())

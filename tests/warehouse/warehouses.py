@@ -55,11 +55,11 @@ class OnPostgres:
 class OnSpark:
     """Spark."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Any, **options: Any) -> None:
         from anondb.warehouse.spark import SparkWarehouse
 
         self.texts: list[str] = []
-        self.warehouse: Any = SparkWarehouse(session, on_statement=self.texts.append)
+        self.warehouse: Any = SparkWarehouse(session, on_statement=self.texts.append, **options)
         self.session = session
 
     def source(self, pairs: Sequence[Pair]) -> Any:

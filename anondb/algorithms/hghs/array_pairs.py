@@ -11,8 +11,9 @@ from anondb.algorithms.hghs import budget
 from anondb.algorithms.hghs.extended import Extended
 from anondb.algorithms.hghs.occurrences import Occurrences
 from anondb.algorithms.hghs.pairs import Extension, Pairs, Triples
-from anondb.algorithms.hghs.triangle import Triangle
+from anondb.algorithms.hghs.triangle import Triangle, restricted
 from anondb.algorithms.hghs.triples import rare_triples
+from anondb.data.taxonomy import Taxonomy
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -38,7 +39,7 @@ class ArrayPairs:
         most = extended.array_bytes
         self._cells = most // 2 // CELL
         self._occurrences = Occurrences(extended, most // 4)
-        self._above = _ancestors(extended)
+        self._above = ancestors(extended)
         self._supports = self._count_nodes(extended)
         self._occurrences.leave_out_singles()
         self._inside = np.zeros(self._taxonomy.size, dtype=np.bool_)
@@ -47,11 +48,7 @@ class ArrayPairs:
     @staticmethod
     def fits(extended: Extended, k: int) -> bool:
         """Whether the engine allows for the arrays, and at most ``MOST_PASSES`` passes count all pairs of frequent nodes."""
-        taxonomy, most = extended.taxonomy, extended.array_bytes
-        inner = taxonomy.size - taxonomy.n_leaves
-        nodes = inner + int((extended.dataset.supports >= k).sum())
-        ancestors = CELL * taxonomy.size * int(taxonomy.depth.max())
-        return ancestors <= most * ANCESTORS and nodes**2 * CELL <= most * MOST_PASSES
+        return arrays_fit(extended, extended.array_bytes, k)
 
     @property
     def supports(self) -> Ints:
@@ -64,20 +61,11 @@ class ArrayPairs:
 
     def added(self, extension: Extension) -> Pairs:
         """The rare pairs that an extension asks for, from one pass over all of its nodes."""
-        active, entered, passive, missing = extension.active, extension.entered, extension.passive, extension.missing
-        roles = np.zeros(self._taxonomy.size, dtype=np.uint8)
-        for role, nodes, partners in (
-            (_ACTIVE, active, missing),
-            (_ENTERED, entered, entered),
-            (_PASSIVE, passive, entered),
-            (_MISSING, missing, missing),
-        ):
-            roles[nodes if len(partners) else []] |= role
-        parent = self._taxonomy.parent
+        roles, parent = roles_in(extension, self._taxonomy.size), self._taxonomy.parent
 
         def wanted(a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
-            of_roles = _WANTED[roles[a], roles[b]]
-            return np.asarray((of_roles == _ALWAYS) | ((of_roles == _SIBLINGS) & (parent[a] == parent[b])))
+            of_roles = WANTED[roles[a], roles[b]]
+            return np.asarray((of_roles == ALWAYS) | ((of_roles == SIBLINGS) & (parent[a] == parent[b])))
 
         return self._rare(np.flatnonzero(roles), wanted)
 
@@ -166,42 +154,27 @@ class ArrayPairs:
             triangle.add(node, begin, length)
 
     def _restrictions(self, nodes: Ints) -> Iterator[tuple[Rows, Ints, Ints]]:
-        """All transactions restricted to the nodes, in pieces (``_restricted``)."""
-        number = np.full(self._taxonomy.size + 1, -1, dtype=np.int32)
-        number[nodes] = np.arange(len(nodes))
-        depths = np.flatnonzero(np.bincount(self._taxonomy.depth[nodes]))
-        number_above = np.ascontiguousarray(number[self._above[depths[depths > 0] - 1]].T)
+        """All transactions restricted to the nodes, in pieces (``restricted``)."""
+        number_above = numbers_above(self._taxonomy, self._above, nodes)
         width = max(number_above.shape[1], 1)
         for leaf, begin in self._occurrences.pieces(PIECE // width):
-            yield _restricted(leaf, begin, number_above)
+            yield restricted(leaf, begin, number_above)
 
 
 def _chosen(a: Rows, b: Rows, support: Rows, which: npt.NDArray[np.bool_]) -> Pairs:
     return Pairs(np.column_stack((a[which], b[which])), support[which])
 
 
-def _restricted(leaf: Rows, begin: Ints, number_above: Rows) -> tuple[Rows, Ints, Ints]:
-    """Transactions as the numbers of certain nodes above or equal to their leaves, each once and ascending.
-
-    Args:
-        leaf: the leaves of the transactions, in preorder within each.
-        begin: where each transaction begins.
-        number_above: for each leaf the numbers of such nodes, from the root on; -1 for none.
-
-    Returns:
-        The numbers, and for each transaction where they begin and how many there are.
-    """
-    above = number_above[leaf]
-    first = above >= 0
-    same = above[1:] == above[:-1]  # equal nodes are neighbours: leaves are in preorder
-    same[begin[1:] - 1] = False
-    first[1:] &= ~same
-    place = np.flatnonzero(first)
-    starts = np.searchsorted(place, begin * above.shape[1])
-    return above.ravel()[place], starts, np.diff(starts, append=len(place))
+def arrays_fit(extended: Extended, most: int, k: int) -> bool:
+    """Whether the ancestors fit in ``most`` bytes, and at most ``MOST_PASSES`` passes count all pairs of frequent nodes."""
+    taxonomy = extended.taxonomy
+    inner = taxonomy.size - taxonomy.n_leaves
+    nodes = inner + int((extended.dataset.supports >= k).sum())
+    above = CELL * taxonomy.size * int(taxonomy.depth.max())
+    return above <= most * ANCESTORS and nodes**2 * CELL <= most * MOST_PASSES
 
 
-def _ancestors(extended: Extended) -> Rows:
+def ancestors(extended: Extended) -> Rows:
     """For each depth from 1 on, the node of that depth above or equal to each leaf of the data; -1 for none."""
     taxonomy = extended.taxonomy
     above = np.full((int(taxonomy.depth.max()), taxonomy.size), -1, dtype=np.int32)
@@ -214,20 +187,48 @@ def _ancestors(extended: Extended) -> Rows:
     return above
 
 
+def numbers_above(taxonomy: Taxonomy, above: Rows, nodes: Ints) -> Rows:
+    """For each leaf the numbers of those of the nodes that are above or equal to it, from the root on; -1 for none.
+
+    Args:
+        taxonomy: the taxonomy.
+        above: the nodes above its leaves (``ancestors``).
+        nodes: some nodes without the root, ascending; their places are their numbers.
+    """
+    number = np.full(taxonomy.size + 1, -1, dtype=np.int32)
+    number[nodes] = np.arange(len(nodes))
+    depths = np.flatnonzero(np.bincount(taxonomy.depth[nodes]))
+    return np.ascontiguousarray(number[above[depths[depths > 0] - 1]].T)
+
+
 _ACTIVE, _ENTERED, _PASSIVE, _MISSING = 1, 2, 4, 8
-_ALWAYS, _SIBLINGS = 1, 2
+ALWAYS, SIBLINGS = 1, 2
+
+
+def roles_in(extension: Extension, size: int) -> npt.NDArray[np.uint8]:
+    """The role of each of ``size`` nodes in an extension, 0 if none of its pairs is asked for; a node may have several."""
+    active, entered, passive, missing = extension.active, extension.entered, extension.passive, extension.missing
+    roles = np.zeros(size, dtype=np.uint8)
+    for role, nodes, partners in (
+        (_ACTIVE, active, missing),
+        (_ENTERED, entered, entered),
+        (_PASSIVE, passive, entered),
+        (_MISSING, missing, missing),
+    ):
+        roles[nodes if len(partners) else []] |= role
+    return roles
 
 
 def _wanted_roles() -> npt.NDArray[np.uint8]:
-    """For the roles of two nodes in an extension (a node may have several), whether their pairs are wanted."""
+    """For the roles of two nodes, whether their pairs are wanted: not (0), ``ALWAYS``, or of ``SIBLINGS`` alone."""
     wanted = np.zeros((16, 16), dtype=np.uint8)
     for a, b in np.ndindex(16, 16):
         if a & b & _MISSING:
-            wanted[a, b] = _SIBLINGS
+            wanted[a, b] = SIBLINGS
         for x, y in ((a, b), (b, a)):
             if (x & _ENTERED and y & (_ENTERED | _PASSIVE)) or (x & _MISSING and y & (_ACTIVE | _ENTERED)):
-                wanted[a, b] = _ALWAYS
+                wanted[a, b] = ALWAYS
     return wanted
 
 
-_WANTED = _wanted_roles()
+WANTED = _wanted_roles()

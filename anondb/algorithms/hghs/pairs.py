@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anondb.algorithms.hghs.extended import Extended
+from anondb.engine import Spread
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -66,7 +67,8 @@ class PairCounter(Protocol):
     """Counts the transactions that hold two nodes.
 
     A rare pair consists of two nodes, neither above the other, that at least one and fewer than k transactions hold.
-    ``SqlPairs`` is the reference, for every runner; ``ArrayPairs`` finds the same pairs from arrays of occurrences.
+    ``SqlPairs`` is the reference, for every runner; ``ArrayPairs`` finds the same pairs from arrays of occurrences, and
+    ``SpreadPairs`` from such arrays in the workers of a ``Spread``.
     """
 
     @property
@@ -102,8 +104,14 @@ class PairCounter(Protocol):
 
 
 def pair_counter(extended: Extended, k: int) -> PairCounter:
-    """The fastest counter that fits in memory: arrays if the engine allows for them, else SQL."""
+    """The fastest counter that fits in memory: arrays here or in workers beside the rows, else SQL."""
     from anondb.algorithms.hghs.array_pairs import ArrayPairs
+    from anondb.algorithms.hghs.spread_pairs import SpreadPairs
     from anondb.algorithms.hghs.sql_pairs import SqlPairs
 
-    return ArrayPairs(extended, k) if ArrayPairs.fits(extended, k) else SqlPairs(extended, k)
+    if ArrayPairs.fits(extended, k):
+        return ArrayPairs(extended, k)
+    workers = extended.engine
+    if isinstance(workers, Spread) and SpreadPairs.fits(extended, workers, k):
+        return SpreadPairs(extended, workers, k)
+    return SqlPairs(extended, k)

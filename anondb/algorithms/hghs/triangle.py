@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 
+PART = 1 << 20  # cells
 GROUP = 1 << 17  # nodes of the transactions whose pairs are counted at once
 ONE = np.int32(1)
 
@@ -20,8 +23,8 @@ class Triangle:
     """
 
     def __init__(self, n: int, most_cells: int) -> None:
-        before = np.arange(n + 1) * (2 * n - np.arange(n + 1) - 1) // 2  # the cells before each row
-        self.rows = max(1, int(np.searchsorted(before, most_cells, side="right")) - 1)
+        before = _cells_before(n)
+        self.rows = rows_of_triangle(n, most_cells)
         self._begin = before[: self.rows]
         self._cells = int(before[self.rows])
         rest = n if self.rows < n - 1 else 0  # pairs of later rows are counted behind the triangle
@@ -62,6 +65,45 @@ class Triangle:
         return self._pairs(self._counts[: self._cells] >= k)
 
     def _pairs(self, which: npt.NDArray[np.bool_]) -> tuple[Ints, Ints, Rows]:
-        cells = np.flatnonzero(which)
+        return self._at(np.flatnonzero(which))
+
+    def counted(self) -> Iterator[tuple[Ints, Ints, Rows]]:
+        """The pairs a < b that occur, and how often, in parts."""
+        for at in range(0, self._cells, PART):
+            yield self._at(at + np.flatnonzero(self._counts[at : min(at + PART, self._cells)]))
+
+    def _at(self, cells: Ints) -> tuple[Ints, Ints, Rows]:
         a = np.searchsorted(self._begin, cells, side="right") - 1
         return a, cells - self._row[a], self._counts[cells]
+
+
+def rows_of_triangle(n: int, most_cells: int) -> int:
+    """How many rows of the triangle of n nodes fit."""
+    return max(1, int(np.searchsorted(_cells_before(n), most_cells, side="right")) - 1)
+
+
+def _cells_before(n: int) -> Ints:
+    """The number of cells before each row."""
+    cells: Ints = np.arange(n + 1) * (2 * n - np.arange(n + 1) - 1) // 2
+    return cells
+
+
+def restricted(leaf: Rows, begin: Ints, number_above: Rows) -> tuple[Rows, Ints, Ints]:
+    """Transactions as the numbers of certain nodes above or equal to their leaves, each once and ascending.
+
+    Args:
+        leaf: the leaves of the transactions, in preorder within each.
+        begin: where each transaction begins.
+        number_above: for each leaf the numbers of such nodes, from the root on; -1 for none.
+
+    Returns:
+        The numbers, and for each transaction where they begin and how many there are.
+    """
+    above = number_above[leaf]
+    first = above >= 0
+    same = above[1:] == above[:-1]  # equal nodes are neighbours: leaves are in preorder
+    same[begin[1:] - 1] = False
+    first[1:] &= ~same
+    place = np.flatnonzero(first)
+    starts = np.searchsorted(place, begin * above.shape[1])
+    return above.ravel()[place], starts, np.diff(starts, append=len(place))

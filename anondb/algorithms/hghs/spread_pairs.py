@@ -1,0 +1,162 @@
+"""Threats of two nodes, counted in arrays by workers beside the rows: one pass over these for all requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from anondb.algorithms.hghs import budget
+from anondb.algorithms.hghs.array_pairs import CELL, SIBLINGS, WANTED, ancestors, arrays_fit, numbers_above, roles_in
+from anondb.algorithms.hghs.extended import Extended
+from anondb.algorithms.hghs.pairs import Extension, Pairs
+from anondb.algorithms.hghs.triangle import Triangle, restricted, rows_of_triangle
+from anondb.engine import NamedRows, Spread, Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+
+PIECE = 250_000  # occurrences that are counted at once
+COLUMNS = {"n1": "INTEGER", "n2": "INTEGER", "support": "INTEGER"}
+
+
+class SpreadPairs:
+    """Counts the pairs of all nodes that may be frequent, once; each request selects among the rare ones, where they lie.
+
+    These nodes are the inner ones, and the leaves that k transactions hold. If the workers have no room for a triangle of
+    all of them, it is counted in ranges of its rows, with one pass for each.
+    """
+
+    def __init__(self, extended: Extended, workers: Spread, k: int) -> None:
+        self._engine, self._taxonomy = extended.engine, extended.taxonomy
+        self._supports = np.zeros(self._taxonomy.size, dtype=np.int64)
+        self._supports[extended.leaves] = extended.dataset.supports
+        nodes = np.flatnonzero(~self._taxonomy.is_leaf | (self._supports >= k))
+        self._ranges = self._counted(extended, workers, nodes[nodes > 0], k)
+        for pairs in self._ranges:
+            counted = self._engine.fetch("warehouse/threats/node_supports", {"pairs": pairs}, most=len(nodes))
+            self._supports[counted["node"]] = counted["support"]
+        self._supports[0] = extended.dataset.non_empty
+
+    @staticmethod
+    def fits(extended: Extended, workers: Spread, k: int) -> bool:
+        """Whether the workers have room for the arrays, and at most ``MOST_PASSES`` passes count all pairs."""
+        return arrays_fit(extended, workers.worker_bytes, k)
+
+    @property
+    def supports(self) -> Ints:
+        """The support of each node, by node."""
+        return self._supports
+
+    def among(self, nodes: Ints) -> Pairs:
+        """All rare pairs among frequent nodes."""
+        return self.added(Extension(active=nodes[:0], entered=nodes, passive=nodes[:0], missing=nodes[:0]))
+
+    def added(self, extension: Extension) -> Pairs:
+        """The rare pairs that an extension asks for."""
+        engine, parent = self._engine, self._taxonomy.parent
+        roles = roles_in(extension, len(parent))
+        nodes = np.flatnonzero(roles)
+        first, second = np.nonzero(WANTED)
+        columns = {
+            "roles": {"node": nodes, "role": roles[nodes], "parent": parent[nodes]},
+            "wanted": {"role_1": first, "role_2": second, "siblings": WANTED[first, second] == SIBLINGS},
+        }
+        tables = {
+            name: engine.put(name, {c: ("INTEGER", v.astype(int)) for c, v in of.items()})
+            for name, of in columns.items()
+        }
+        parts = [Pairs(np.empty((0, 2), dtype=np.int32), np.empty(0, dtype=np.int32))]
+        for pairs in self._ranges:
+            bound = {"pairs": pairs, **tables}
+            rare = engine.fetch("warehouse/threats/asked_pairs", bound, most=budget.MAX_THREATS + 1)
+            rows = np.column_stack((rare["n1"], rare["n2"])).astype(np.int32, copy=False)
+            parts.append(Pairs(rows, rare["support"].astype(np.int32, copy=False)))
+            budget.check_threats(sum(len(part.supports) for part in parts), 2)
+        engine.drop(*tables.values())
+        return Pairs(np.concatenate([p.rows for p in parts]), np.concatenate([p.supports for p in parts]))
+
+    def triples(self, nodes: Ints, family: Ints) -> None:
+        """``Growth`` mines them."""
+
+    def frequent_occurrences(self, nodes: Ints, family: Ints) -> None:
+        """``Growth`` counts them by its first join."""
+
+    def _counted(self, extended: Extended, workers: Spread, nodes: Ints, k: int) -> list[Table]:
+        """For each range of first nodes, the rare pairs ``(n1, n2, support)``, and each node with itself."""
+        engine, last, above = self._engine, self._taxonomy.last, ancestors(extended)
+        cells = workers.worker_bytes // 2 // CELL
+        columns = {"item": ("INTEGER", np.arange(len(extended.leaves))), "node": ("INTEGER", extended.leaves)}
+        tables = {"transactions": extended.dataset.transactions, "leaves": engine.put("leaves", columns)}
+        rows = NamedRows("warehouse/threats/leaf_rows", tables, {})
+        ranges: list[Table] = []
+        while len(nodes):
+            after = np.searchsorted(nodes, last[nodes], side="right")
+            work = partial(counts, nodes, after, numbers_above(self._taxonomy, above, nodes), cells)
+            made = workers.spread("counts", rows, ("tid", "node"), work, COLUMNS)
+            name = f"rare_pairs_{len(ranges)}"
+            ranges.append(engine.create(name, "warehouse/threats/summed_pairs", {"counts": made}, k=k))
+            engine.drop(made)
+            nodes = nodes[rows_of_triangle(len(nodes), cells) :]
+        engine.drop(tables["leaves"])
+        return ranges
+
+
+# ---------------------------------------------------------------------- what workers run
+
+
+def counts(
+    nodes: Ints, after: Ints, above: Rows, cells: int, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Count pairs of nodes, neither above the other, and each node with itself.
+
+    Args:
+        nodes: the nodes, ascending.
+        after: for each of them, the place in ``nodes`` of the first node after its subtree.
+        above: for each leaf the places of the nodes above or equal to it (``numbers_above``).
+        cells: how many pairs may be counted: those whose first node lies in the first rows of a triangle.
+        batches: rows ``(tid, leaf)`` of whole transactions, sorted.
+    """
+    triangle = Triangle(len(nodes), cells)
+    supports = np.zeros(len(nodes), dtype=np.int64)
+    for leaf, begin in _transactions(batches):
+        number, starts, length = restricted(leaf, begin, above)
+        triangle.add(number, starts, length)
+        supports += np.bincount(number, minlength=len(nodes))
+    alone = np.flatnonzero(supports[: triangle.rows])
+    yield _batch(nodes[alone], nodes[alone], supports[alone])
+    for a, b, support in triangle.counted():
+        apart = b >= after[a]
+        yield _batch(nodes[a[apart]], nodes[b[apart]], support[apart])
+
+
+def _transactions(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Rows, Ints]]:
+    """The leaves of whole transactions, and where each begins, in pieces."""
+    held: list[tuple[Rows, Rows]] = []
+    for batch in batches:
+        held.append((batch.column(0).to_numpy(), batch.column(1).to_numpy()))
+        if sum(len(tid) for tid, _ in held) >= PIECE:
+            tid, leaf = (np.concatenate(parts) for parts in zip(*held, strict=True))
+            whole = int(np.searchsorted(tid, tid[-1]))  # the last transaction may go on
+            held = [(tid[whole:], leaf[whole:])]
+            yield from _piece(tid[:whole], leaf[:whole])
+    if held:
+        yield from _piece(*(np.concatenate(parts) for parts in zip(*held, strict=True)))
+
+
+def _piece(tid: Rows, leaf: Rows) -> Iterator[tuple[Rows, Ints]]:
+    if len(tid):
+        yield leaf, np.flatnonzero(np.diff(tid, prepend=tid[0] - 1))
+
+
+def _batch(*columns: Ints | Rows) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    arrays = [pa.array(values.astype(np.int32)) for values in columns]
+    return pa.RecordBatch.from_arrays(arrays, names=list(COLUMNS))

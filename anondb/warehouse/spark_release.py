@@ -1,0 +1,35 @@
+"""The statements that are those of a release in Spark alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from anondb.engine import Table, load
+
+UNFINISHED = "unfinished release of anondb, whose work is in "  # comments of a schema
+FINISHED = "release of anondb"
+
+
+def quoted(name: str) -> exp.Identifier | None:
+    """A name as an identifier."""
+    return exp.to_identifier(name, quoted=True) if name else None
+
+
+def function_of(name: Table, tables: Mapping[str, Table]) -> exp.Create:
+    """The statement that creates ``count_bounds(items)`` of a release, with or without item supports."""
+    with_supports = "warehouse/spark/count_bounds_supports"
+    query = load(with_supports if "item_supports" in tables else "warehouse/spark/count_bounds")
+    body = query.bind({table: tables[table] for table in query.reads}, {"items": exp.column("items")})
+    kinds = {"lower_bound": "BIGINT", "estimate": "DOUBLE", "upper_bound": "BIGINT"}
+    returned = [exp.ColumnDef(this=exp.to_identifier(n), kind=exp.DataType.build(k)) for n, k in kinds.items()]
+    items = exp.ColumnDef(this=exp.to_identifier("items"), kind=exp.DataType.build("ARRAY<STRING>", dialect="spark"))
+    return exp.Create(
+        this=exp.UserDefinedFunction(this=name.expression(), expressions=[items], wrapped=True),
+        kind="FUNCTION",
+        properties=exp.Properties(
+            expressions=[exp.ReturnsProperty(this=exp.Schema(this=exp.Var(this="TABLE"), expressions=returned))]
+        ),
+        expression=exp.Return(this=body),
+    )

@@ -1,0 +1,79 @@
+"""What anondb asks of a session of Spark and its columns, the code that it sends to executors, and errors without data."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import anondb
+from anondb.errors import AnondbError, EngineError, InputError
+from anondb.warehouse.statements import bad_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+WHOLE = {"byte", "short", "integer", "long"}
+TEXTS = {"string", "date", "boolean"}  # whose texts are equal if and only if they are
+
+
+@contextlib.contextmanager
+def sent_whole() -> Iterator[None]:
+    """Send this package's functions to the executors with their code: the package need not be there."""
+    cloudpickle: Any = import_module("pyspark.cloudpickle")
+    cloudpickle.register_pickle_by_value(anondb)
+    try:
+        yield
+    finally:
+        cloudpickle.unregister_pickle_by_value(anondb)
+
+
+def has_arrays(spark: Any) -> bool:
+    """Whether a worker of the executors runs Python with NumPy and pyarrow."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    def probe(batches: Iterator[Any]) -> Iterator[Any]:
+        import_module("numpy")
+        yield from batches
+
+    try:
+        with sent_whole():
+            spark.range(1).mapInArrow(probe, "id bigint").collect()
+    except (PySparkException, Py4JError):
+        return False
+    return True
+
+
+def check_session(spark: Any) -> None:
+    """Refuse sessions that cannot make a private folder, or a function that returns a table."""
+    if ".connect." in type(spark).__module__:
+        raise InputError(
+            "The session is one of Spark Connect, which has no access to folders.",
+            code="bad_session",
+            hint="Use a session in the driver's process.",
+        )
+    if int(str(spark.version).partition(".")[0]) < 4:
+        raise InputError(f"Spark {spark.version} is older than 4.0.", code="bad_session", hint="Update it.")
+
+
+def comparable(frame: DataFrame, column: str, kind: str) -> Any:
+    """A column as a whole number, or as a text that is equal if and only if the values are."""
+    if kind not in WHOLE | TEXTS:
+        raise bad_type(column, kind)
+    return frame["`" + column.replace("`", "``") + "`"].cast("bigint" if kind in WHOLE else "string")
+
+
+def wrapped(error: Exception, what: str) -> AnondbError:
+    """An error without the text of Spark's, which may have data in it."""
+    condition = str(getattr(error, "getCondition", lambda: None)() or type(error).__name__)
+    if condition.startswith(("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "UNRESOLVED_COLUMN")):
+        return InputError("A table or a column of the source does not exist.", code="no_such_table")
+    if condition.startswith("SCHEMA_ALREADY_EXISTS"):
+        return InputError(
+            "A schema of this name exists already.",
+            code="release_exists",
+            hint="Choose another name, or drop the schema if a run whose Java was killed left it without count_bounds.",
+        )
+    return EngineError(f"Spark refused a statement ({what}: {condition}).", code="refused")
