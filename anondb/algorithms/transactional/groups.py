@@ -67,6 +67,7 @@ class Groups:
         self.tried = np.zeros(1, dtype=np.bool_)
         self.first = np.zeros(1, dtype=np.int64)
         # the node that each item is published as, SAME for further items below that node
+        self._room: dict[str, Ints] = {}
         self.node = np.full(len(contents.leaf), SAME, dtype=np.int64)
         self.node[self.start] = 0
         if contents.number < 2 or taxonomy.is_leaf[0]:
@@ -133,11 +134,11 @@ class Groups:
         shift = len(old.of) + np.cumsum(length) - length - np.searchsorted(old.of, contents)  # to the items of its part
         self.contents = replace(
             old,
-            of=np.concatenate((old.of, parts[part_of])),
-            leaf=np.concatenate((old.leaf, old.leaf[items])),
+            of=self._extended("of", old.of, parts[part_of]),
+            leaf=self._extended("leaf", old.leaf, old.leaf[items]),
             weight=weight,
         )
-        self.node = np.concatenate((self.node, self.node[items]))
+        self.node = self._extended("node", self.node, self.node[items])
         place = np.full(old.number, -1)
         place[contents] = np.arange(len(contents))
         rows = np.flatnonzero(place[self.of] >= 0)
@@ -149,6 +150,15 @@ class Groups:
         self.size = np.concatenate((self.size, self.size[rows]))
         self.column = np.concatenate((self.column, self.column[rows]))
         return parts, renamed[touched]
+
+    def _extended(self, name: str, values: Ints, more: Ints) -> Ints:
+        """The values of this name and more after them, in place while there is room: copies take most of a move."""
+        n, end = len(values), len(values) + len(more)
+        if name not in self._room or values.base is not self._room[name] or len(self._room[name]) < end:
+            self._room[name] = np.empty(end + end // 8, dtype=np.int64)
+            self._room[name][:n] = values
+        self._room[name][n:end] = more
+        return self._room[name][:end]
 
     def regroup(self, attempt: Attempt, new: Flags, split: Flags, rest: Flags, again: Flags, smaller: Flags) -> None:
         """Replace the groups by those of the next round.

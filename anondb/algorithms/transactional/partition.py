@@ -112,7 +112,8 @@ class _Search(Groups):
         if gives.any():
             attempt = self.move(attempt, *self._singles(attempt, big & gives[attempt.group], self.k - left))
             big = np.append(big, np.zeros(len(attempt.group) - len(big), dtype=np.bool_))
-        self._join_leftover(attempt, big, unfilled & ~again)
+        if (unfilled & ~again).any():
+            self._join_leftover(attempt, big, unfilled & ~again)
         split = (n_big > 0) & ~again
         rest = split & (left > 0) & self.fill
         self.regroup(attempt, big & split[attempt.group], split, rest, again, split & ((left > 0) | (n_big > 1)))
@@ -195,18 +196,30 @@ class _Search(Groups):
         """
         giving = giving & (attempt.weight > self.k)
         place = np.flatnonzero(giving[attempt.kind])
-        kind = attempt.kind[place]
-        group, gain = attempt.group[kind], self.size[attempt.touched[place]]
+        kind, gain = attempt.kind[place], self.size[attempt.touched[place]]
+        by_labels = self._by_labels(attempt, np.flatnonzero(giving))
+        order = np.lexsort((by_labels[kind], gain, attempt.group[kind]))
+        place, kind, gain = place[order], kind[order], gain[order]
+        group = attempt.group[kind]
+        new = np.append(True, (kind[1:] != kind[:-1]) | (gain[1:] != gain[:-1]))  # begins equal gains of a class
+        cell = np.cumsum(new) - 1
+        offered = self._offered(attempt, place)
+        before: Ints = np.cumsum(offered) - offered
+        near = before[new][cell] - before[np.searchsorted(group, group)] < needed[group]
+        place, cell = place[near], cell[near]
         items, of = self.contents.items(attempt.members[place])
-        by_items = ranked(self._steps.label_rank[self.contents.leaf[items]], of)
-        order = np.lexsort((by_items, self._by_labels(attempt, np.flatnonzero(giving))[kind], gain, group))
-        place, kind, group = place[order], kind[order], group[order]
-        weight = self.contents.weight[attempt.members[place]]
+        place = place[np.lexsort((ranked(self._steps.label_rank[self.contents.leaf[items]], of), cell))]
+        amount = _limited(self._offered(attempt, place), attempt.group[attempt.kind[place]], needed)
+        return place[amount > 0], amount[amount > 0]
+
+    def _offered(self, attempt: Attempt, place: Ints) -> Ints:
+        """How many of the equal transactions at each of these places may leave their class, which keeps k, in this order."""
+        kind = attempt.kind[place]
         in_class = np.argsort(kind, kind="stable")
+        weight = self.contents.weight[attempt.members[place]]
         offered = np.empty(len(place), dtype=np.int64)
         offered[in_class] = _limited(weight[in_class], kind[in_class], attempt.weight - self.k)
-        amount = _limited(offered, group, needed)
-        return place[amount > 0], amount[amount > 0]
+        return offered
 
     def _join_leftover(self, attempt: Attempt, big: Flags, groups: Flags) -> None:
         """Remove the smallest new group of each of these groups from ``big`` (tie: the smallest sorted labels)."""
