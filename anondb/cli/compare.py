@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb.cli.app import (
+    AskedWorkload,
     Json,
+    MemoryOfRun,
     ModelName,
     OptionPairs,
     Source,
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from anondb.compare.runs import Result, Run, Setting
 
 Names = Annotated[str | None, typer.Option(metavar="A,B", help="Algorithms; by default all that keep the promise.")]
-
-
 OPTIONS = ("taxonomy", "sensitive", "utility_constraints", "max_suppression")
 
 
@@ -44,12 +44,9 @@ def compare(
     k: Annotated[str, typer.Option(help="Values of k.", metavar="K,K")] = "5",
     m: Annotated[str, typer.Option(help="Values of m: integers, or inf.", metavar="M,M")] = "2",
     option: OptionPairs = None,
-    workload: Annotated[
-        str | None,
-        typer.Option(help="Your own queries: (query_id, item), or a .sql log of COUNT queries.", metavar="TABLE|FILE"),
-    ] = None,
+    workload: AskedWorkload = None,
     time_limit: Annotated[float, typer.Option(help="Time limit of each run, in seconds.", min=0.1)] = 600.0,
-    memory_limit: Annotated[str, typer.Option(help="Memory limit of each run, such as 2GB.", metavar="SIZE")] = "4GB",
+    memory_limit: MemoryOfRun = "4GB",
     threads: Threads = None,
     again: Annotated[bool, typer.Option("--again", help="Repeat the runs whose results are in the ledger.")] = False,
     report: Annotated[str | None, typer.Option(help="Write a page with plots.", metavar="FILE.html")] = None,
@@ -203,8 +200,6 @@ _CAPTION = (
     "Errors: median / mean of |truth - estimate| / truth, and the number of COUNT queries; 'answer 0' is the error of "
     "answering 0 to all.\nSuppressed: items, and their share of the occurrences; a release answers 0 for deleted items."
 )
-
-
 _DIFFERENT = "\nThe runs answered different queries: do not compare their errors and bounds."
 
 
