@@ -26,6 +26,7 @@ from anondb.cli.flags import flag_values, pairs, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import EngineError, InfeasibleError, InputError
 from anondb.options import WORKLOAD
+from anondb.pages.text import plain
 from anondb.report_rows import figure
 
 if TYPE_CHECKING:
@@ -164,13 +165,14 @@ def _read(setting: Setting, table: str | None, options: dict[str, Any]) -> tuple
                 dataset = load_transactions(engine, source, id_column=setting.id, item_column=setting.item)
             if "taxonomy" in options:
                 load_taxonomy(engine, options["taxonomy"]).leaf_nodes(dataset)
-            texts = [options.get(n) for n in ("taxonomy", "sensitive", "utility_constraints")]
-            others = [digest(engine, text) for text in (*texts, setting.workload, setting.log) if text is not None]
+            named = {name: options.get(name) for name in ("taxonomy", "sensitive", "utility_constraints")}
+            named |= {"workload": setting.workload or setting.log}
+            others = [digest(engine, text, name.replace("_", " ")) for name, text in named.items() if text is not None]
             data = "-".join([fingerprint(engine, dataset), *others])
     facts = {"source": dataset.table, "transactions": dataset.n_transactions, "items": dataset.n_items}
     facts |= {"occurrences": dataset.n_occurrences, "longest": dataset.longest}
-    named = None if isinstance(place, Path) else str(place)
-    return replace(setting, transactions=named, fingerprint=data), facts
+    table = None if isinstance(place, Path) else str(place)
+    return replace(setting, transactions=table, fingerprint=data), facts
 
 
 class _Ledger:
@@ -246,3 +248,6 @@ def _print(results: list[Result]) -> None:
         outcome = r.status if r.message is None else f"{r.status}: {r.message}"
         table.add_row(*map(shown, (r.run.algorithm, promise, *values, *costs, outcome)))
     Console(width=None if Console().is_terminal else 200).print(table)
+    refused = [tuple(one.values()) for r in results for one in r.figures.get("refused", ())]
+    for number, reason in dict.fromkeys(refused):
+        typer.echo(plain(f"note: statement {number} of the log is not answered: {reason}"), err=True)
