@@ -59,6 +59,12 @@ MemoryLimit = Annotated[str | None, typer.Option(help="Memory limit of the engin
 ReleaseName = Annotated[
     str | None, typer.Option("--release", help="Name of the release.", metavar="NAME", rich_help_panel=OUTPUT)
 ]
+ExistingRelease = Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")]
+AskedWorkload = Annotated[
+    str | None,
+    typer.Option(help="Your own queries: (query_id, item), or a .sql log of COUNT queries.", metavar="TABLE|FILE"),
+]
+MemoryOfRun = Annotated[str, typer.Option(help="Memory limit of each run, such as 2GB.", metavar="SIZE")]
 AllowOverlap = Annotated[
     bool,
     typer.Option(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb.cli.app import (
+    AskedWorkload,
+    ExistingRelease,
     Json,
     MemoryLimit,
     Quiet,
@@ -113,7 +115,7 @@ def _check_no_transaction(database: Database) -> None:
 
 def explain(
     source: Source,
-    release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
+    release: ExistingRelease,
     item: Annotated[str, typer.Option("--item", help="The item.", metavar="X")],
     as_json: Json = False,
     show_sql: ShowSql = False,
@@ -134,11 +136,8 @@ def explain(
 @with_flags(*WORKLOAD)
 def accuracy(
     source: Source,
-    release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
-    workload: Annotated[
-        str | None,
-        typer.Option(help="Your own queries: (query_id, item), or a .sql log of COUNT queries.", metavar="TABLE|FILE"),
-    ] = None,
+    release: ExistingRelease,
+    workload: AskedWorkload = None,
     as_json: Json = False,
     show_sql: ShowSql = False,
     **flags: Any,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from anondb.cli.app import Json, ShowSql, Source, opened
+from anondb.cli.app import ExistingRelease, Json, ShowSql, Source, opened
 from anondb.cli.words import print_json, print_table
 from anondb.errors import VerificationFailed
 
@@ -50,7 +50,7 @@ def inspect(
 
 def attack(
     source: Source,
-    release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
+    release: ExistingRelease,
     individuals: Annotated[int, typer.Option(help="Persons to draw from the source.")] = 1000,
     known: Annotated[
         int | None,

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anondb.cli.app import (
+    AskedWorkload,
     Json,
+    MemoryOfRun,
     ModelName,
     OptionPairs,
     Source,
@@ -24,14 +26,13 @@ from anondb.cli.flags import flag_values, pairs, with_flags
 from anondb.cli.words import print_json, shown
 from anondb.errors import EngineError, InfeasibleError, InputError
 from anondb.options import WORKLOAD
+from anondb.pages.text import plain
 from anondb.report_rows import figure
 
 if TYPE_CHECKING:
     from anondb.compare.runs import Result, Run, Setting
 
 Names = Annotated[str | None, typer.Option(metavar="A,B", help="Algorithms; by default all that keep the promise.")]
-
-
 OPTIONS = ("taxonomy", "sensitive", "utility_constraints", "max_suppression")
 
 
@@ -44,12 +45,9 @@ def compare(
     k: Annotated[str, typer.Option(help="Values of k.", metavar="K,K")] = "5",
     m: Annotated[str, typer.Option(help="Values of m: integers, or inf.", metavar="M,M")] = "2",
     option: OptionPairs = None,
-    workload: Annotated[
-        str | None,
-        typer.Option(help="Your own queries: (query_id, item), or a .sql log of COUNT queries.", metavar="TABLE|FILE"),
-    ] = None,
+    workload: AskedWorkload = None,
     time_limit: Annotated[float, typer.Option(help="Time limit of each run, in seconds.", min=0.1)] = 600.0,
-    memory_limit: Annotated[str, typer.Option(help="Memory limit of each run, such as 2GB.", metavar="SIZE")] = "4GB",
+    memory_limit: MemoryOfRun = "4GB",
     threads: Threads = None,
     again: Annotated[bool, typer.Option("--again", help="Repeat the runs whose results are in the ledger.")] = False,
     report: Annotated[str | None, typer.Option(help="Write a page with plots.", metavar="FILE.html")] = None,
@@ -167,13 +165,14 @@ def _read(setting: Setting, table: str | None, options: dict[str, Any]) -> tuple
                 dataset = load_transactions(engine, source, id_column=setting.id, item_column=setting.item)
             if "taxonomy" in options:
                 load_taxonomy(engine, options["taxonomy"]).leaf_nodes(dataset)
-            texts = [options.get(n) for n in ("taxonomy", "sensitive", "utility_constraints")]
-            others = [digest(engine, text) for text in (*texts, setting.workload, setting.log) if text is not None]
+            named = {name: options.get(name) for name in ("taxonomy", "sensitive", "utility_constraints")}
+            named |= {"workload": setting.workload or setting.log}
+            others = [digest(engine, text, name.replace("_", " ")) for name, text in named.items() if text is not None]
             data = "-".join([fingerprint(engine, dataset), *others])
     facts = {"source": dataset.table, "transactions": dataset.n_transactions, "items": dataset.n_items}
     facts |= {"occurrences": dataset.n_occurrences, "longest": dataset.longest}
-    named = None if isinstance(place, Path) else str(place)
-    return replace(setting, transactions=named, fingerprint=data), facts
+    table = None if isinstance(place, Path) else str(place)
+    return replace(setting, transactions=table, fingerprint=data), facts
 
 
 class _Ledger:
@@ -203,8 +202,6 @@ _CAPTION = (
     "Errors: median / mean of |truth - estimate| / truth, and the number of COUNT queries; 'answer 0' is the error of "
     "answering 0 to all.\nSuppressed: items, and their share of the occurrences; a release answers 0 for deleted items."
 )
-
-
 _DIFFERENT = "\nThe runs answered different queries: do not compare their errors and bounds."
 
 
@@ -251,3 +248,6 @@ def _print(results: list[Result]) -> None:
         outcome = r.status if r.message is None else f"{r.status}: {r.message}"
         table.add_row(*map(shown, (r.run.algorithm, promise, *values, *costs, outcome)))
     Console(width=None if Console().is_terminal else 200).print(table)
+    refused = [tuple(one.values()) for r in results for one in r.figures.get("refused", ())]
+    for number, reason in dict.fromkeys(refused):
+        typer.echo(plain(f"note: statement {number} of the log is not answered: {reason}"), err=True)

@@ -12,6 +12,7 @@ from anondb.cli.app import (
     AllowOverlap,
     Analysts,
     Counters,
+    ExistingRelease,
     Format,
     Json,
     Mode,
@@ -87,7 +88,7 @@ def load(
 
 def publish(
     source: Source,
-    release: Annotated[str, typer.Option("--release", help="Name of the release.", metavar="NAME")],
+    release: ExistingRelease,
     to: Annotated[
         str,
         typer.Option("--to", help="The new file or folder, or postgresql://HOST/DATABASE/SCHEMA.", metavar="FILE|URL"),

@@ -13,6 +13,7 @@ import typer
 from anondb.cli.app import (
     Json,
     MemoryLimit,
+    MemoryOfRun,
     ShowSql,
     Source,
     Threads,
@@ -75,7 +76,7 @@ def advise(
         ),
     ] = None,
     time_limit: Annotated[float, typer.Option(help="Time limit of all runs, in seconds.", min=1)] = 120.0,
-    memory_limit: Annotated[str, typer.Option(help="Memory limit of each run, such as 2GB.", metavar="SIZE")] = "4GB",
+    memory_limit: MemoryOfRun = "4GB",
     threads: Threads = None,
     as_json: Json = False,
     show_sql: ShowSql = False,

@@ -30,6 +30,7 @@ from anondb.cli.app import (
     model_from,
     opened,
     progress,
+    shown_statements,
     transactions_of,
 )
 from anondb.cli.flags import MODEL_PARAMETERS, LogFile, TimeLimit, flag_values, pairs, with_flags
@@ -175,11 +176,7 @@ def demo(
     from anondb.demo import run_demo
 
     with progress() as say:
-        story = run_demo(
-            directory,
-            on_statement=(lambda text: typer.echo(text + ";", err=True)) if show_sql else None,
-            on_progress=say,
-        )
+        story = run_demo(directory, on_statement=shown_statements(show_sql), on_progress=say)
     if as_json:
         print_json(story.to_json())
         return

@@ -79,7 +79,7 @@ def print_report(report: Report, kept: bool) -> None:
 
 def print_story(story: Any) -> None:
     """Print the demo: what was made, answers with item supports beside the truth, then without, and the owner's report."""
-    plain, supported = story.plain, story.supported
+    without, supported = story.plain, story.supported
     report = supported.report
     typer.echo(
         f"A shop of {report.transactions:,} customers and {report.items:,} products was anonymized. Somebody who knows "
@@ -90,8 +90,8 @@ def print_story(story: Any) -> None:
     _print_beside_truth(title, "products", [(", ".join(a.items), a) for a in supported.answers])
     typer.echo("\nThe truth is always between the two bounds; the estimate is the best guess.\n")
     title = "milk, from the same rows without and with item supports"
-    _print_beside_truth(title, "release", [(r.report.release, r.answers[0]) for r in (plain, supported)])
-    measured = [r.report.accuracy.to_json() for r in (plain, supported)]
+    _print_beside_truth(title, "release", [(r.report.release, r.answers[0]) for r in (without, supported)])
+    measured = [r.report.accuracy.to_json() for r in (without, supported)]
     first, second = (figure(m["relative_error"]["median_frequent"]) for m in measured)
     typer.echo(
         f"\nOf {measured[0]['frequent']['queries']:,} random pairs of products that {report.model.k} or more customers "
@@ -99,7 +99,7 @@ def print_story(story: Any) -> None:
         f"{second} times with them.\n"
     )
     print_table(f"The owner's report on {report.release} (docs/glossary.md explains the words)", report.rows())
-    typer.echo(f"\nThe shop is in {story.database}, the sealed releases are {plain.sealed} and {supported.sealed}.")
+    typer.echo(f"\nThe shop is in {story.database}, the sealed releases are {without.sealed} and {supported.sealed}.")
     typer.echo("Both are of the same persons: give readers only one of them. Ask one yourself:")
     typer.echo(f'  anondb query {supported.sealed} "{FIRST_QUESTION}"')
 

@@ -61,6 +61,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
             **{name: report["loss"][name] for name in ("lm_total", "lm", "ncp", "ul", "ul_log2", "ggd")},
             **{name: report["accuracy"][name] for name in ("queries", "skipped", "average_relative_error")},
             **{name: report["accuracy"][name] for name in ("relative_error", "frequent")},
+            "refused": report["accuracy"].get("refused", []),
             **_answer_figures(database, f"{NAME}: log " if log else f"{NAME}: "),
             "anonymize_seconds": report["seconds"]["anonymize"],
             "generalized": _generalized(database),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import io
@@ -16,6 +17,7 @@ from sqlglot import exp
 from anondb.compare.runs import Result
 from anondb.data.sources import open_source, reading
 from anondb.engine import Engine, Table
+from anondb.errors import InputError
 from anondb.owner.ledger import LEDGER_SCHEMA, present
 from anondb.owner.releases import current_catalog
 from anondb.pages.files import write_private
@@ -92,11 +94,19 @@ def write_csv(path: str, results: Sequence[Result]) -> None:
     write_private(path, text.getvalue())
 
 
-def digest(engine: Engine, location: str) -> str:
-    """The digest of a file or table that a comparison reads in addition to the transactions."""
+def digest(engine: Engine, location: str, what: str) -> str:
+    """The digest of a file or table that a comparison reads in addition to the transactions; ``what`` it is, for messages.
+
+    Raises:
+        InputError: it does not exist, or cannot be read.
+    """
     if Path(location).is_file():
-        return hashlib.sha256(Path(location).read_bytes()).hexdigest()
-    with open_source(engine, location, "input") as source, reading(source.name):
+        with contextlib.suppress(OSError):
+            return hashlib.sha256(Path(location).read_bytes()).hexdigest()
+        raise InputError(f"The file {Path(location).name!r} cannot be read.", code="no_such_file")
+    if location.lower().endswith(".sql"):
+        raise InputError(f"The file {Path(location).name!r} does not exist.", code="no_such_file")
+    with open_source(engine, location, what) as source, reading(source.name):
         names = [exp.column(exp.to_identifier(name, quoted=True)) for name in source.columns]
         texts = [exp.cast(name, "VARCHAR").as_(f"c{i}") for i, name in enumerate(names)]
         inner = exp.Subquery(this=source.query.copy(), alias=exp.TableAlias(this=exp.to_identifier("source")))

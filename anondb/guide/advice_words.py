@@ -45,7 +45,9 @@ def reasons(advice: Advice) -> list[str]:
     if alone is not None:
         of = f"{alone:,} of {advice.persons:,} persons ({share(alone, advice.persons)})"
         items = f"{advice.known.m} item{'s' * (advice.known.m != 1)}"
-        said.append(f"In the original, {of} stand alone for somebody who knows {items} of theirs.")
+        said.append(
+            f"In the original, {of} {'stands' if alone == 1 else 'stand'} alone for somebody who knows {items} of theirs."
+        )
     of_all = "in two digits the least of all runs" + ("" if needs.item_supports else " without item supports")
     said.append(f"Its counts have the error {_errors(chosen)}, {of_all}; {suppressed_words(chosen)}.")
     most = [r.run.algorithm for r in (*advice.on_whole, *advice.on_sample) if r.status == "done" and deletes_most(r)]

@@ -58,7 +58,7 @@ def known(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -
         if skipped is None:
             try:
                 model = KmAnonymity(k, m)
-                found = verify_km(engine, dataset.transactions, dataset.items, model, chunk_rows=CHUNK_ROWS)
+                verified = verify_km(engine, dataset.transactions, dataset.items, model, chunk_rows=CHUNK_ROWS)
             except BudgetExceeded as error:
                 skipped = str(error)
         if skipped is not None:
@@ -66,7 +66,7 @@ def known(engine: Engine, dataset: Dataset, k: int, *, most: int = max(KNOWN)) -
             continue
         if m > 1:
             _add(engine, dataset, alone, m)
-        counts.append(Known(m, found.violations, _count(engine, alone), rows[m]))
+        counts.append(Known(m, verified.violations, _count(engine, alone), rows[m]))
     engine.drop(alone)
     return tuple(counts)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from anondb.errors import InputError
@@ -34,6 +36,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """A sentence that suggests the nearest known name, or an empty text."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def group_size(parameters: Mapping[str, Any]) -> int:
+    """The k of a promise; the l of an anatomy, rounded up."""
+    return ceil(Fraction(str(parameters.get("k") or parameters["l"])))
 
 
 def parameters_of(model: str) -> dict[str, Parameter]:

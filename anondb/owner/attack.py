@@ -6,11 +6,9 @@ Only the owner can run it, because it reads the source. It counts persons, items
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ from anondb.data.transactions import Dataset, fingerprint
 from anondb.engine import DuckDBEngine, Engine, Table
 from anondb.errors import InputError
 from anondb.models import check_count
-from anondb.models.named import model_of
+from anondb.models.named import group_size, model_of
 from anondb.owner import ledger
 from anondb.owner.releases import current_catalog, find_release, load_source, records_of
 from anondb.pages.tables import AsTable
@@ -137,7 +135,7 @@ def attack(
         persons, knowledge = _drawn(engine, dataset, hidden, individuals, known, seed, everyone=bool(attributes))
         before = _in_source(engine, dataset, records, persons, knowledge)
         after = _in_release(engine, dataset, schema, kind, records, persons, knowledge, manifest["semantics"])
-        k = int(promise["k"]) if "k" in promise else math.ceil(Fraction(str(promise["l"])))
+        k = group_size(promise)
         sizes = [Candidates.of(counts, k) for counts in (before, after)]
         fresh = entry.fingerprint == fingerprint(engine, dataset)
     return Attack(name, k, len(before), known, tuple(a.name for a in attributes), fresh, *sizes)

@@ -70,14 +70,25 @@ def publish(
         try:
             for file in (*made.iterdir(), made):
                 sync(file)
-            if os.path.lexists(target):
-                os.rename(target, build / "old")
-            os.rename(made, target)
+            _move(made, target, build / "old")
             sync(target.parent)
         except OSError as error:
             raise described(error) from None
     size = sum(file.stat().st_size for file in target.iterdir())
     return replace_fields(sealed, path=target, size=size, sha256=file_digest(target / MANIFEST_FILE))
+
+
+def _move(made: Path, target: Path, old: Path) -> None:
+    """Move a folder to its place; what was there goes to ``old``, and comes back after an error."""
+    replaced = os.path.lexists(target)
+    if replaced:
+        os.rename(target, old)
+    try:
+        os.rename(made, target)
+    except BaseException:
+        if replaced:
+            os.rename(old, target)
+        raise
 
 
 def _write(sealed: Path, build: Path, content_digest: str) -> Path:

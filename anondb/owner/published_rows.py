@@ -10,14 +10,13 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import ceil
 from typing import Any
 
 from sqlglot import exp
 
 from anondb.engine import Engine, Table, load
 from anondb.errors import InputError
+from anondb.models.named import group_size
 from anondb.owner import ledger, persons, publications
 from anondb.owner.publications import Difference
 from anondb.release.freeze import drop_schema
@@ -59,7 +58,7 @@ class PublishedRows:
     @property
     def k(self) -> int:
         """The group size of the promise: k, or the l of an anatomy, rounded up."""
-        return ceil(Fraction(self.manifest.get("k") or self.manifest["l"]))
+        return group_size(self.manifest)
 
 
 # ---------------------------------------------------------------------- where the rows are

@@ -212,8 +212,8 @@ def _conditions(engine: DuckDBEngine, schema: SchemaName, attributes: Sequence[R
             _table(schema, "records")
         )
         often = often.where(ends[0].is_(exp.null()).not_()).group_by(*ends).order_by(exp.Count(this=exp.Star()).desc())
-        found = engine.select(often.order_by(*ends).limit(1), "an example")
-        values = [column.tolist()[0] for column in found.values() if len(column)]
+        example = engine.select(often.order_by(*ends).limit(1), "an example")
+        values = [column.tolist()[0] for column in example.values() if len(column)]
         if values and not ranges:
             listed = exp.select("value").from_(_table(schema, "released_values")).order_by("value")
             same = {"attribute": attribute.name, "released_value": values[0]}

@@ -6,9 +6,7 @@ Nothing is written. What needs the source (the truth, attackers, suppressed item
 from __future__ import annotations
 
 import contextlib
-import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from anondb import reports
@@ -17,7 +15,7 @@ from anondb.engine import DuckDBEngine
 from anondb.errors import EngineError, InputError
 from anondb.models import check_count
 from anondb.models.km import KmAnonymity
-from anondb.models.named import model_of
+from anondb.models.named import group_size, model_of
 from anondb.owner import ledger, publications
 from anondb.owner import releases as stored
 from anondb.owner.accuracy import measure_on, queries_of
@@ -140,28 +138,27 @@ def collect(
     check_count("queries", queries)  # a report measures
     catalog = stored.current_catalog(engine)
     with engine.transaction():
-        found = stored.find_whole(engine, name)
+        release = stored.find_whole(engine, name)
         entry = ledger.find(engine, catalog, name)
-        if entry is None or entry.release_id != found.manifest["release_id"]:
+        if entry is None or entry.release_id != release.manifest["release_id"]:
             raise InputError(
                 f"The ledger has no figures of the release {name!r}.",
                 code="no_report",
                 hint="Report what it shows: --public.",
             )
-        contents = read_contents(engine, found)
+        contents = read_contents(engine, release)
         decisions = ledger.decisions_of(engine, catalog, entry.release_id)
         parents = dict(ledger.taxonomy_of(engine, catalog, entry.release_id))
         recorded = ledger.recorded_answers(engine, catalog, entry.release_id)
         seconds = reports.seconds_of(engine, catalog, entry.release_id)
         published = [p for p in publications.publications(engine, catalog) if p.release_id == entry.release_id]
-    parameters = model_of(found.manifest).parameters()
-    k = int(parameters["k"]) if "k" in parameters else math.ceil(Fraction(str(parameters["l"])))
+    parameters = model_of(release.manifest).parameters()
     most = parameters.get("m", parameters.get("p", "inf" if entry.model == "k" else 0))
     report = OwnerReport(
         contents=contents,
         entry=entry,
         source=GONE,
-        k=k,
+        k=group_size(parameters),
         suppressed=_suppressed(decisions, entry.parameters, parents, None, contents),
         reasons=_reasons(decisions, entry.parameters),
         stopped=any(d["action"] == "specialize" for d in decisions),
@@ -188,7 +185,7 @@ def _with_source(
     seed: int,
 ) -> OwnerReport:
     """Add what needs the source, if it can still be read."""
-    name, found = report.entry.name, report.contents.release
+    name, release = report.entry.name, report.contents.release
     try:
         with engine.transaction():
             entry, dataset = stored.load_source(engine, name)
@@ -198,7 +195,7 @@ def _with_source(
     except (InputError, EngineError):
         return report
     asked = [
-        _measured(engine, found, name, source == UNCHANGED, Workload(queries, size, seed))
+        _measured(engine, release, name, source == UNCHANGED, Workload(queries, size, seed))
         for size in SIZES
         if size <= dataset.longest
     ]
@@ -210,27 +207,27 @@ def _with_source(
         with contextlib.suppress(InputError):
             attacks.append(attack(engine, name, individuals=individuals, known=known, seed=seed))
     counted = min(report.promised or KNOWN, SIZES[-1])
-    threats = _threats(engine, name, found, report.k, counted) if found.manifest["model"] in COUNTED else ()
+    threats = _threats(engine, name, release, report.k, counted) if release.manifest["model"] in COUNTED else ()
     return replace(
         report, source=source, suppressed=suppressed, asked=tuple(asked), attacks=tuple(attacks), threats=tuple(threats)
     )
 
 
-def _measured(engine: DuckDBEngine, found: FoundRelease, name: str, unchanged: bool, workload: Workload) -> Asked:
+def _measured(engine: DuckDBEngine, release: FoundRelease, name: str, unchanged: bool, workload: Workload) -> Asked:
     """The answers to random queries, and the truth in the current source."""
     engine.progress(f"measuring accuracy of queries of {workload.size} items")
     with engine.transaction():
         _, dataset = stored.load_source(engine, name)
         queries = queries_of(engine, dataset, workload, lambda: None)
-        release = (found.schema, found.kind, found.manifest)
-        accuracy = measure_on(engine, dataset, *release, queries, must_hold=unchanged)
+        shown = release.schema, release.kind, release.manifest
+        accuracy = measure_on(engine, dataset, *shown, queries, must_hold=unchanged)
         listed = engine.query("report/answers", {"answers": accuracy.answers})
     answers = zip(*(column.tolist() for column in listed.values()), strict=True)
     words = f"{workload.size} item{'s' * (workload.size > 1)}"
     return Asked(words, tuple((tuple(items), *counts) for items, *counts in answers))
 
 
-def _threats(engine: DuckDBEngine, name: str, found: FoundRelease, k: int, limit: int) -> list[Threats]:
+def _threats(engine: DuckDBEngine, name: str, release: FoundRelease, k: int, limit: int) -> list[Threats]:
     """The minimal sets of each size, by the verifier: those up to a size, less those of smaller sizes. Sets of a local
     recoding are those of its labels. Where counting gets too large, the larger sizes are left out."""
     counted: list[Threats] = []
@@ -241,7 +238,9 @@ def _threats(engine: DuckDBEngine, name: str, found: FoundRelease, k: int, limit
             model = KmAnonymity(k, size)
             engine.progress(f"counting sets of {size} items")
             in_source = verify_subject(subject, model).violations
-            in_release = verify_release(engine, found.schema, model, kind=replace(found.kind, local=False)).violations
+            in_release = verify_release(
+                engine, release.schema, model, kind=replace(release.kind, local=False)
+            ).violations
             counted.append(Threats(size, in_source - before, in_release - after))
             before, after = in_source, in_release
     return counted

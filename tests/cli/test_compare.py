@@ -145,6 +145,20 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
     assert found.json["runs"][0]["bounds_width"] == 0
 
 
+def test_statements_of_a_log_that_no_release_answers_are_named(run: Run, tmp_path: Path) -> None:
+    """Where rows repeat, the table of a release is not that of the source."""
+    source, log = tmp_path / "s.csv", tmp_path / "log.sql"
+    source.write_text("tid,item\n" + "".join(f"{tid},a\n" for tid in (1, 1, 2, 3)), "utf-8")
+    log.write_text(
+        "".join(f"SELECT count(DISTINCT tid) FROM {table} WHERE item = 'a';\n" for table in ("s", "compared"))
+    )
+    words = ("compare", source, "--k", "2", "--algorithms", "coat", "--workload", log)
+    told = run(*words)
+    assert told.err.count("note: statement 1 of the log is not answered: ") == 1 and "statement 2" not in told.err
+    figures = run(*words, "--json").json["runs"][0]
+    assert (figures["queries"], [one["statement"] for one in figures["refused"]]) == (1, [1])
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -167,6 +181,8 @@ def test_data_file_and_log(run: Run, tmp_path: Path) -> None:
         (("--report", "page.csv"), "'page.csv' does not end in .html"),
         (("--csv", "page.html"), "'page.html' does not end in .csv"),
         pytest.param(("--queries", "few"), "not a valid int", marks=pytest.mark.slow),
+        (("--workload", "nothing.sql"), "'nothing.sql' does not exist"),
+        (("--workload", "nothing"), "'nothing' for the workload"),
         pytest.param(("--transactions", "nothing"), "There is no table or view", marks=pytest.mark.slow),
     ],
 )

@@ -27,6 +27,8 @@ from anondb.engine import DuckDBEngine
 from anondb.errors import AnondbError, BudgetExceeded, InfeasibleError, InputError
 from anondb.guide import advise as advising
 from anondb.guide import trials
+from anondb.guide.advice_words import reasons
+from anondb.guide.knowledge import Known
 from anondb.guide.needs import Needs, flags_of, read_answer
 from anondb.guide.trials import distinct, error, ranked
 
@@ -92,6 +94,15 @@ def result(algorithm: str, relative: float, errors: Sequence[float], deleted: in
     figures = {"average_relative_error": relative, "symmetric_errors": by_size, "ncp": 0.1, "released_items": 5}
     figures |= {"items": 10, "suppressed_items": deleted, "suppressed_occurrences": deleted, "occurrences": 10}
     return Result(Run(algorithm, "km", {"k": 5, "m": 2}, options), "done", None, 1.0, 1.0, 1.0, figures)
+
+
+def test_one_person_stands_and_two_persons_stand_alone() -> None:
+    for alone, words in ((1, "1 of 200 persons (0.5 %) stands alone"), (2, "2 of 200 persons (1 %) stand alone")):
+        chosen = result("coat", 0.1, (0.1, 0.2), 0)
+        made = advising.Advice(
+            "sales", 200, Needs(), Known(2, 9, alone), None, None, (), (chosen,), chosen, None, True, ""
+        )
+        assert any(words in reason for reason in reasons(made))
 
 
 def test_the_order_of_results() -> None:

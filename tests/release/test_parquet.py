@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import pytest
 from portions import some
 
 import anondb
-from anondb.errors import InputError
+from anondb.errors import EngineError, InputError
 from anondb.models.anatomy import Anatomy
 from anondb.models.km import KmAnonymity
 from anondb.models.relational import KkmAnonymity
@@ -100,6 +101,24 @@ def test_export_and_back(owner: anondb.Database, tmp_path: Path, name: str, monk
             for items in ("[]", "['a']", "['a', 'c']", "['b', 'g', 'nothing']"):
                 text = query.format(items)
                 assert connection.execute(text).fetchall() == sealed.engine.connection.execute(text).fetchall() != []
+
+
+def test_a_folder_that_cannot_be_replaced_stays(
+    owner: anondb.Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, place, rename = made(owner, "twice", **KINDS["global"]), tmp_path / "pq", os.rename
+    release.publish(place, format="parquet", allow_overlap=True)
+    before = {file.name: file.read_bytes() for file in place.iterdir()}
+
+    def fails(source: Path, target: Path) -> None:
+        if target == place and source.name != "old":
+            raise PermissionError
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", fails)
+    with pytest.raises(EngineError, match="could not be written"):
+        release.publish(place, format="parquet", allow_overlap=True, replace=True)
+    assert {file.name: file.read_bytes() for file in place.iterdir()} == before and list(tmp_path.iterdir()) == [place]
 
 
 def test_a_session_reads_folders(folder: Path, tmp_path: Path) -> None:

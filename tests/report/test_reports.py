@@ -104,7 +104,6 @@ def shown_by(sealed: Path) -> tuple[set[str], set[str]]:
         pairs = [sorted({a, b}) for (a,), (b,) in combinations(first, 2)] + [[a] for (a,) in first]
         counts += [values(f"FROM count_bounds({file.execute('SELECT ?::VARCHAR[]', [p]).fetchall()[0][0]!r})")[0]
                    for p in pairs if all(c.isalnum() for item in p for c in item)]  # fmt: skip
-        exact = sum(low == high for low, _, high in counts[: len(first)])
         items = values("SELECT count(DISTINCT item) FROM released_items")[0][0]
         exact = values("SELECT count(*) FROM item_counts WHERE lower_bound = upper_bound")[0][0]
         several = sum(size > 1 for size in sizes)
