@@ -15,7 +15,7 @@ from anondb.query.held_sums import HeldRows
 from anondb.release.objects import SchemaName
 
 MAX_LISTED = 2_000  # released items whose weights are written into a statement
-MAX_ROWS = 30_000_000  # in memory, 12 bytes each
+ROW_BYTES = 12  # of a row in memory while the rows are read; afterwards it takes 4, and a transaction 8
 
 
 class HeldItems:
@@ -23,6 +23,7 @@ class HeldItems:
 
     Args:
         engine, schema: the release.
+        memory: how many bytes its rows may take in memory.
 
     Attributes:
         numbers: the number of each released item.
@@ -31,8 +32,8 @@ class HeldItems:
         InputError: ``not_a_release``: they have other numbers.
     """
 
-    def __init__(self, engine: Engine, schema: SchemaName) -> None:
-        self._engine, self._rows = engine, schema.table("transaction_items")
+    def __init__(self, engine: Engine, schema: SchemaName, memory: int) -> None:
+        self._engine, self._rows, self._memory = engine, schema.table("transaction_items"), memory
         numbers = engine.query("query/item_numbers", {"labels": schema.table("labels")})
         self.numbers: Mapping[str, int] = dict(zip(numbers["item"].tolist(), numbers["item_id"].tolist(), strict=True))
         if list(self.numbers.values()) != list(range(1, len(self.numbers) + 1)):
@@ -40,13 +41,13 @@ class HeldItems:
 
     @cached_property
     def rows(self) -> HeldRows | None:
-        """The rows in memory, where they are read once; None if they are too many."""
+        """The rows in memory, where they are read once; None if they are too many: then DuckDB joins them."""
         counted = exp.select(exp.Count(this=exp.Star()).as_("n")).from_(self._rows.expression())
-        if self._engine.select(counted, "the number of rows")["n"][0] > MAX_ROWS:
+        if self._engine.select(counted, "the number of rows")["n"][0] * ROW_BYTES > self._memory:
             return None
-        rows = self._engine.select(
-            exp.select("transaction_id", "item_id").from_(self._rows.expression()), "the rows of a release"
-        )
+        columns = ("transaction_id", "item_id")
+        ordered = exp.select(*columns).from_(self._rows.expression()).order_by(*columns)
+        rows = self._engine.select(ordered, "the rows of a release")
         return HeldRows.of(rows["transaction_id"], rows["item_id"], self.numbers)
 
     def supports(self) -> dict[str, int]:

@@ -12,6 +12,8 @@ import numpy.typing as npt
 from anondb.query.classes import Classes, Group, Size
 from anondb.query.summed import LOGISTIC, ROUNDED, Summed, of_sums
 
+AT_ONCE = 1 << 16  # transactions whose values are looked up together
+
 Array = npt.NDArray[Any]
 
 
@@ -31,17 +33,20 @@ class HeldRows:
 
     @classmethod
     def of(cls, transactions: Array, items: Array, numbers: Mapping[str, int]) -> HeldRows:
-        """The rows in any order."""
-        order = np.argsort(transactions, kind="stable")
-        ordered = transactions[order]
-        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, np.int64)
-        return cls(items[order].astype(np.int32), starts, numbers)
+        """The rows, ordered by transaction."""
+        first = np.ones(len(transactions), dtype=bool)
+        np.not_equal(transactions[1:], transactions[:-1], out=first[1:])
+        return cls(items.astype(np.int32, copy=False), np.flatnonzero(first), numbers)
 
     def totals(self, labels: Sequence[str], values: Array, others: bool) -> Array:
         """The sum of the values of the released items of each transaction; at the end 0 if there are others without any."""
         by_number = np.zeros(max(self.numbers.values(), default=0) + 1, values.dtype)
         by_number[[self.numbers[label] for label in labels]] = values
-        held = np.add.reduceat(by_number[self.items], self.starts) if len(self.starts) else by_number[:0]
+        held = np.empty(len(self.starts), values.dtype)
+        for begin in range(0, len(self.starts), AT_ONCE):
+            starts = self.starts[begin : begin + AT_ONCE]
+            end = self.starts[begin + AT_ONCE] if begin + AT_ONCE < len(self.starts) else len(self.items)
+            held[begin : begin + AT_ONCE] = np.add.reduceat(by_number[self.items[starts[0] : end]], starts - starts[0])
         return np.append(held, values.dtype.type(0)) if others else held
 
 
