@@ -56,13 +56,14 @@ class Opened:
     Args:
         engine, schema: the release.
         known: its kind and its manifest, if they are known.
+        files: how many releases share the memory that the engine leaves to arrays.
 
     Raises:
         InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
     """
 
-    def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None) -> None:
-        self.engine, self.schema = engine, schema
+    def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None, files: int = 1) -> None:
+        self.engine, self.schema, self.files = engine, schema, files
         self.members = schema.table("released_items")
         members: Columns = {}
         self.manifest: Mapping[str, str] = {}
@@ -383,7 +384,9 @@ class Opened:
     def numbered(self) -> HeldItems | None:
         """The rows by the numbers of released items; None for bags, and where the distinct transactions are cached."""
         of_bags = self.manifest["semantics"] != "set" or self._contents is not None
-        return None if of_bags or self.anatomy else HeldItems(self.engine, self.schema, self.size)
+        if of_bags or self.anatomy:
+            return None
+        return HeldItems(self.engine, self.schema, self.size, self.engine.array_bytes // self.files)
 
     def held(self, classes: Classes, listed: Table | None = None) -> exp.Query:
         """The query for the signature of each transaction with a relevant released item, or with one of a table

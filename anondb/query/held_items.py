@@ -15,7 +15,7 @@ from anondb.query.held_sums import HeldRows
 from anondb.release.objects import SchemaName
 
 MAX_LISTED = 2_000  # released items whose weights are written into a statement
-MAX_ROWS = 30_000_000  # in memory, 12 bytes each
+ROW_BYTES = 16  # of a row: 8 for its numbers, and 8 while values are added up
 
 
 class HeldItems:
@@ -24,6 +24,7 @@ class HeldItems:
     Args:
         engine, schema: the release.
         size: its number of transactions.
+        memory: how many bytes its rows may take in memory.
 
     Attributes:
         numbers: the number of each released item.
@@ -32,8 +33,9 @@ class HeldItems:
         InputError: ``not_a_release``: they have other numbers.
     """
 
-    def __init__(self, engine: Engine, schema: SchemaName, size: int) -> None:
-        self._engine, self._size, self._rows = engine, size, schema.table("transaction_items")
+    def __init__(self, engine: Engine, schema: SchemaName, size: int, memory: int) -> None:
+        self._engine, self._rows = engine, schema.table("transaction_items")
+        self._size, self._memory = size, memory
         tables = {"labels": schema.table("labels"), "transaction_items": self._rows}
         numbers = engine.query("query/item_numbers", tables)
         self._most = max([size, *numbers["all_rows"][:1].tolist()])
@@ -43,8 +45,8 @@ class HeldItems:
 
     @cached_property
     def rows(self) -> HeldRows | None:
-        """The rows in memory, where they are read once; None if they are too many, or damaged."""
-        if self._most > MAX_ROWS or not self.numbers:
+        """The rows in memory, where they are read once; None if they are too many (DuckDB joins them then), or damaged."""
+        if self._most * ROW_BYTES > self._memory or not self.numbers:
             return None
         rows = self._engine.select(
             exp.select("transaction_id", "item_id").from_(self._rows.expression()), "the rows of a release"

@@ -16,7 +16,6 @@ from anondb.query.summed import LOGISTIC, ROUNDED, Summed, of_sums
 
 Array = npt.NDArray[Any]
 
-
 FEW = 8  # released items whose rows are added up one item after the other
 EXACT = 1 << 53  # whole numbers below it are exact as doubles
 

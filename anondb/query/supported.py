@@ -9,7 +9,8 @@ exclusion of the estimates of ``count_bounds``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
@@ -113,14 +114,31 @@ class SupportedAnswers:
         self._known |= {frozenset({item}): self._alone[item] for item in items if item in self._alone}
         sets = [frozenset(some) for n in range(1, len(items) + 1) for some in combinations(sorted(items), n)]
         unknown = [some for some in sets if some not in self._known]
-        if len(unknown) > MAX_CALLS:
-            self._ask_all(unknown)
+        if not unknown:
             return
-        for some in unknown:
-            tree = exp.select("lower_bound", "estimate", "upper_bound").from_(self._count_bounds(_array(some)))
-            rows = self._release.engine.select(tree, "the bounds of a set of items")
-            lower, expected, upper = (column.tolist()[0] for column in rows.values())
-            self._known[some] = lower, expected, upper
+        with self._as_current():
+            if len(unknown) > MAX_CALLS:
+                self._ask_all(unknown)
+                return
+            for some in unknown:
+                tree = exp.select("lower_bound", "estimate", "upper_bound").from_(self._count_bounds(_array(some)))
+                rows = self._release.engine.select(tree, "the bounds of a set of items")
+                lower, expected, upper = (column.tolist()[0] for column in rows.values())
+                self._known[some] = lower, expected, upper
+
+    @contextlib.contextmanager
+    def _as_current(self) -> Iterator[None]:
+        """The release's database as the current one, as its macros need it; of several files of a session none is."""
+        engine, catalog = self._release.engine, self._release.schema.catalog
+        before = engine.scalar("release/current_catalog")
+        if before == catalog:
+            yield
+            return
+        engine.use(catalog, checked=True)
+        try:
+            yield
+        finally:
+            engine.use(str(before), checked=True)
 
     def _ask_all(self, unknown: Sequence[Items]) -> None:
         """Ask ``count_bounds`` of many sets in one statement."""

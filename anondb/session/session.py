@@ -68,7 +68,8 @@ def open_session(
         files: a sealed file, a folder of them, a release in PostgreSQL (``postgresql://HOST/DATABASE/SCHEMA``), a list of
             these, or a pattern such as ``weeks/*.duckdb``. Several must be releases of disjoint persons and of tables with
             equal names and columns; their counts add up.
-        memory_limit: DuckDB's memory limit.
+        memory_limit: DuckDB's memory limit. An eighth of it more, at most 512 MiB, is for the rows of the files, which
+            are kept in memory if they have room there.
         max_seconds: the time limit of a statement, 60 seconds by default.
         threads: DuckDB's number of threads.
         on_statement: called with the text of every statement before it runs.
@@ -153,7 +154,7 @@ class Session:
     def __init__(self, sealed: Sequence[SealedRelease], desk: DuckDBEngine, resources: contextlib.ExitStack) -> None:
         self._resources, self._closed = resources, False
         self._desk = Desk(desk)
-        self._opened = [Opened(s.engine, s.schema, s) for s in sealed]
+        self._opened = [Opened(s.engine, s.schema, s, len(sealed)) for s in sealed]
         self._parts = Parts.of(self._opened, desk)
         self._releases = Releases(self._opened, self._desk, self._parts)
         self._results: Kept[Result] = Kept(len)

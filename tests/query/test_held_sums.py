@@ -9,7 +9,7 @@ import pytest
 from query.small import release
 
 from anondb.engine import Engine
-from anondb.query import held_items
+from anondb.query import held_items, held_sums
 from anondb.query.answer import answer_plan
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import parse
@@ -35,10 +35,11 @@ def test_groups_are_those_of_a_join(engine: Engine, suppressed: bool, monkeypatc
     groups = {"a": ITEMS[:1], "b": ITEMS[1:3], "c": ITEMS[3:6], **({} if suppressed else {"d": ITEMS[6:]})}
     schema = release(engine, baskets, groups, "sums")
     answers = []
-    for most in (held_items.MAX_ROWS, 0):
-        monkeypatch.setattr(held_items, "MAX_ROWS", most)
+    for size in (held_items.ROW_BYTES, 1 << 40):
+        monkeypatch.setattr(held_items, "ROW_BYTES", size)
+        monkeypatch.setattr(held_sums, "AT_ONCE", 7)
         opened = Opened(engine, schema)
-        assert opened.numbered is not None and (opened.numbered.rows is None) == (most == 0)
+        assert opened.numbered is not None and (opened.numbered.rows is None) == (size == 1 << 40)
         for sql in ASKED:
             plan = replace(rewrite(parse(sql), opened.manifest), other=None)
             if plan.aggregate == "histogram" and suppressed:  # sizes have no bound

@@ -188,3 +188,19 @@ def test_the_weakest_promise() -> None:
     assert notes_on(km[:1]) == [] and "3 promises" in notes_on(km)[0] and "k = 5, m = 1" in notes_on(km)[0]
     hkp = [{"model": "hkp", "h": h, "k": "5", "p": p} for h, p in (("4/5", "2"), ("1/2", "3"))]
     assert weakest(hkp) == "hkp, h = 4/5, k = 5, p = 2"
+
+
+def test_sets_of_items_are_asked_of_each_file_with_item_supports(tmp_path: Path) -> None:
+    """The macro of a release counts sets; DuckDB finds it in the current database alone."""
+    baskets = [["milk", "bread"], ["milk"], ["bread", "figs"], ["figs"]] * 5
+    for name, shift in (("one", 0), ("two", 100)):
+        with anondb.connect(tmp_path / f"{name}.raw") as db:
+            rows = ", ".join(f"({tid + shift}, '{item}')" for tid, basket in enumerate(baskets) for item in basket)
+            db.sql(f"CREATE TABLE sales AS FROM (VALUES {rows}) t(tid, item)")
+            release = db.anonymize("sales", model=anondb.KmAnonymity(3, 2), algorithm="similar", name="r", queries=1)
+            release.publish(tmp_path / f"{name}.duckdb")
+    with anondb.open([tmp_path / "one.duckdb", tmp_path / "two.duckdb"]) as session:
+        for _ in range(2):
+            rows = session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item IN ('milk', 'bread')").fetchall()
+            ((estimate, lower, upper),) = rows
+            assert lower <= 30 <= upper and lower <= estimate <= upper
