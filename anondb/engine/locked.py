@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -135,7 +136,10 @@ def _locking(paths: Sequence[Path], spill: Path | None, files: Sequence[str]) ->
     lock = [_setting("enable_external_access", exp.false()), _setting("lock_configuration", exp.true())]
     if spill is None:
         return [*attached[0], *lock]
-    places = [place for path in paths for place in (str(path), f"{path}.wal")]
+    named = dict.fromkeys(
+        name for path in paths for name in (str(path), os.path.realpath(path))
+    )  # DuckDB follows links
+    places = [place for name in named for place in (name, f"{name}.wal")]
     allowed = {"allowed_paths": [*places, *files], "allowed_directories": [str(spill)]}
     settings = (_setting(name, exp.convert(listed)) for name, listed in allowed.items())
     return [*settings, *lock, *(attach for attach, _ in attached)]

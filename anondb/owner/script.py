@@ -169,7 +169,7 @@ def run_step(engine: DuckDBEngine, text: str, step: Step) -> StatementResult:
         with speaking("sql"):
             outcome = _run_own(engine, text, step, statement)
     except AnondbError as error:
-        raise _placed(error, step.number, step.line) from None
+        raise _placed(error, step.number, *position(text, _start(statement))) from None
     return StatementResult(step.number, step.line, outcome.kind, outcome.columns, outcome.fetchall(), outcome)
 
 
@@ -270,10 +270,20 @@ def _user_error(text: str, step: Step, start: int, refused: user_sql.UserSqlErro
     return _placed(refused.error, step.number, position(text, start)[0] + refused.line - 1)
 
 
-def _placed(error: AnondbError, number: int, line: int) -> AnondbError:
+def _start(statement: OnView | RefreshAll | ShowViews) -> int:
+    """Where the name of the view begins in the text, or a statement without a name."""
+    return (statement.name_start if isinstance(statement, OnView) else 0) or statement.start
+
+
+def _placed(error: AnondbError, number: int, line: int, column: int | None = None) -> AnondbError:
     """Add the position in the script to an error, once."""
     if error.place is None or "statement" not in error.place:
-        known = error.place or {}
-        error.place = {"statement": number, "line": line, **known}
-        error.args = (f"statement {number}, line {error.place['line']}: {error}",)
+        known, words = error.place, str(error)
+        error.place = {
+            "statement": number,
+            **(known or {"line": line, **({} if column is None else {"column": column})}),
+        }
+        if known is None:
+            words = f"line {line}: {words}" if column is None else f"line {line}, column {column}: {words}"
+        error.args = (f"statement {number}, {words}",)
     return error

@@ -6,6 +6,7 @@ import contextlib
 import glob
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -84,8 +85,12 @@ def open_session(
     if not _is_limit(options["max_seconds"]):
         raise InputError("max_seconds must be a number of seconds above 0.", code="bad_parameter")
     with contextlib.ExitStack() as stack:
-        local = [stack.enter_context(at_hand(path, on_statement)) for path in _paths(files)]
-        sealed = stack.enter_context(sealed_releases(local, **options))
+        paths = _paths(files)
+        local = [stack.enter_context(at_hand(path, on_statement)) for path in paths]
+        opened = stack.enter_context(sealed_releases(local, **options))
+        sealed = [
+            one if is_url(path) else replace(one, path=Path(path)) for one, path in zip(opened, paths, strict=True)
+        ]
         return session_on(sealed, stack.pop_all(), **options)
 
 

@@ -121,7 +121,7 @@ def test_a_folder_that_cannot_be_replaced_stays(
     assert {file.name: file.read_bytes() for file in place.iterdir()} == before and list(tmp_path.iterdir()) == [place]
 
 
-def test_a_session_reads_folders(folder: Path, tmp_path: Path) -> None:
+def test_a_session_reads_folders(owner: anondb.Database, folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "weeks" / "one")
     query = "SELECT count(DISTINCT tid) FROM sales WHERE item = 'a'"
     answers = []
@@ -129,6 +129,9 @@ def test_a_session_reads_folders(folder: Path, tmp_path: Path) -> None:
         with anondb.open(place) as session:
             answers.append(session.sql(query).fetchall())
     assert answers[0] == answers[1] == answers[2] != []
+    made(owner, "of_anatomy", **KINDS["anatomy"]).publish(tmp_path / "other", allow_overlap=True)
+    with pytest.raises(InputError, match="'pq' and 'other'"):  # not the private file with the rows of the folder
+        anondb.open([folder, tmp_path / "other"])
 
 
 def test_row_groups_and_metadata_carry_the_rows_alone(owner: anondb.Database, folder: Path, tmp_path: Path) -> None:

@@ -243,7 +243,9 @@ def test_a_macro_of_the_same_script(tmp_path: Path) -> None:
         connection.execute(f"{ROWS}; {EDGES}")
     with anondb.connect(path) as database:
         database.sql(VIEW)
-        with pytest.raises(anondb.InputError, match=r"statement 2, line 1: The macro 'min' in shop.main") as refused:
+        with pytest.raises(
+            anondb.InputError, match=r"statement 2, line 1, column 54: The macro 'min' in shop.main"
+        ) as refused:
             database.sql("CREATE MACRO min(x) AS 1000; REFRESH ANONYMIZED VIEW w;")
         assert refused.value.code == "shadowed_function"
         with pytest.raises(anondb.InputError, match="'min'"):

@@ -51,6 +51,17 @@ def test_a_folder_adds_up(folder: Path) -> None:
             assert session.promise == "km, k = 2, m = 1" and session.notes == [] and not session.sql(QUERY).notes
 
 
+def test_links_to_files(folder: Path, tmp_path: Path) -> None:
+    weeks = sorted((folder / "weeks").iterdir())
+    (tmp_path / "first.duckdb").symlink_to(weeks[0])
+    with anondb.open(tmp_path) as session, anondb.open(weeks[0]) as single:
+        assert session.sql(QUERY).fetchall() == single.sql(QUERY).fetchall()
+    assert anondb.verify_file(tmp_path / "first.duckdb").verification.verified
+    with pytest.raises(InputError) as caught:
+        anondb.open([weeks[0], tmp_path])
+    assert caught.value.code == "different_releases"
+
+
 AVERAGES = (
     "SELECT avg(n) FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) AS b",
     "SELECT avg(n) FROM (SELECT tid, count(*) AS n FROM sales WHERE item IN ('a', 'e') GROUP BY tid) AS b",

@@ -58,6 +58,14 @@ def test_run(run: Run, demo_shop: Path, tmp_path: Path) -> None:
     assert one_object(out)["results"][0]["result"]["changed"] is False
 
 
+def test_the_statement_of_a_view_can_be_run_again(run: Run, demo_shop: Path, tmp_path: Path) -> None:
+    assert run("run", demo_shop, policy(tmp_path))[0] == 0
+    code, out, _ = run("run", demo_shop, policy(tmp_path, "SHOW CREATE ANONYMIZED VIEW spring"))
+    assert code == 0 and out.count("\n") == 3 and out.startswith('CREATE ANONYMIZED VIEW "spring" AS\n')
+    code, again, err = run("run", demo_shop, policy(tmp_path, out.replace("CREATE", "CREATE OR REPLACE", 1)))
+    assert (code, err) == (0, "") and "3,000 transactions" in again
+
+
 def test_run_stops_at_the_first_error(run: Run, demo_shop: Path, tmp_path: Path) -> None:
     text = "CREATE TABLE kept (a INTEGER);\nSELECT 1 AS one;\nSELECT * FROM nope;\nCREATE TABLE never (a INTEGER);"
     code, out, err = run("run", demo_shop, policy(tmp_path, text))

@@ -107,7 +107,7 @@ def test_names_that_exist(db: anondb.Database) -> None:
     made(db, CREATE)
     before = release_id(db)
     error = failure(db, CREATE.replace("spring", "SPRING"))
-    assert (error.code, error.place) == ("release_exists", {"statement": 1, "line": 1})
+    assert (error.code, error.place) == ("release_exists", {"statement": 1, "line": 1, "column": 24})
     assert "CREATE OR REPLACE" in str(error) and "--" not in str(error)
     assert release_id(db) == before
     made(db, CREATE.replace("CREATE", "CREATE OR REPLACE"))
@@ -407,7 +407,7 @@ def test_refresh_that_fails_keeps_the_old_release(db: anondb.Database) -> None:
     assert (release_id(db), len(db.releases())) == before
     db.sql("ALTER TABLE sales RENAME TO moved")
     error = failure(db, "SELECT 1;\nREFRESH ANONYMIZED VIEW spring")
-    assert (error.code, error.place) == ("unreadable", {"statement": 2, "line": 2})
+    assert (error.code, error.place) == ("unreadable", {"statement": 2, "line": 2, "column": 25})
     assert [v["status"] for v in shown(db, "WITH (status = true)")] == ["unknown"]
 
 
@@ -494,22 +494,23 @@ def test_nothing_runs_where_something_cannot_be_parsed(db: anondb.Database) -> N
         ("SELECT 1;\n\nSELECT *\nFROM\nsalez", "sql_error", "CatalogException, about 'salez'", (2, 5)),
         ("SELECT item::INTEGER FROM sales", "sql_error", "ConversionException", (1, 1)),
         ("SELECT error(item) FROM sales; SELECT 1", "sql_error", "InvalidInputException", (1, 1)),
-        (VIEW + "\nSELECT tid, item::INTEGER AS item FROM sales\n" + OPTIONS, "unreadable", "cannot be read", (1, 1)),
+        (VIEW + "\nSELECT tid, item::INTEGER AS item FROM sales\n" + OPTIONS, "unreadable", "cannot be read", (1, 1, 24)),
         (VIEW + "\nSELECT tid,\nitem FROM salez " + OPTIONS, "sql_error", "CatalogException, about 'salez'", (1, 3)),
-        (VIEW + " SELECT tid FROM sales " + OPTIONS, "no_such_column", "'item'", (1, 1)),
-        (VIEW + " FROM sales WITH (algorithm = 'mhghs')", "no_taxonomy", "the option taxonomy", (1, 1)),
-        (VIEW + " FROM sales WITH (taxonomy = 'nope')", "no_such_table", "'nope'", (1, 1)),
-        ("BEGIN; " + CREATE, "transaction_open", "transaction", (2, 1)),
+        (VIEW + " SELECT tid FROM sales " + OPTIONS, "no_such_column", "'item'", (1, 1, 24)),
+        (VIEW + " FROM sales WITH (algorithm = 'mhghs')", "no_taxonomy", "the option taxonomy", (1, 1, 24)),
+        (VIEW + " FROM sales WITH (taxonomy = 'nope')", "no_such_table", "'nope'", (1, 1, 24)),
+        ("BEGIN; " + CREATE, "transaction_open", "transaction", (2, 1, 31)),
     ],
 )  # fmt: skip
 def test_errors_say_where_and_name_no_value(
-    db: anondb.Database, text: str, code: str, kind: str, place: tuple[int, int]
+    db: anondb.Database, text: str, code: str, kind: str, place: tuple[int, ...]
 ) -> None:
     db.sql("INSERT INTO sales VALUES (50, 'canary')")
     error = failure(db, text)
-    assert (error.code, error.place) == (code, {"statement": place[0], "line": place[1]})
+    assert (error.code, error.place) == (code, dict(zip(("statement", "line", "column"), place, strict=False)))
     assert kind in str(error) and "canary" not in str(error)
-    assert str(error).startswith(f"statement {place[0]}, line {place[1]}: ")
+    column = "" if len(place) < 3 else f", column {place[2]}"
+    assert str(error).startswith(f"statement {place[0]}, line {place[1]}{column}: ")
 
 
 def test_what_sql_returns(db: anondb.Database) -> None:
