@@ -98,7 +98,7 @@ def opened(
             rows[n] = rows[n] - {group} | {other}
 
     alone = {x: [n for n, t in enumerate(transactions) if set(t) & of[x][0] == {x} != of[x][0]] for x in sorted(of)}
-    for x in sorted(alone, key=lambda x: -len(alone[x])):
+    for x in sorted(alone, key=lambda x: (-len(of[x][0]), len(alone[x]))):
         replace(alone[x], of[x], (frozenset([x]), False))
     inside = {label: [n for n, row in enumerate(rows) if (label, False) in row] for label in labels if len(label) > 1}
     for label in sorted(inside, key=lambda label: -len(inside[label])):

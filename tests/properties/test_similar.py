@@ -125,6 +125,19 @@ def test_random(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -
     check_all(engine, seeds, monkeypatch)
 
 
+@pytest.mark.parametrize("seeds", portions(40, 300, 20_000))
+def test_the_order_of_opening(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many kinds of few items, so that an item that opens takes rows from others: the order matters in a quarter."""
+    cases = []
+    for seed in seeds:
+        rnd, case = random.Random(seed), Case(0)
+        case.with_taxonomy, case.k, case.m = False, 2, 2
+        kinds = [rnd.sample("abcdefg"[: rnd.randint(4, 7)], rnd.randint(1, 3)) for _ in range(rnd.randint(3, 9))]
+        case.transactions = [sorted(rnd.choice(kinds)) for _ in range(rnd.randint(8, 40))]
+        cases.append((check(engine, case, monkeypatch), case.k, case.m))
+    assert not any(verified_together(engine, cases))
+
+
 @pytest.mark.parametrize("m", [1, 2, 3, math.inf])
 def test_extremes(engine: Engine, m: float) -> None:
     case = Case(0)

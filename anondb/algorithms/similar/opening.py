@@ -60,10 +60,12 @@ class Cells:
         self.opened = 0
 
     def open(self) -> None:
-        """Open the rows of each item, by descending number of transactions that hold it and no other of its group."""
-        for item in np.argsort(-self._supports, kind="stable").tolist():
-            if self._supports[item] < self._k:
-                break
+        """Open the rows of each item, those of the largest groups first, then those of the fewest rows.
+
+        Large groups gain most. What is opened first constrains the others, and few rows constrain them least.
+        """
+        order = np.lexsort((self._supports, -self._sizes[self._group]))
+        for item in order[self._supports[order] >= self._k].tolist():
             self.opened += self._replace(self._alone[item], int(self._group[item]), len(self._beside) + item)
 
     def divide(self) -> None:
