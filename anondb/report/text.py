@@ -18,7 +18,7 @@ def owner_rows(report: OwnerReport) -> Rows:
         ("promise", f"{contents.promise} by {entry.algorithm}, verified"),
         ("made", f"{entry.created:%Y-%m-%d %H:%M} UTC by {entry.user_name}, from {entry.source_table}"),
         *([("source", f"has {report.source} since")] if report.source == CHANGED else []),
-        *([("source", "is not in this database any more")] if report.source == GONE else []),
+        *([("source", "cannot be read any more")] if report.source == GONE else []),
         ("transactions", f"{entry.transactions:,} with {counted(entry.items, 'different item')}"),
         *_shown(contents),
         (
