@@ -190,7 +190,11 @@ def run_demo(
             hint="Name another directory.",
         )
     made = []
-    with _private(), connect(owner, on_statement=on_statement, on_progress=on_progress) as database:
+    with (
+        _nothing_left(owner, owner.with_name(f"{owner.name}.wal"), *files),
+        _private(),
+        connect(owner, on_statement=on_statement, on_progress=on_progress) as database,
+    ):
         make_shop(database)
         for sealed, (name, item_supports) in zip(files, RELEASES.items(), strict=True):
             release = database.anonymize(
@@ -206,6 +210,17 @@ def run_demo(
                 raise EngineError("The demo made no report.")
             made.append(Published(sealed, release.report, _answers(sealed)))
     return Story(owner, *made)
+
+
+@contextlib.contextmanager
+def _nothing_left(*files: Path) -> Iterator[None]:
+    """Remove the files after an error, so that the next demo may have the directory."""
+    try:
+        yield
+    except BaseException:
+        for file in files:
+            file.unlink(missing_ok=True)
+        raise
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from anondb.compare.limits import end_with_parent
 from anondb.data.files import load_files
 from anondb.data.sources import is_file, resolve_table
 from anondb.database import Database, connect
@@ -117,6 +118,7 @@ def _generalized(database: Database) -> list[dict[str, Any]]:
 def main() -> None:
     """Run the job on stdin, and write one JSON object to stdout, also after an error."""
     result: dict[str, Any]
+    end_with_parent()
     try:
         with speaking("command line"):
             result = {"status": "done", **run(json.load(sys.stdin))}

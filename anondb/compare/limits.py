@@ -8,14 +8,16 @@ import re
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from anondb.errors import InputError
 
 POLL_SECONDS = 0.02
+PARENT = "ANONDB_PARENT"  # the environment variable with the pipe that closes when the parent is gone
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
@@ -51,6 +53,19 @@ def parse_size(text: str) -> int:
     return int(float(match[1]) * _UNITS[match[2]])
 
 
+def end_with_parent() -> None:
+    """End this process as soon as that which called ``run_limited`` is gone, because nobody would stop it at a limit."""
+    number = os.environ.get(PARENT)
+    if number is None:
+        return
+
+    def wait(pipe: int) -> None:
+        os.read(pipe, 1)  # nobody writes: it returns when all writers are gone
+        os._exit(1)
+
+    threading.Thread(target=wait, args=(int(number),), daemon=True).start()
+
+
 def run_limited(command: Sequence[str], text: str, *, seconds: float, memory: int | None) -> Finished:
     """Run a command with ``text`` on stdin, and stop it at a limit.
 
@@ -60,12 +75,18 @@ def run_limited(command: Sequence[str], text: str, *, seconds: float, memory: in
         seconds: limit of wall time.
         memory: limit of resident memory, in bytes; checked every few milliseconds if the system reports it.
     """
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as source:
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as source, _pipe() as pipe:
         source.write(text.encode())
         source.seek(0)
         begun = time.perf_counter()
         process = subprocess.Popen(
-            command, stdin=source, stdout=output, stderr=subprocess.DEVNULL, start_new_session=True
+            command,
+            stdin=source,
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            pass_fds=(pipe,),
+            env={**os.environ, PARENT: str(pipe)},
         )
         status, peak = "done", 0
         try:
@@ -93,6 +114,17 @@ def run_limited(command: Sequence[str], text: str, *, seconds: float, memory: in
         output.seek(0)
         text = output.read().decode("utf-8", "replace")
     return Finished(status, process.returncode, text, wall, usage.ru_utime + usage.ru_stime, peak)
+
+
+@contextlib.contextmanager
+def _pipe() -> Iterator[int]:
+    """The end for reading of a pipe whose other end only this process has."""
+    read, write = os.pipe()
+    try:
+        yield read
+    finally:
+        os.close(read)
+        os.close(write)
 
 
 def _kill(pid: int) -> None:

@@ -236,6 +236,6 @@ def _nothing(needs: Needs, results: Sequence[Result], time_limit: float) -> Infe
     failed = next((r.message for r in results if r.status not in ("done", "infeasible", "timeout")), None)
     why = "" if failed is None else f" One ended with: {failed}"
     return BudgetExceeded(
-        f"None of {len(results)} runs made a release within {time_limit:g} seconds and the memory limit.{why}",
+        f"No run of {len(results)} made a release within {time_limit:g} seconds and the memory limit.{why}",
         hint="Raise --time-limit or --memory-limit.",
     )

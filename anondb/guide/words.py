@@ -51,7 +51,9 @@ def _sizes(profile: Profile) -> Iterable[tuple[str, str]]:
     if n is not None:
         quartiles = f"quartiles {n.lower_quartile:,}, {n.median:,}, {n.upper_quartile:,}"
         yield "items of a person", f"{n.least:,} to {n.most:,}; {quartiles}; mean {n.mean:.3g}"
-    rare = f"{profile.rare_items:,}, with {share(profile.rare_occurrences, profile.occurrences)} of the occurrences"
+    rare = f"{profile.rare_items:,}"
+    if profile.occurrences:
+        rare += f", with {share(profile.rare_occurrences, profile.occurrences)} of the occurrences"
     yield "items of < k persons", f"{rare} (k = {profile.k}); {profile.single_items:,} of a single person"
 
 

@@ -136,5 +136,8 @@ def _bigquery(kind: Kind) -> list[str]:
             count = exp.Count(this=exp.Distinct(expressions=[exp.column("label")]))
             node.replace(exp.select(count).from_(listed).subquery())
     head = " ".join(("CREATE OR REPLACE TABLE FUNCTION", SCHEMA + ".count_bounds(items ARRAY<STRING>)", "AS"))
-    return [" ".join(("CREATE SCHEMA IF NOT EXISTS", SCHEMA)), *_tables(kind, "bigquery", SCHEMA, types),
-            "\n".join((head, "(" + text_in("bigquery", body) + ")"))]  # fmt: skip
+    return [
+        " ".join(("CREATE SCHEMA IF NOT EXISTS", SCHEMA)),
+        *_tables(kind, "bigquery", SCHEMA, types),
+        "\n".join((head, "(" + text_in("bigquery", body) + ")")),
+    ]

@@ -57,7 +57,7 @@ class OwnerReport:
     Attributes:
         contents: what the release shows.
         entry: its entry in the ledger.
-        source: ``unchanged`` since the release was made, ``changed``, or ``gone``.
+        source: ``unchanged`` since the release was made, ``changed``, or ``gone``: it cannot be read.
         k: the k of the promise; the l of an anatomy, rounded up.
         suppressed: the items that no released item stands for.
         reasons: why a released item is as general as it is, by its label.

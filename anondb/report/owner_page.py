@@ -52,7 +52,7 @@ VERIFIED = (
 def _source(report: OwnerReport) -> str:
     if report.source == GONE:
         return (
-            "<p><b>The source is not in this database any more</b>, so the truth is that of the run that made the release,"
+            "<p><b>The source cannot be read any more</b>, so the truth is that of the run that made the release,"
             " and no attacker is simulated.</p>"
         )
     if report.source == CHANGED:

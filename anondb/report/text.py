@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anondb.pages.text import counted, number, or_dash
+from anondb.pages.text import counted, number, or_dash, percent
 from anondb.report.answers import figures
 from anondb.report.contents import Contents, ReleasedItem
 from anondb.report.owner import CHANGED, GONE, OwnerReport
@@ -18,7 +18,7 @@ def owner_rows(report: OwnerReport) -> Rows:
         ("promise", f"{contents.promise} by {entry.algorithm}, verified"),
         ("made", f"{entry.created:%Y-%m-%d %H:%M} UTC by {entry.user_name}, from {entry.source_table}"),
         *([("source", f"has {report.source} since")] if report.source == CHANGED else []),
-        *([("source", "is not in this database any more")] if report.source == GONE else []),
+        *([("source", "cannot be read any more")] if report.source == GONE else []),
         ("transactions", f"{entry.transactions:,} with {counted(entry.items, 'different item')}"),
         *_shown(contents),
         (
@@ -28,18 +28,18 @@ def owner_rows(report: OwnerReport) -> Rows:
         *_continued("  of them", [f"{s.label}: {s.why or 'no released item'}" for s in report.suppressed[:MOST]]),
     ]
     if entry.ncp is not None:
-        rows.append(("information loss", f"NCP {_share(entry.ncp)}, LM {_share(entry.lm)}"))
+        rows.append(("information loss", f"NCP {percent(entry.ncp)}, LM {percent(entry.lm)}"))
     for asked in report.asked:
         group = figures(asked.words, asked.answers, report.k)
-        frequent = f"median error {_share(group.frequent_error)} where truth >= {report.k} ({group.frequent:,})"
+        frequent = f"median error {percent(group.frequent_error)} where truth >= {report.k} ({group.frequent:,})"
         rows.append(
             (
                 f"queries of {asked.words}",
-                f"{frequent}, {_share(group.error)} of all; width of bounds {or_dash(group.width)}",
+                f"{frequent}, {percent(group.error)} of all; width of bounds {or_dash(group.width)}",
             )
         )
     for a in report.attacks:
-        before, after = (f"{c.below_k / a.individuals:.1%} ({c.of_one:,} alone)" for c in (a.before, a.after))
+        before, after = (f"{percent(c.below_k / a.individuals)} ({c.of_one:,} alone)" for c in (a.before, a.after))
         beyond = " (not promised)" if report.promised is not None and a.known > report.promised else ""
         rows.append(
             (
@@ -100,7 +100,3 @@ def _shown(contents: Contents) -> Rows:
 def _continued(name: str, lines: list[str]) -> Rows:
     """Several lines under one name."""
     return [(name if i == 0 else "", line) for i, line in enumerate(lines)]
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.3g} %"

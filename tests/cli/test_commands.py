@@ -820,6 +820,19 @@ def test_load_into_something_else(run: Run, files: Path, shop: Path) -> None:
     assert (found.code, found.json["error"]["code"]) == (2, "table_exists") and state_of(shop) == before
 
 
+def test_a_demo_that_fails_leaves_its_directory_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anondb import demo
+    from anondb.errors import EngineError
+
+    def fails(*_: Any) -> None:
+        raise EngineError("no memory")
+
+    monkeypatch.setattr(demo, "_answers", fails)  # when the first release is published
+    with pytest.raises(EngineError):
+        demo.run_demo(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.slow
 def test_demo(run: Run, tmp_path: Path) -> None:
     found = run("demo", tmp_path / "shop", "--json")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import json
+import os
 import re
+import subprocess
 import sys
+import time
+from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import duckdb
 import pytest
@@ -389,6 +394,44 @@ def test_processes_are_stopped_and_measured() -> None:
     hungry = "x = [bytearray(10**7) for _ in range(100)]; import time; time.sleep(60)"
     large = limits.run_limited([sys.executable, "-c", hungry], "", seconds=60, memory=200 * 10**6)
     assert large.status == "memory" and large.peak_bytes > 190 * 10**6
+
+
+def test_a_run_ends_when_the_comparison_is_killed(tmp_path: Path) -> None:
+    """Nobody would stop it at its limits. It holds a lock as long as it lives."""
+    place = tmp_path / "lock"
+    run = "import fcntl, sys, time; from anondb.compare.limits import end_with_parent; end_with_parent(); "
+    run += "file = open(sys.argv[1], 'w'); fcntl.flock(file, fcntl.LOCK_EX); print('held', file=file, flush=True); "
+    comparison = "import sys; from anondb.compare.limits import run_limited; "
+    comparison += "run_limited([sys.executable, '-c', *sys.argv[1:]], '', seconds=120, memory=None)"
+    with subprocess.Popen([sys.executable, "-c", comparison, run + "time.sleep(120)", str(place)]) as parent:
+        until = time.monotonic() + 60
+        while not (place.is_file() and place.read_text()):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        parent.kill()
+    with place.open() as file:
+        while not _locked(file):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+
+def test_a_run_without_a_comparison_ends_at_once() -> None:
+    gone, writer = os.pipe()
+    os.close(writer)
+    job, writer = os.pipe()  # it would wait for its job otherwise
+    command, environment = [sys.executable, "-m", "anondb.compare.child"], {**os.environ, limits.PARENT: str(gone)}
+    run = subprocess.run(command, stdin=job, capture_output=True, pass_fds=(gone,), env=environment, timeout=60)
+    assert (run.returncode, run.stdout) == (1, b"")
+    for end in (gone, job, writer):
+        os.close(end)
+
+
+def _locked(file: IO[str]) -> bool:
+    """Take a lock, if no process holds it."""
+    with suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def test_a_process_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:

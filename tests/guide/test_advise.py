@@ -201,7 +201,7 @@ def test_without_time_the_sample_decides(here: Any, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(trials, "run_one", lambda setting, run: Result(run, "timeout", "Stopped.", 1.0, 1.0, 1.0))
         with pytest.raises(BudgetExceeded, match="time_limit"):
             db.advise(sparse())
-        with pytest.raises(BudgetExceeded, match="None of 0 runs"):
+        with pytest.raises(BudgetExceeded, match="No run of 0 made"):
             db.advise(sparse(), time_limit=0)
 
 

@@ -231,7 +231,7 @@ def test_changed_and_missing_sources(with_some: Path, tmp_path: Path) -> None:
         assert report.source == CHANGED and "has changed since" in owner_page(report)
         database.sql("DROP TABLE private_place.sales")
         report = collect(database.engine, "some", queries=10)
-        assert report.source == GONE and report.attacks == () and "not in this database any more" in owner_page(report)
+        assert report.source == GONE and report.attacks == () and "cannot be read any more" in owner_page(report)
         assert len(report.asked) == 1 and report.asked[0].words.startswith("random size=2 queries=5")
         database.sql("DROP SCHEMA anondb CASCADE")
         with pytest.raises(InputError, match="The ledger has no figures") as caught:
