@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from anondb.database import Database, connect
 from anondb.engine import Table
 from anondb.errors import EngineError, InputError
 from anondb.models.km import KmAnonymity
+from anondb.pages.files import private_files
 from anondb.reports import Report
 
 CUSTOMERS = 3000
@@ -192,7 +192,7 @@ def run_demo(
     made = []
     with (
         _nothing_left(owner, owner.with_name(f"{owner.name}.wal"), *files),
-        _private(),
+        private_files(),
         connect(owner, on_statement=on_statement, on_progress=on_progress) as database,
     ):
         make_shop(database)
@@ -221,16 +221,6 @@ def _nothing_left(*files: Path) -> Iterator[None]:
         for file in files:
             file.unlink(missing_ok=True)
         raise
-
-
-@contextlib.contextmanager
-def _private() -> Iterator[None]:
-    """Only this user can read the files that are made in the block: the owner's database has the raw data."""
-    before = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(before)
 
 
 def _answers(sealed: Path) -> tuple[Answer, ...]:

@@ -56,6 +56,7 @@ def load(
     from anondb.data.files import load_files
     from anondb.data.sources import is_file
     from anondb.engine.elsewhere import is_url
+    from anondb.pages.files import private_files
 
     if is_file(database) or is_url(database) or database in ("", ":memory:"):
         raise InputError("Files are loaded into a DuckDB file.", code="bad_usage", hint="Name it, as in shop.duckdb.")
@@ -70,7 +71,7 @@ def load(
     }
     existed = os.path.lexists(database)
     try:
-        with opened(database, show_sql=show_sql, create=True) as target:
+        with private_files(), opened(database, show_sql=show_sql, create=True) as target:
             files = {what: pair for what, pair in files_by_kind.items() if pair[0]}
             loaded = load_files(target.engine, files, replace=replace, id=id, item=item)
     except BaseException:

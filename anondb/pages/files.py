@@ -1,13 +1,24 @@
-"""Write pages and tables of results: they have exact figures of the original data, so only their owner can read them."""
+"""Write files with raw data or exact figures, such as pages and tables of results, for their owner alone."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anondb.errors import InputError
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Only this user can read the files that are made in the block."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def write_private(path: str | os.PathLike[str], text: str) -> None:

@@ -733,7 +733,7 @@ def test_load(run: Run, files: Path) -> None:
     )
     records = ("--records", files / "s.csv", "--records-as", "people")
     found = run("load", shop, *words, *records, "--json")
-    assert found.code == 0 and found.err == ""
+    assert found.code == 0 and found.err == "" and shop.stat().st_mode & 0o777 == 0o600
     assert [(t["table"], t["rows"]) for t in found.json["tables"]] == [("sales", 12), ("food", 7), ("people", 12)]
     before = state_of(shop)
     again = run("load", shop, "--transactions", files / "s.csv", "--as", "SALES", "--json")
