@@ -32,7 +32,7 @@ from anondb.session.names import not_accepted
 from anondb.session.persons import CHOSEN
 from anondb.session.result import fetched
 from anondb.session.rows_of_persons import Bounds, Row
-from anondb.session.unknown import unknown_items
+from anondb.session.unknown import unknown_items, with_members
 from anondb.session.values import Value
 
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
@@ -293,21 +293,22 @@ class Releases:
             self.forms = shown_forms(tree, self.manifest, self.forms, self.weights)
         self._of_answers.add(self.forms)
         answered, averages = [], []
-        if (
-            len(self._opened) > 1 and tree.args.get("limit") is not None
-        ):  # the largest of a sum may be small in each part
+        if len(self._opened) > 1 and tree.args.get("limit") is not None:  # the largest of a sum may be small in each
             tree = tree.copy()
             tree.set("order", None)
             tree.set("limit", None)
         plan: Plan | None = None
         for release in self._opened:
             if plan is None or release.attributes is not None:  # without attributes it is the same for all
-                plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
+                planned = partial(rewrite, manifest=release.manifest, attributes=release.attributes)
+                planned = partial(planned, forms=self.forms, weights=self.weights)
+                plan = planned(tree)
+            asked = with_members(release, plan, tree, self._written, planned)
             if plan.aggregate == "avg" and len(self._opened) > 1:
-                averages.append(average_in(release, plan))
+                averages.append(average_in(release, asked))
                 self.notes.update(dict.fromkeys([*plan.notes, *unknown_items(release, plan, self._written)]))
                 continue
-            answer = self._answers.get((release, plan), partial(answer_plan, release, plan, unbounded=True))
+            answer = self._answers.get((release, asked), partial(answer_plan, release, asked, unbounded=True))
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
             if len(self._opened) == 1:
                 return list(answer.rows)
