@@ -171,7 +171,7 @@ class Compiler:
         flagged = any(side.flagged for side in sides)
         asked, some = (any(getattr(side, name) for side in sides) for name in ("asked", "open"))
         if flagged and not repeated:
-            asked = asked or (isinstance(node, exp.Except) and sides[1].flagged)
+            asked = True
             made: exp.Query = compared(
                 node, sides, [_aligned_tree(side, columns, True) for side in sides], len(columns)
             )

@@ -35,7 +35,7 @@ from anondb.session.parts import Parts
 from anondb.session.persons import CHOSEN
 from anondb.session.result import fetched
 from anondb.session.rows_of_persons import Bounds, Row
-from anondb.session.unknown import unknown_items
+from anondb.session.unknown import unknown_items, with_members
 
 MAX_CHOSEN = 2  # subqueries of items that counts choose, each with two cases
 SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "manifest", "buckets")
@@ -252,17 +252,22 @@ class Releases:
             tree.set("order", None)
             tree.set("limit", None)
         plan: Plan | None = None
+        plans: list[Plan] = []
         for release in releases:
             if plan is None or release.attributes is not None:  # without attributes it is the same for all
-                plan = rewrite(tree, release.manifest, release.attributes, self.forms, self.weights)
+                planned = partial(rewrite, manifest=release.manifest, attributes=release.attributes)
+                planned = partial(planned, forms=self.forms, weights=self.weights)
+                plan = planned(tree)
+            asked = with_members(release, plan, tree, self._written, planned)
             if plan.aggregate == "avg" and len(releases) > 1:
-                averages.append(average_in(release, plan))
+                averages.append(average_in(release, asked))
                 self.notes.update(dict.fromkeys([*plan.notes, *unknown_items(release, plan, self._written)]))
                 continue
-            answer = self._answers.get((release, plan), partial(answer_plan, release, plan, unbounded=True))
+            answer = self._answers.get((release, asked), partial(answer_plan, release, asked, unbounded=True))
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
             if len(releases) == 1:
                 return list(answer.rows)
+            plans.append(asked)
             hidden = release.size if plan.counts in (ITEMS, PAIRS) and release.suppressed else 0
             answered.append((answer.rows, (0, 0.0, hidden)))
         if averages:
@@ -270,7 +275,7 @@ class Releases:
         assert plan is not None
         if releases[0].attributes is not None:
             return _summed(plan.aggregate, answered)
-        key = plan, tuple(map(id, releases))
+        key = tuple(plans), tuple(map(id, releases))
         return list(self._sums.get(key, partial(_summed, plan.aggregate, answered)))
 
     def parts(self, key: exp.Expr) -> list[tuple[Any, exp.Expr]]:

@@ -64,7 +64,7 @@ class Analyst:
         return self.rnd.choice(choices)
 
     def item(self) -> str:
-        return literal(self.rnd.choice(self.held if self.rnd.random() < 0.93 else UNHELD))
+        return literal(self.rnd.choice(self.held if self.rnd.random() < 0.93 else [*UNHELD, *self.parents]))
 
     def items(self) -> str:
         return ", ".join(self.item() for _ in range(self.rnd.randint(1, 4)))
