@@ -89,13 +89,12 @@ def status(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
-def cpu() -> float:
-    """The CPU seconds of this process and of all that it began, also of those that have ended."""
-    total = 0
+def cpu(seen: dict[int, int]) -> float:
+    """The CPU seconds of this process and of all that it began, also of those that were seen and have ended."""
     for pid in family(os.getpid()):
         with contextlib.suppress(OSError):
-            total += sum(map(int, status(pid)[11:15]))
-    return total / os.sysconf("SC_CLK_TCK")
+            seen[pid] = sum(map(int, status(pid)[11:13]))
+    return sum(seen.values()) / os.sysconf("SC_CLK_TCK")
 
 
 def peak(pid: int) -> int:
@@ -126,13 +125,14 @@ class Meter:
 
     def __init__(self, java: int) -> None:
         self._java, self.workers = java, 0
+        self._seen: dict[int, int] = {}
         self._steps: list[tuple[float, str]] = []
         self._begun = time.perf_counter()
         self.tell("before the first statement")
 
     def tell(self, text: str) -> None:
         """Note that a statement begins."""
-        self._steps.append((cpu(), text))
+        self._steps.append((cpu(self._seen), text))
         self.workers = max(self.workers, sum(map(peak, family(self._java)[1:])))
 
     def end(self) -> tuple[float, float]:
