@@ -88,8 +88,7 @@ class Opened:
         )
         self.sizes: Mapping[str, int] = Counter(released)
         self.listed: list[str] = items  # the members of each released item, in the order of sizes
-        self.sorted_images = sorted(self.images.items())
-        self.items = [item for item, _ in self.sorted_images]
+        self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
         self.summed: dict[Weights, Summed] = {}
@@ -163,6 +162,11 @@ class Opened:
     def _labels(self) -> Mapping[str, str]:
         """The label of each released item in a release of bags."""
         return {item: label for label, items in (self.bags or {}).items() for item in items}
+
+    @cached_property
+    def sorted_images(self) -> list[tuple[str, list[str]]]:
+        """The items, each with its released items."""
+        return [(item, self.images[item]) for item in self.items]
 
     @cached_property
     def supported(self) -> SupportedAnswers | None:

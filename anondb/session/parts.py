@@ -7,6 +7,7 @@ value as a text, whatever the type of the column: a condition is evaluated for e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
@@ -28,6 +29,7 @@ TYPES = (
     "BOOLEAN",
     "UUID",
 )  # that a column may have whose values are known as texts
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is)
 _JOINED = (exp.And, exp.Or, exp.Not, exp.Paren)
 _GIVEN = (
@@ -75,6 +77,8 @@ class Parts:
     @cached_property
     def kind(self) -> str:
         """The first of all types in which DuckDB writes all values as they are written."""
+        if all(map(_WHOLE.fullmatch, self.values)):
+            return "BIGINT"
         kind = next((kind for kind in self._kinds() if self._typed(kind) is not None), "VARCHAR")
         return "BIGINT" if kind == "HUGEINT" and all(-(2**63) <= int(value) < 2**63 for value in self.values) else kind
 
