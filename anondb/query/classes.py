@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -97,6 +97,12 @@ class Passing:
     def of(self, label: str) -> Passed:
         """The tests that a label passes."""
         return self.special.get(label, self.usual)
+
+    def first(self, labels: Collection[str]) -> list[str]:
+        """The labels that pass the first test, in any order."""
+        if self.usual[0]:
+            return [label for label in labels if self.of(label)[0]]
+        return [label for label, passed in self.special.items() if passed[0] and label in labels]
 
     def without_first(self) -> Passing:
         """A copy without the first test."""

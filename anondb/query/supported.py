@@ -70,8 +70,7 @@ class SupportedAnswers:
         if labels is None and self._release.suppressed:
             return leaf
         passing = self._release.passing([leaf.test])
-        items = self._release.items if labels is None else labels
-        few = frozenset(item for item in items if passing.of(item)[0])
+        few = frozenset(passing.first(self._release.images.keys() if labels is None else labels))
         return at_least(leaf.count, Labels(few)) if len(few) <= MAX_ITEMS else leaf
 
     def by_item(self, plan: Plan, rows: Sequence[tuple[str, int, float, int]]) -> list[tuple[str, int, float, int]]:
@@ -88,7 +87,7 @@ class SupportedAnswers:
         """A number of rows is the sum of the supports of the items that pass its test."""
         assert plan.test is not None
         passing = self._release.passing([plan.test])
-        listed = [self._alone[item] for item in self._release.items if passing.of(item)[0]]
+        listed = [self._alone[item] for item in passing.first(self._release.images.keys())]
         high = sum(b[2] for b in listed)
         if self._release.suppressed:  # each item without a released item may be anywhere
             named = passing.special.items()
