@@ -19,7 +19,15 @@ from anondb.engine.queries import Value
 from anondb.engine.telling import Progress
 from anondb.errors import BudgetExceeded, InputError
 from anondb.warehouse.spark_release import FINISHED, UNFINISHED, function_of, quoted
-from anondb.warehouse.spark_session import check_session, comparable, has_arrays, sent_whole, wrapped
+from anondb.warehouse.spark_session import (
+    check_session,
+    comparable,
+    files_of,
+    has_arrays,
+    may_exist,
+    sent_whole,
+    wrapped,
+)
 from anondb.warehouse.statements import (
     KEY_BYTES,
     PREFIX,
@@ -111,7 +119,7 @@ class SparkWarehouse:
     def begin(self) -> None:
         """Make a private folder."""
         self._folder = f"{self._place.rstrip('/')}/{PREFIX}{uuid.uuid4().hex}"
-        path, files = self._files(self._folder)
+        path, files = files_of(self._user, self._folder)
         self._guarded(lambda: self._make_private(path, files), "creating the private folder")
 
     def sweep(self) -> None:
@@ -318,7 +326,7 @@ class SparkWarehouse:
         folders = {
             name: text.removeprefix(UNFINISHED) for name, text in comments.items() if text.startswith(UNFINISHED)
         }
-        return [name for name, folder in folders.items() if not self._exists(folder)]
+        return [name for name, folder in folders.items() if not may_exist(self._user, folder)]
 
     def _drop_schema(self, place: exp.Table) -> None:
         self._run(exp.Drop(tables=[place.copy()], kind="SCHEMA", cascade=True), "dropping an unfinished release")
@@ -331,7 +339,7 @@ class SparkWarehouse:
         if not folder:  # the catalog keeps it elsewhere
             yield
             return
-        path, files = self._files(folder)
+        path, files = files_of(self._user, folder)
         files.deleteOnExit(path)
         try:
             yield
@@ -354,18 +362,8 @@ class SparkWarehouse:
         self._session.read.schema(frame.schema).parquet(path).createOrReplaceTempView(table.name)
         return table
 
-    def _files(self, folder: str) -> tuple[Any, Any]:
-        """A path and its file system, of Hadoop."""
-        context: Any = self._user.sparkContext
-        path = context._jvm.org.apache.hadoop.fs.Path(folder)
-        return path, path.getFileSystem(context._jsc.hadoopConfiguration())
-
-    def _exists(self, folder: str) -> bool:
-        path, files = self._files(folder)
-        return bool(files.exists(path))
-
     def _delete(self, folder: str) -> None:
-        path, files = self._files(folder)
+        path, files = files_of(self._user, folder)
         files.delete(path, True)
 
     def _make_private(self, path: Any, files: Any) -> None:

@@ -181,16 +181,18 @@ def test_a_schema_that_a_killed_run_left_is_replaced(spark: Any, place: Any) -> 
         spark.sql(f"CREATE SCHEMA {left} COMMENT '{UNFINISHED}{tables_of(spark)}/gone'")
         spark.sql(f"CREATE TABLE {left}.labels USING parquet AS SELECT 1 AS item_id")
     spark.sql(f"CREATE SCHEMA working COMMENT '{UNFINISHED}{tables_of(spark)}'")
+    spark.sql(f"CREATE SCHEMA elsewhere COMMENT '{UNFINISHED}nowhere://x/y'")
     run()
     assert spark.sql("SELECT count(*) FROM killed.transactions").collect()[0][0] == 6
     assert spark.catalog.getDatabase("killed").description == FINISHED
-    assert {"killed", "working"} <= schemas(spark) and "other" not in schemas(spark)
+    assert {"killed", "working", "elsewhere"} <= schemas(spark) and "other" not in schemas(spark)
     for comment in (FINISHED, "mine", f"{UNFINISHED}{tables_of(spark)}"):
         spark.sql(f"COMMENT ON SCHEMA killed IS '{comment}'")
         with pytest.raises(InputError) as caught:
             run()
         assert caught.value.code == "release_exists"
     spark.sql("DROP SCHEMA working")
+    spark.sql("DROP SCHEMA elsewhere")
     spark.sql("DROP SCHEMA killed CASCADE")
 
 
