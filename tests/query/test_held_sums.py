@@ -9,7 +9,7 @@ import pytest
 from query.small import release
 
 from anondb.engine import Engine
-from anondb.query import held_items, held_sums
+from anondb.query import held_items
 from anondb.query.answer import answer_plan
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import parse
@@ -37,7 +37,6 @@ def test_groups_are_those_of_a_join(engine: Engine, suppressed: bool, monkeypatc
     answers = []
     for size in (held_items.ROW_BYTES, 1 << 40):
         monkeypatch.setattr(held_items, "ROW_BYTES", size)
-        monkeypatch.setattr(held_sums, "AT_ONCE", 7)
         opened = Opened(engine, schema)
         assert opened.numbered is not None and (opened.numbered.rows is None) == (size == 1 << 40)
         for sql in ASKED:
