@@ -42,12 +42,10 @@ class Known(Protocol):
     @property
     def kind(self) -> Kind:
         """The kind of the release."""
-        ...
 
     @property
     def manifest(self) -> Mapping[str, str]:
         """Its manifest."""
-        ...
 
 
 class Opened:
@@ -83,18 +81,15 @@ class Opened:
         self.anatomy = self.manifest.get("model") == "anatomy"
         self.suppressed = self.manifest["suppression"] != "none"
         self.differing = self.local and self.suppressed  # different items may be missing in different transactions
-        self.attributes = (
-            read_attributes(engine, schema) if layout_of(self.manifest.get("model", "")) == RECORDS else None
-        )
+        has_records = layout_of(self.manifest.get("model", "")) == RECORDS
+        self.attributes = read_attributes(engine, schema) if has_records else None
         self.sizes: Mapping[str, int] = Counter(released)
         self.listed: list[str] = items  # the members of each released item, in the order of sizes
         self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
         self.summed: dict[Weights, Summed] = {}
-        self.by_item: list[tuple[str, int, float, int]] | None = (
-            None  # the counts of all items, once they were asked for
-        )
+        self.by_item: list[tuple[str, int, float, int]] | None = None  # the counts of all items, once asked for
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""
