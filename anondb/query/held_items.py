@@ -106,7 +106,7 @@ def _weights(rows: tuple[tuple[int, int], ...]) -> exp.Query:
     values = exp.Values(
         expressions=[exp.Tuple(expressions=[exp.Literal.number(cell) for cell in row]) for row in rows],
         alias=exp.TableAlias(
-            this=exp.to_identifier("given"), columns=[exp.to_identifier(c) for c in ("item_id", "weight")]
+            this=exp.to_identifier("added"), columns=[exp.to_identifier(c) for c in ("item_id", "weight")]
         ),
     )
     return exp.select("item_id", "weight").from_(values, copy=False)

@@ -12,7 +12,7 @@ def inline_table(columns: Mapping[str, str], rows: Sequence[tuple[str | int, ...
     dummy = tuple("" if kind == "VARCHAR" else 0 for kind in columns.values())
     values = exp.Values(
         expressions=[exp.Tuple(expressions=[_literal(cell) for cell in row]) for row in rows or [dummy]],
-        alias=exp.TableAlias(this=exp.to_identifier("given"), columns=[exp.to_identifier(c) for c in columns]),
+        alias=exp.TableAlias(this=exp.to_identifier("inline_rows"), columns=[exp.to_identifier(c) for c in columns]),
     )
     cells = [exp.cast(exp.column(name), kind, dialect="duckdb").as_(name) for name, kind in columns.items()]
     tree = exp.select(*cells).from_(values, copy=False)

@@ -214,7 +214,7 @@ class Parts:
         """The rows (n, value) of the files with the values in a type; None if DuckDB writes one of them in another way."""
         rows = [exp.Tuple(expressions=[exp.convert(n), exp.convert(value)]) for n, value in enumerate(self.values)]
         texts = exp.Values(
-            expressions=rows, alias=exp.TableAlias(this="given", columns=[exp.to_identifier(c) for c in "nv"])
+            expressions=rows, alias=exp.TableAlias(this="chosen", columns=[exp.to_identifier(c) for c in "nv"])
         )
         read = exp.TryCast(this=exp.column("v"), to=exp.DataType.build(kind, dialect="duckdb"))
         same = exp.Coalesce(this=exp.cast(read.copy(), "VARCHAR").eq(exp.column("v")), expressions=[exp.false()])
