@@ -15,7 +15,7 @@ from anondb.query.held_sums import HeldRows
 from anondb.release.objects import SchemaName
 
 MAX_LISTED = 2_000  # released items whose weights are written into a statement
-ROW_BYTES = 16  # of a row: 8 for its numbers, and 8 while values are added up
+ROW_BYTES = 16  # counted for a row: it takes 8, and up to 32 more while those of one file are added up
 
 
 class HeldItems:

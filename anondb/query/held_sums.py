@@ -40,6 +40,8 @@ class HeldRows:
     def of(cls, ids: Array, items: Array, size: int, numbers: Mapping[str, int]) -> HeldRows | None:
         """The rows from the ids of their transactions; None unless all numbers are those of a release."""
         for values, most in ((ids, size), (items, len(numbers))):
+            if np.ma.is_masked(values):
+                return None
             if len(values) and not (values.dtype.kind == "i" and values.min() >= 1 and values.max() <= most):
                 return None
         return cls(ids - 1, items, size, numbers)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 from query.small import release
 
@@ -12,6 +14,7 @@ from anondb.engine import Engine
 from anondb.query import held_items
 from anondb.query.answer import answer_plan
 from anondb.query.cached_release import Opened
+from anondb.query.held_sums import HeldRows
 from anondb.query.parsing import parse
 from anondb.query.rewriter import rewrite
 
@@ -50,3 +53,12 @@ def test_groups_are_those_of_a_join(engine: Engine, suppressed: bool, monkeypatc
         assert [row[:-2] + row[-1:] for row in one] == [row[:-2] + row[-1:] for row in two], sql
         error = {"abs": 0.2} if rounded else {"rel": 1e-9}
         assert [row[-2] for row in one] == pytest.approx([row[-2] for row in two], **error), sql
+
+
+@pytest.mark.parametrize("ids", [[0, 1], [1, 4], np.ma.masked_array([1, 2], [False, True]), [1.0, 2.0]])
+def test_rows_with_numbers_of_no_release_are_not_held(ids: Any) -> None:
+    """Somebody who edits a file may number its transactions in any way, or not at all."""
+    items, numbers = np.array([1, 2]), {"a": 1, "b": 2}
+    assert HeldRows.of(np.ma.asanyarray(ids), items, 3, numbers) is None
+    assert HeldRows.of(np.array([1, 3]), items, 3, numbers) is not None
+    assert HeldRows.of(np.array([1, 3]), np.array([1, 3]), 3, numbers) is None
