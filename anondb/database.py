@@ -128,7 +128,7 @@ class Release:
         self, workload: Any = None, *, queries: int = 1000, size: int = 2, seed: int = 0, draw: str = "all"
     ) -> Accuracy:
         """Measure accuracy on the owner's workload, or on a random one; write the answers to ``anondb.accuracy``."""
-        measured = Workload(queries, size, seed, draw, own=workload)
+        measured = Workload(queries, size, seed, draw, table=workload)
         return stored.measure_release(self._database.engine, self.name, measured)
 
     def rules(

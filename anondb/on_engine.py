@@ -291,7 +291,7 @@ def _check_policy(policy: Policy) -> None:
     parts = {
         "records": policy.records is not None,
         "bag_input": policy.bag_input,
-        "a workload": policy.workload.own is not None,
+        "a workload": policy.workload.table is not None,
     }
     wrong = [words for words, used in parts.items() if used]
     if wrong or policy.on_engine is False:

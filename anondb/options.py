@@ -125,7 +125,7 @@ def policy_of(
         transactions,
         model=model,
         name=name,
-        workload=Workload(**_selected(options, WORKLOAD), own=options.get("workload")),
+        workload=Workload(**_selected(options, WORKLOAD), table=options.get("workload")),
         replace=replace,
         algorithm=options.get("algorithm"),
         options=_chosen(options),

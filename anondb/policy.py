@@ -39,7 +39,7 @@ from anondb.promises import PROMISES
 
 @dataclass(frozen=True)
 class Workload:
-    """The workload that measures accuracy: the owner's queries (``own``), or ``queries`` random ones of ``size`` items,
+    """The workload that measures accuracy: the owner's queries (``table``), or ``queries`` random ones of ``size`` items,
     drawn with ``seed`` from all items (``draw="all"``) or from generalized items (``draw="generalized"``).
 
     Raises:
@@ -54,7 +54,7 @@ class Workload:
     draw: str = parameter(
         "all", "Draw queries from all items, or from generalized ones.", "all|generalized", panel=OUTPUT
     )
-    own: Any = None
+    table: Any = None
 
     def __post_init__(self) -> None:
         for name, low in (("queries", 0), ("size", 1), ("seed", 0)):

@@ -63,7 +63,7 @@ def _of_file(file: str, show_sql: bool) -> Contents:
     from anondb.engine.elsewhere import is_url
     from anondb.postgres import at_hand
     from anondb.postgres.place import place_of
-    from anondb.release.objects import FoundRelease
+    from anondb.release.objects import StoredRelease
     from anondb.release.reader import is_sealed, sealed_release
     from anondb.report.contents import read_contents
 
@@ -75,7 +75,7 @@ def _of_file(file: str, show_sql: bool) -> Contents:
         )
     on_statement = shown_statements(show_sql)
     with at_hand(file, on_statement) as local, sealed_release(local, on_statement=on_statement) as sealed:
-        return read_contents(sealed.engine, FoundRelease(sealed.schema, sealed.kind, sealed.manifest))
+        return read_contents(sealed.engine, StoredRelease(sealed.schema, sealed.kind, sealed.manifest))
 
 
 def _public(contents: Contents, name: str, html: str | None, as_json: bool) -> None:

@@ -342,10 +342,10 @@ class DuckDBEngine(Telling, Elsewhere):
 
     def exists(self, table: Table) -> bool:
         """Whether a table or view of this name exists."""
-        found = self.scalar(
+        named = self.scalar(
             "statements/named", catalog_name=table.catalog, schema=table.schema, lower_name=table.name.lower()
         )
-        return bool(found)
+        return bool(named)
 
     # ------------------------------------------------------------------ transactions
 

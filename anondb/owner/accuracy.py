@@ -31,8 +31,8 @@ RELATIONAL_QUERIES = 100  # queries over relational values and items, as many as
 
 def queries_of(engine: Engine, dataset: Dataset, workload: Workload, generalized: Callable[[], Any]) -> Queries:
     """The queries of a workload: the owner's, or random ones over all items or over generalized items."""
-    if workload.own is not None:
-        with open_source(engine, workload.own, "workload") as source:
+    if workload.table is not None:
+        with open_source(engine, workload.table, "workload") as source:
             return owner_workload(engine, dataset, source)
     return random_workload(
         engine,
@@ -193,7 +193,7 @@ def relational_figures(engine: Engine, policy: Policy, task: Task, recoding: Rec
     from anondb.utility.relational import accuracy_of
 
     workload = policy.workload
-    if not workload.queries and workload.own is None:
+    if not workload.queries and workload.table is None:
         return {**recoding.summary(), "accuracy": None}
     asked = {
         "k": int(policy.model.parameters()["k"]),

@@ -25,8 +25,8 @@ from anondb.promises.check import verify_release
 from anondb.promises.spec import Knowledge
 from anondb.release.objects import (
     ANATOMY,
-    FoundRelease,
     SchemaName,
+    StoredRelease,
     find_schema,
     read_release,
     release_kind,
@@ -80,7 +80,7 @@ def find_release(engine: DuckDBEngine, name: str) -> SchemaName:
     return find_whole(engine, name).schema
 
 
-def find_whole(engine: DuckDBEngine, name: str) -> FoundRelease:
+def find_whole(engine: DuckDBEngine, name: str) -> StoredRelease:
     """A release in the owner's database.
 
     Raises:
@@ -91,10 +91,10 @@ def find_whole(engine: DuckDBEngine, name: str) -> FoundRelease:
         hint = "A run over files keeps none: load them into a database first, with anondb load."
         hint = hint if engine.one_shot else "List them: anondb releases."
         raise InputError(f"There is no release {name!r}.", code="no_such_release", hint=hint)
-    found = read_release(engine, schema)
-    if found is None:
+    release = read_release(engine, schema)
+    if release is None:
         raise InputError(f"The schema {schema.name!r} does not hold a release.", code="not_a_release")
-    return found
+    return release
 
 
 def asked_table(dataset: Dataset, name: str) -> str:
@@ -195,17 +195,17 @@ def measure_release(engine: DuckDBEngine, name: str, workload: Workload) -> Accu
         InputError: the release or its source does not exist (files and data frames are not kept).
     """
     catalog = current_catalog(engine)
-    if not workload.queries and workload.own is None:
+    if not workload.queries and workload.table is None:
         raise InputError("There is no query to measure.", code="bad_parameter", hint="Raise --queries.")
     with engine.transaction():
-        found = find_whole(engine, name)
+        whole = find_whole(engine, name)
         check_writable(engine, catalog)
         entry, dataset = load_source(engine, name)
-        queries = queries_of(engine, dataset, workload, partial(generalized_members, engine, found.schema, dataset))
-        unchanged = dataset.n_transactions == int(found.manifest["transactions"]) and (
+        queries = queries_of(engine, dataset, workload, partial(generalized_members, engine, whole.schema, dataset))
+        unchanged = dataset.n_transactions == int(whole.manifest["transactions"]) and (
             entry.fingerprint == fingerprint(engine, dataset)
         )
-        accuracy = measure_on(engine, dataset, found.schema, found.kind, found.manifest, queries, must_hold=unchanged)
+        accuracy = measure_on(engine, dataset, whole.schema, whole.kind, whole.manifest, queries, must_hold=unchanged)
         ledger.ensure(engine, catalog)
         ledger.record_accuracy(engine, catalog, entry.name, entry.release_id, accuracy.answers, called(queries))
         return accuracy
@@ -259,20 +259,20 @@ def publish_release(
         raise overlap.refused(name, before)
     intersections = measured(engine, name, before)
     with engine.transaction():
-        found = find_whole(engine, name)
-        manifest = found.manifest
+        release = find_whole(engine, name)
+        manifest = release.manifest
         known = ledger.knowledge_of(engine, catalog, manifest["release_id"])
         shown = Shown("pgen" if known.privacy == "pgen" else None)
         if include_constraints:
             shown = Shown(known.privacy, known.sensitive or ())
         place = None
         if proof is not None:
-            shown = replace_fields(shown, values=value_columns(engine, found.schema))
+            shown = replace_fields(shown, values=value_columns(engine, release.schema))
             place = proof_directory(proof, manifest, shown)
         file = seal(
             engine,
             name,
-            found,
+            release,
             path,
             intersections,
             verified,
@@ -290,7 +290,7 @@ def publish_release(
 def seal(
     engine: DuckDBEngine,
     name: str,
-    found: FoundRelease,
+    release: StoredRelease,
     path: str | Place,
     intersections: Sequence[Intersection],
     verified: RowSums | None = None,
@@ -311,18 +311,18 @@ def seal(
         AnondbError: see ``publish_release``; nothing was written.
     """
     catalog = current_catalog(engine)
-    model = model_of(found.manifest)
-    checked_with = ledger.knowledge_of(engine, catalog, found.manifest["release_id"]) if known is None else known
+    model = model_of(release.manifest)
+    checked_with = ledger.knowledge_of(engine, catalog, release.manifest["release_id"]) if known is None else known
     if not engine.one_shot:
         check_writable(engine, catalog)
 
     def check(sealed: DuckDBEngine, sealed_schema: SchemaName) -> None:
         with sealed.transaction():
-            if not verify_release(sealed, sealed_schema, model, kind=found.kind, knowledge=checked_with).verified:
+            if not verify_release(sealed, sealed_schema, model, kind=release.kind, knowledge=checked_with).verified:
                 raise VerificationFailed("The sealed rows do not keep the promise; the file was not published.")
 
     how: dict[str, Any] = {"replace": replace, "check": check, "verified": verified, "mode": mode, "format": format}
-    file = targets.publish(engine, found.schema, path, found.kind, **how)
+    file = targets.publish(engine, release.schema, path, release.kind, **how)
     if not engine.one_shot:
         smallest = [i.smallest for i in intersections if i.smallest is not None]
         publications.record_publication(

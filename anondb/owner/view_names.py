@@ -230,10 +230,10 @@ def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[str, exp.Query]]:
 
 
 def _released(engine: DuckDBEngine, catalog: str, release: str, part: Part | None) -> exp.Select:
-    found = stored.find_whole(engine, release)
-    table = "transactions" if "transactions" in found.kind.views else found.kind.rows
-    columns = found.kind.views.get(table) or found.kind.tables[table]
+    whole = stored.find_whole(engine, release)
+    table = "transactions" if "transactions" in whole.kind.views else whole.kind.rows
+    columns = whole.kind.views.get(table) or whole.kind.tables[table]
     listed: list[exp.Expr] = [exp.column(exp.to_identifier(c, quoted=True)) for c in columns]
     if part is not None:
         listed.insert(0, exp.Literal.string(part.partition.value).as_(part.partition.column, quoted=True))
-    return exp.select(*listed).from_(found.schema.table(table).expression())
+    return exp.select(*listed).from_(whole.schema.table(table).expression())

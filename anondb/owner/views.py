@@ -382,12 +382,12 @@ def _sealed(
     verified: RowSums | None,
 ) -> PublishedFile:
     """Compare the release of a view with earlier publications, and seal it. Call it inside a transaction."""
-    catalog, found = stored.current_catalog(engine), stored.find_whole(engine, view.name)
+    catalog, release = stored.current_catalog(engine), stored.find_whole(engine, view.name)
     with clock.limited(engine):
-        intersections = overlap.measure(engine, catalog, found.schema, before, dataset)
+        intersections = overlap.measure(engine, catalog, release.schema, before, dataset)
     written = {
         "replace": replace,
         "allow_overlap": bool(view.options.get("allow_overlap", False)),
         **how(path, view.options),
     }
-    return stored.seal(engine, view.name, found, path, intersections, verified, **written)
+    return stored.seal(engine, view.name, release, path, intersections, verified, **written)

@@ -69,8 +69,8 @@ def schema_findings(server: Server, schema: str, namespace: int, kind: Kind) -> 
     there = {**_listing(server, namespace), **_texts(server, namespace, schema)}
     with _undone(server):
         server.run_all(release_statements(TEMPORARY, kind), "making an empty release")
-        own = _temporary(server)
-        wanted = {**_listing(server, own), **_texts(server, own, TEMPORARY)}
+        temporary = _temporary(server)
+        wanted = {**_listing(server, temporary), **_texts(server, temporary, TEMPORARY)}
     return _differences(there, wanted) + _schema_comment(server, schema)
 
 

@@ -145,9 +145,9 @@ class Server:
         if self._on_statement is not None:
             self._on_statement(text)
         failure: AnondbError
-        with contextlib.ExitStack() as own:
+        with contextlib.ExitStack() as closing:
             try:
-                statement = (own if stack is None else stack).enter_context(AdbcStatement(self._connection))
+                statement = (closing if stack is None else stack).enter_context(AdbcStatement(self._connection))
                 future = self._pool.submit(work, statement)
                 try:
                     return future.result()

@@ -83,13 +83,13 @@ def listed(engine: Engine, catalog: str) -> Catalog:
 def listings(engine: Engine) -> Mapping[str, Catalog]:
     """The objects of all databases, by their catalogs, without binding or running a view or macro."""
     queries = ("release/objects", "release/triggers") if HAS_TRIGGERS else ("release/objects",)
-    found: dict[str, dict[Entry, tuple[str, str]]] = {}
+    catalogs: dict[str, dict[Entry, tuple[str, str]]] = {}
     for query in queries:
         objects = engine.query(query)
         columns = [objects[c].tolist() for c in ("catalog_name", "schema_name", "kind", "name", "text", "comment")]
         for catalog, schema, kind, name, text, comment in zip(*columns, strict=True):
-            found.setdefault(catalog, {})[schema, kind, name] = (_as_written_today(text), comment)
-    return found
+            catalogs.setdefault(catalog, {})[schema, kind, name] = (_as_written_today(text), comment)
+    return catalogs
 
 
 def _as_written_today(text: str) -> str:

@@ -107,5 +107,5 @@ def weights(
             middle = (low + high) / 2
             held = 1 - np.exp(np.add.reduceat(np.log1p(-share * np.repeat(middle, sizes)), starts))
             low, high = np.where(held > middle, middle, low), np.where(held > middle, high, middle)
-    found = np.where(np.add.reduceat(share, starts) > 1 + MARGIN, high, 0.0)
-    return np.repeat([float(f"{value:.9g}") for value in found.tolist()], sizes)
+    numbers = np.where(np.add.reduceat(share, starts) > 1 + MARGIN, high, 0.0)
+    return np.repeat([float(f"{value:.9g}") for value in numbers.tolist()], sizes)

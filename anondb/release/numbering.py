@@ -25,9 +25,9 @@ def number_transactions(engine: Engine, ids: Table | exp.Query, key: bytes | Non
     ordered. Only chunks with a tid are drawn, however large or negative the tids are.
     """
     secret = os.urandom(KEY_BYTES) if key is None else key
-    found = engine.query("release/tid_chunks", {"ids": ids}, chunk_size=CHUNK)
+    chunks = engine.query("release/tid_chunks", {"ids": ids}, chunk_size=CHUNK)
     first, *others = (
-        zip(found["chunk"].tolist(), found["last_tid"].tolist(), strict=True) if len(found["chunk"]) else [(0, -1)]
+        zip(chunks["chunk"].tolist(), chunks["last_tid"].tolist(), strict=True) if len(chunks["chunk"]) else [(0, -1)]
     )
     draws = engine.put(DRAWS, _draws(secret, *first))  # an empty table would get rows that DuckDB 2.0 believes are NULL
     for chunk, last in others:

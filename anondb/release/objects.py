@@ -210,12 +210,12 @@ def kind_of_rows(manifest: Mapping[str, str]) -> Kind | None:
 
 def release_kind(engine: Engine, schema: SchemaName) -> Kind | None:
     """The kind of release in a schema, by its manifest's model; None if it holds none, or a table is missing."""
-    found = read_release(engine, schema)
-    return None if found is None else found.kind
+    release = read_release(engine, schema)
+    return None if release is None else release.kind
 
 
 @dataclass(frozen=True)
-class FoundRelease:
+class StoredRelease:
     """A release in a schema: its kind and its manifest."""
 
     schema: SchemaName
@@ -223,7 +223,7 @@ class FoundRelease:
     manifest: dict[str, str]
 
 
-def read_release(engine: Engine, schema: SchemaName) -> FoundRelease | None:
+def read_release(engine: Engine, schema: SchemaName) -> StoredRelease | None:
     """The release in a schema; None if it holds none, or a table is missing."""
     rows = engine.query("release/columns", catalog_name=schema.catalog, schema=schema.name)
     columns: dict[str, dict[str, str]] = {}
@@ -239,7 +239,7 @@ def read_release(engine: Engine, schema: SchemaName) -> FoundRelease | None:
         kind = kind_of_rows(manifest)
     if kind is None or any(columns.get(name) != wanted for name, wanted in kind.tables.items()):
         return None
-    return FoundRelease(schema, as_read(engine, schema, kind), manifest)
+    return StoredRelease(schema, as_read(engine, schema, kind), manifest)
 
 
 def as_read(engine: Engine, schema: SchemaName, kind: Kind) -> Kind:

@@ -52,8 +52,8 @@ def row_sums(
             exp.cast(exp.func("bit_xor", hashed.copy(), dialect="duckdb"), "VARCHAR").as_("parity"),
         ]
         sums.append(exp.select(*figures).from_(rows_of(schema, kind, name, numbered).subquery("released")))
-    found = engine.select(reduce(partial(exp.union, distinct=False), sums), "the sums of a release")
-    names, *figures_of = (found[column].tolist() for column in ("name", "n", "total", "parity"))
+    rows = engine.select(reduce(partial(exp.union, distinct=False), sums), "the sums of a release")
+    names, *figures_of = (rows[column].tolist() for column in ("name", "n", "total", "parity"))
     return RowSums(salt, dict(zip(names, zip(*figures_of, strict=True), strict=True)))
 
 

@@ -12,7 +12,7 @@ from anondb.engine import DuckDBEngine
 from anondb.models.named import model_of
 from anondb.promises import PROMISES
 from anondb.release.conditions import ReleasedAttribute
-from anondb.release.objects import ANATOMY, FoundRelease, SchemaName, read_members
+from anondb.release.objects import ANATOMY, SchemaName, StoredRelease, read_members
 
 EXAMPLE_LENGTH = 40  # a longer label is no example
 
@@ -73,7 +73,7 @@ class Contents:
         buckets: the buckets of an anatomy; None for other releases.
     """
 
-    release: FoundRelease
+    release: StoredRelease
     transactions: int
     incomplete: int
     items: tuple[ReleasedItem, ...]
@@ -137,7 +137,7 @@ class Contents:
         }
 
 
-def read_contents(engine: DuckDBEngine, release: FoundRelease) -> Contents:
+def read_contents(engine: DuckDBEngine, release: StoredRelease) -> Contents:
     """Read a release.
 
     Args:

@@ -23,7 +23,7 @@ from anondb.owner.attack import KNOWN, Attack, attack
 from anondb.owner.explain import cause
 from anondb.policy import Workload
 from anondb.promises.check import subject_of, verify_release, verify_subject
-from anondb.release.objects import FoundRelease
+from anondb.release.objects import StoredRelease
 from anondb.report.answers import Asked, by_support, figures
 from anondb.report.contents import Contents, read_contents
 
@@ -213,7 +213,7 @@ def _with_source(
     )
 
 
-def _measured(engine: DuckDBEngine, release: FoundRelease, name: str, unchanged: bool, workload: Workload) -> Asked:
+def _measured(engine: DuckDBEngine, release: StoredRelease, name: str, unchanged: bool, workload: Workload) -> Asked:
     """The answers to random queries, and the truth in the current source."""
     engine.progress(f"measuring accuracy of queries of {workload.size} items")
     with engine.transaction():
@@ -227,7 +227,7 @@ def _measured(engine: DuckDBEngine, release: FoundRelease, name: str, unchanged:
     return Asked(words, tuple((tuple(items), *counts) for items, *counts in answers))
 
 
-def _threats(engine: DuckDBEngine, name: str, release: FoundRelease, k: int, limit: int) -> list[Threats]:
+def _threats(engine: DuckDBEngine, name: str, release: StoredRelease, k: int, limit: int) -> list[Threats]:
     """The minimal sets of each size, by the verifier: those up to a size, less those of smaller sizes. Sets of a local
     recoding are those of its labels. Where counting gets too large, the larger sizes are left out."""
     counted: list[Threats] = []

@@ -86,8 +86,8 @@ class ArrayPairs:
         a, b, _ = self._frequent(triangle, nodes, family)
         frequent = np.zeros((len(nodes), len(nodes)), dtype=np.bool_)
         frequent[a, b] = True
-        found = rare_triples(node, begin, length, frequent, self._k)
-        return Triples(nodes[found.rows].astype(np.int32), found.supports, found.exhausted)
+        rare = rare_triples(node, begin, length, frequent, self._k)
+        return Triples(nodes[rare.rows].astype(np.int32), rare.supports, rare.exhausted)
 
     def frequent_occurrences(self, nodes: Ints, family: Ints) -> int | None:
         """How often frequent pairs occur, if the triangle of the nodes fits in memory."""

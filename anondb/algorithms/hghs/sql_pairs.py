@@ -35,20 +35,20 @@ class SqlPairs:
 
     def added(self, extension: Extension) -> Pairs:
         """The rare pairs that an extension asks for."""
-        rows_of, found = self._extended.rows_of, []
+        rows_of, rare = self._extended.rows_of, []
         active, entered, passive, missing = extension.active, extension.entered, extension.passive, extension.missing
         if len(entered):
             with rows_of("fresh", entered) as fresh:
-                found.append(self._rare(WITHIN, {"fresh": fresh}))
+                rare.append(self._rare(WITHIN, {"fresh": fresh}))
                 if len(passive):
                     with rows_of("others", passive) as others:
-                        found.append(self._rare(BETWEEN, {"fresh": fresh, "others": others}))
+                        rare.append(self._rare(BETWEEN, {"fresh": fresh, "others": others}))
         if len(missing):
             with rows_of("fresh", missing, self._extended.taxonomy.parent[missing]) as fresh:
-                found.append(self._rare(WITHIN, {"fresh": fresh}, families=True))
+                rare.append(self._rare(WITHIN, {"fresh": fresh}, families=True))
                 with rows_of("others", np.concatenate((active, entered))) as others:
-                    found.append(self._rare(BETWEEN, {"fresh": fresh, "others": others}))
-        return _joined(found)
+                    rare.append(self._rare(BETWEEN, {"fresh": fresh, "others": others}))
+        return _joined(rare)
 
     def triples(self, nodes: Ints, family: Ints) -> None:
         """``Growth`` mines them."""

@@ -95,8 +95,8 @@ class ThreatMiner:
             return pairs
         triples = self._pairs.triples(nodes, family) if m == 3 else None
         if triples is not None:
-            found = _as_threats(triples)
-            return Threats(pairs.rows | found.rows, pairs.supports | found.supports, triples.exhausted)
+            more = _as_threats(triples)
+            return Threats(pairs.rows | more.rows, pairs.supports | more.supports, triples.exhausted)
         budget.check_kept(self._pairs.frequent_occurrences(nodes, family) or 0, 2)
         growth = Growth(self._extended.engine, self.k)
         with self._extended.rows_of("reachable", nodes, family) as reachable:
@@ -109,8 +109,8 @@ class ThreatMiner:
         return _as_threats(self._pairs.added(Extension(*(x[frequent[x]] for x in (active, entered, passive, missing)))))
 
 
-def _as_threats(found: Pairs | Triples) -> Threats:
-    if not len(found.supports):
+def _as_threats(rare: Pairs | Triples) -> Threats:
+    if not len(rare.supports):
         return Threats({}, {}, exhausted=False)
-    size = found.rows.shape[1]
-    return Threats({size: found.rows}, {size: found.supports}, exhausted=False)
+    size = rare.rows.shape[1]
+    return Threats({size: rare.rows}, {size: rare.supports}, exhausted=False)

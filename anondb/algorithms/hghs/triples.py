@@ -62,11 +62,11 @@ def _add_followers(triangle: Triangle, places: Rows, end: Rows, node: Rows, part
         stop = max(at + 1, int(np.searchsorted(until, before + PIECE)))
         tail, first = following[at:stop], until[at:stop] - following[at:stop] - before
         at_node = np.arange(int(tail.sum())) + np.repeat(places[at:stop] + 1 - first, tail)
-        found = number[node[at_node]]
-        kept = np.flatnonzero(found >= 0)
+        numbered = number[node[at_node]]
+        kept = np.flatnonzero(numbered >= 0)
         start = np.searchsorted(kept, first)
         number_of = np.diff(start, append=len(kept))
         any_pair |= bool((number_of > 1).any())
-        triangle.add(found[kept], start, number_of)
+        triangle.add(numbered[kept], start, number_of)
         at = stop
     return any_pair
