@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -18,13 +17,12 @@ from anondb.engine.failures import at_most, encodable
 from anondb.engine.queries import Value
 from anondb.engine.telling import Progress
 from anondb.errors import BudgetExceeded, InputError
+from anondb.warehouse.spark_folder import delete, files_of, make_private, may_exist, note_release
 from anondb.warehouse.spark_release import FINISHED, UNFINISHED, function_of, quoted
 from anondb.warehouse.spark_session import (
     check_session,
     comparable,
-    files_of,
     has_arrays,
-    may_exist,
     sent_whole,
     wrapped,
 )
@@ -118,17 +116,16 @@ class SparkWarehouse:
 
     def begin(self) -> None:
         """Make a private folder."""
-        self._folder = f"{self._place.rstrip('/')}/{PREFIX}{uuid.uuid4().hex}"
-        path, files = files_of(self._user, self._folder)
-        self._guarded(lambda: self._make_private(path, files), "creating the private folder")
+        self._folder = self._guarded(lambda: make_private(self._user, self._place), "creating the private folder")
 
     def sweep(self) -> None:
         """Drop all work tables, and delete the private folder."""
-        for table in self._work:
-            self._session.catalog.dropTempView(table.name)
+        with contextlib.suppress(Exception):  # after an error of Java or the file system, which is the one to report
+            for table in self._work:
+                self._session.catalog.dropTempView(table.name)
         self._work.clear()
-        with contextlib.suppress(Exception):  # after an error of the file system, which is the one to report
-            self._delete(self._folder)
+        with contextlib.suppress(Exception):
+            delete(self._user, self._folder)
 
     def progress(self, words: str, share: float | None = None) -> None:
         """Report the current step of long work to ``on_progress``."""
@@ -168,7 +165,7 @@ class SparkWarehouse:
             self._session.catalog.dropTempView(table.name)
             written = self._work.pop(table, None)
             if written is not None:
-                self._guarded(partial(self._delete, written), "deleting a work table")
+                self._guarded(partial(delete, self._user, written), "deleting a work table")
 
     def spread(
         self, target: str, rows: NamedRows, order: Sequence[str], work: Callable[[Any], Any], columns: Mapping[str, str]
@@ -333,7 +330,7 @@ class SparkWarehouse:
 
     @contextlib.contextmanager
     def _deleted_if_killed(self, place: exp.Table) -> Iterator[None]:
-        """Have Java delete the files of a schema if it ends during the block."""
+        """Have Java delete the files of a schema if it ends during the block, or the next run if Java is killed."""
         name = text_in("spark", place)
         folder = self._guarded(lambda: self._session.catalog.getDatabase(name).locationUri, "finding the release")
         if not folder:  # the catalog keeps it elsewhere
@@ -341,10 +338,13 @@ class SparkWarehouse:
             return
         path, files = files_of(self._user, folder)
         files.deleteOnExit(path)
+        note_release(self._user, self._folder, folder)
         try:
             yield
         finally:
-            files.cancelDeleteOnExit(path)
+            with contextlib.suppress(Exception):  # Java has been killed: its error is the one to report
+                note_release(self._user, self._folder, None)
+                files.cancelDeleteOnExit(path)
 
     def _saved(self, text: str, table: Table) -> None:
         rows = self._session.sql(text)
@@ -361,15 +361,6 @@ class SparkWarehouse:
         frame.write.parquet(path)
         self._session.read.schema(frame.schema).parquet(path).createOrReplaceTempView(table.name)
         return table
-
-    def _delete(self, folder: str) -> None:
-        path, files = files_of(self._user, folder)
-        files.delete(path, True)
-
-    def _make_private(self, path: Any, files: Any) -> None:
-        jvm: Any = self._user.sparkContext._jvm
-        files.mkdirs(path, jvm.org.apache.hadoop.fs.permission.FsPermission("700"))
-        files.deleteOnExit(path)  # if this process is killed, Java ends in order
 
     def _said(self, statement: exp.Expr) -> str:
         text = encodable(text_in("spark", statement))

@@ -46,24 +46,6 @@ def has_arrays(spark: Any) -> bool:
     return True
 
 
-def files_of(spark: Any, folder: str) -> tuple[Any, Any]:
-    """A path and its file system, of Hadoop."""
-    context = spark.sparkContext
-    path = context._jvm.org.apache.hadoop.fs.Path(folder)
-    return path, path.getFileSystem(context._jsc.hadoopConfiguration())
-
-
-def may_exist(spark: Any, folder: str) -> bool:
-    """Whether a folder exists, or lies where this session cannot look."""
-    from py4j.protocol import Py4JError
-
-    try:
-        path, files = files_of(spark, folder)
-        return bool(files.exists(path))
-    except Py4JError:
-        return True
-
-
 def check_session(spark: Any) -> None:
     """Refuse sessions that cannot make a private folder, or a function that returns a table."""
     if ".connect." in type(spark).__module__:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+TABLES = {"labels", "manifest", "released_items", "transaction_ids", "transaction_items"}
 EARLY = ["SHA2", "CREATE SCHEMA"]
 LATE = [
     "AS item_id",
@@ -42,3 +43,33 @@ def test_a_killed_run_leaves_nothing(tmp_path: Path, step: str, sent: signal.Sig
     while list(tmp_path.iterdir()) and time.monotonic() < until:
         time.sleep(0.2)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("step", ["SHA2", "CREATE VIEW"])
+def test_the_next_run_deletes_what_a_killed_java_left(tmp_path: Path, step: str) -> None:
+    """Nobody can tidy up when Python and Java are killed together: the next run of this machine does."""
+    pytest.importorskip("pyspark")
+    script, root = Path(__file__).parent / "run_spark.py", Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": f"{root}:{root}/tests"}
+    command = [sys.executable, str(script), f"file://{tmp_path}"]
+    with subprocess.Popen(
+        [*command, step], stdout=subprocess.PIPE, env=environment, text=True, start_new_session=True
+    ) as run:
+        assert run.stdout is not None and run.stdout.readline() == "ready\n"
+        os.killpg(run.pid, signal.SIGKILL)
+    assert list(tmp_path.glob("_anondb_*")) and (tmp_path / "spring.db").exists() == (step == "CREATE VIEW")
+    subprocess.run([*command, "no such step"], env=environment, check=True, capture_output=True)
+    assert not list(tmp_path.glob("_anondb_*"))
+    assert {p.name for p in tmp_path.glob("spring.db/*")} == TABLES
+
+
+@pytest.mark.nightly
+def test_a_run_whose_java_is_killed_tells_so(tmp_path: Path) -> None:
+    """The error is a typed one, and the local folder is deleted at once."""
+    pytest.importorskip("pyspark")
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": f"{root}:{root}/tests"}
+    command = [sys.executable, str(Path(__file__).parent / "run_spark.py"), f"file://{tmp_path}", "SHA2", "java"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "anondb.errors.EngineError" in done.stderr and not list(tmp_path.glob("_anondb_*"))
