@@ -11,7 +11,7 @@ import pytest
 import sqlglot
 
 import anondb
-from anondb.query import cached_release
+from anondb.query import classes
 from anondb.session import kept, releases
 
 SIZES = [
@@ -49,7 +49,7 @@ def test_wide_signatures_answer_alike(
             return [session.sql(text).fetchall() for text in SIZES]
 
     narrow = answers()
-    monkeypatch.setattr(cached_release, "MAX_BITS", 1)
+    monkeypatch.setattr(classes, "MAX_BITS", 1)
     for wide, expected in zip(answers(), narrow, strict=True):
         assert [pytest.approx(row) for row in expected] == wide
 
