@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -286,9 +286,9 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
         return _with_sums(release, plan)
     anatomy = BucketAnswers(release) if release.anatomy else None
     if plan.counts == ITEMS:
-        rows: list[Row] = list(item_rows(release, plan, anatomy))
+        rows: Sequence[Row] = item_rows(release, plan, anatomy)
         if plan.descending:
-            rows.reverse()
+            rows = rows[::-1]
         if len(plan.columns) > 1:
             rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in rows]
         return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)

@@ -87,7 +87,7 @@ class Opened:
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
         self.summed: dict[Weights, Summed] = {}
-        self.by_item: list[tuple[str, int, float, int]] | None = None  # the counts of all items, once asked for
+        self.by_item: tuple[tuple[str, int, float, int], ...] | None = None  # the counts of all items, once asked for
         self.lines: dict[bool, tuple[int, float, int | None]] = {}  # the number of all rows (``scalars.answered``)
         self._matching = Matching(engine, self.members, self.images.keys())
 

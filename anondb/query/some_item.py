@@ -10,6 +10,7 @@ import numpy as np
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes
 from anondb.query.evaluate import Evaluator, Part
+from anondb.query.held_sums import Array, HeldRows
 from anondb.query.totals import Bounds, clip
 
 
@@ -33,17 +34,30 @@ def of_some_item(release: Opened, evaluator: Evaluator, classes: Classes, outsid
     zero = (0,) * len(evaluator.question.caps)
     none = [part.vectors[0][1] if part.vectors[0][0] == zero else 0.0 for part in classes.parts]
     certain = [part.vectors[0][0] != zero for part in classes.parts]
-    labels, several = list(classed), len(rows.numbers) + 1
-    held = rows.totals(labels, np.array([several if certain[n] else 1 for n in classed.values()], dtype=np.int64))
-    sure, unsure = held >= several, [label for label, n in classed.items() if not certain[n]]
-    without = np.zeros(rows.size)
-    if unsure:
-        with np.errstate(divide="ignore"):
-            without = rows.totals(unsure, np.log(np.array([none[classed[label]] for label in unsure])))
+    sure, held = (np.zeros(rows.size, dtype=bool) for _ in range(2))
+    sure[_transactions(rows, [label for label, n in classed.items() if certain[n]])[0]] = True
+    unsure = [label for label, n in classed.items() if not certain[n]]
+    found, supports = _transactions(rows, unsure)
+    held[found] = True
+    with np.errstate(divide="ignore"):
+        each = np.log(np.array([none[classed[label]] for label in unsure]))
+    without = np.bincount(found, np.repeat(each, supports), rows.size)
     hidden = prod(part.vectors[0][1] if part.vectors[0][0] == zero else 0.0 for part in outside)
     missing = float((np.exp(without[~sure]) * hidden).sum())
     least = rows.size if any(part.vectors[0][0] != zero for part in outside) else int(sure.sum())
-    greatest = rows.size if any(part.most != zero for part in outside) else int((held > 0).sum())
+    greatest = rows.size if any(part.most != zero for part in outside) else int((held | sure).sum())
     if evaluator.some:
         return clip(least, rows.size - missing, greatest)
     return clip(rows.size - greatest, missing, rows.size - least)
+
+
+def _transactions(rows: HeldRows, labels: Sequence[str]) -> tuple[Array, Array]:
+    """The transactions of each of some released items, one after the other, and how many each has."""
+    numbers = [rows.numbers[label] for label in labels]
+    if rows.ends is None:
+        order = np.argsort(rows.items, kind="stable")
+        transactions, ends = rows.transactions[order], np.cumsum(rows.supports).tolist()
+    else:
+        transactions, ends = rows.transactions, rows.ends
+    slices = [transactions[ends[number - 1] : ends[number]] for number in numbers]
+    return np.concatenate([transactions[:0], *slices]), rows.supports[numbers]

@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
 from anondb.query.relations import bare, whole
-from anondb.session.aggregates import Rows, aggregates
+from anondb.session.aggregates import Rows, aggregates, over_all
 from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.session.expressions import read
 from anondb.session.item_filters import with_item_filters
@@ -108,6 +108,8 @@ class SelectRows:
         if isinstance(node, exp.Column):
             return self._column(node)
         if isinstance(node, exp.Window):
+            if self._all_groups and over_all(node):
+                return self.sources.total(self._shown.aggregate(node.this, self.resolve))
             value = self._computed_once(self._shown.window(node, self.resolve))
             if value.by_estimate:
                 self.compiler.notes[ORDER_NOTE] = None
@@ -135,7 +137,7 @@ class SelectRows:
         ends = {fresh("w"): end for end in (value.estimate, value.lower, value.upper) if end is not None}
         every = exp.Column(this=exp.Star(), table=exp.to_identifier(source.alias))
         inner = exp.select(every, *(end.copy().as_(name) for name, end in ends.items())).from_(source)
-        self.sources.tree.set("from_", exp.From(this=inner.subquery(source.alias)))
+        self.sources.tree.set("from_", exp.From(this=inner.subquery(source.alias, copy=False)))
         estimate, *bounds = (exp.column(name, source.alias) for name in ends)
         lower, upper = bounds or (None, None)
         return replace(value, estimate=estimate, lower=lower, upper=upper)
