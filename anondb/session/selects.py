@@ -46,7 +46,7 @@ class SelectRows:
             self._from()
         groups = self.facts is None and node.args.get("group") is not None
         self._rows = Rows(_all(self.sources.sure), _all(self.sources.likely), open=self.sources.open, groups=groups)
-        self._shown = self._rows  # after GROUP BY
+        self._shown = self._windowed = self._rows  # after GROUP BY; what window functions see, which is before QUALIFY
         self._asked = False
 
     # ---------------------------------------------------------------- FROM
@@ -109,8 +109,8 @@ class SelectRows:
             return self._column(node)
         if isinstance(node, exp.Window):
             if self._all_groups and over_all(node):
-                return self.sources.total(self._shown.aggregate(node.this, self.resolve))
-            value = self._computed_once(self._shown.window(node, self.resolve))
+                return self.sources.total(self._windowed.aggregate(node.this, self.resolve))
+            value = self._computed_once(self._windowed.window(node, self.resolve))
             if value.by_estimate:
                 self.compiler.notes[ORDER_NOTE] = None
             return value
@@ -235,6 +235,8 @@ class SelectRows:
                 of_groups = self._all_groups if clause == "qualify" else self.facts is not None
                 place = "where" if of_groups else clause
                 self._shown = self._filter(condition.this, place, self._shown)
+            if clause == "having":
+                self._windowed = self._shown
         names, values = self._projection()
         listed = projected(values)
         if self._is_cut(values):
