@@ -7,27 +7,25 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from html import escape
-from math import ceil
 from typing import Any, TypeVar
 
 from anondb.engine import DuckDBEngine
 from anondb.query.anatomy import BucketAnswers
 from anondb.query.by_item import item_rows
 from anondb.query.cached_release import Known, Opened
-from anondb.query.classes import Block
-from anondb.query.evaluate import Evaluator, Outcome, Part, Question
+from anondb.query.evaluate import Question
 from anondb.query.histogram import histogram
-from anondb.query.measures import counted, has_sums, measured, with_sizes_as_sums
+from anondb.query.measures import counted, has_sums, measured
 from anondb.query.pairs import SIGNS, pairs
 from anondb.query.parsing import parse
 from anondb.query.plan import IDS, ITEMS, MEASURE, PAIRS, ROWS, Plan
-from anondb.query.predicates import ALWAYS, OnSum, Weights, both, finite, leaves, negate
+from anondb.query.predicates import Weights, both, negate
 from anondb.query.refusals import unsupported
-from anondb.query.relational import Cell, RecordAnswers, group_values
+from anondb.query.relational import group_values
 from anondb.query.rewriter import rewrite
-from anondb.query.spread import outcomes
-from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, patterns_of, total
-from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
+from anondb.query.scalars import Ends, answered, on_records
+from anondb.query.totals import Bounds, clip, patterns_of, total
+from anondb.query.values import DAY, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName
 
 BOUNDS = ("lower_bound", "estimate", "upper_bound")
@@ -92,60 +90,6 @@ class Answer:
         }
 
 
-def _scalar(release: Opened, plan: Plan) -> Bounds:
-    """Answer a query with a single number: persons, or items of persons."""
-    sized = with_sizes_as_sums(plan) if release.supported is not None and release.bags is None else None
-    if sized is not None and all(isinstance(leaf, OnSum) for leaf in leaves(sized.condition)):
-        return counted(release, sized)
-    bounds = _from_rows(release, plan)
-    if release.supported is None:
-        return bounds
-    if sized is not None:
-        return clip(bounds[0], counted(release, sized)[1], bounds[2])
-    return release.supported.scalar(plan, bounds)
-
-
-def _from_rows(release: Opened, plan: Plan) -> Bounds:
-    """Answer a query with a single number from the rows of a release."""
-    counted = plan.test if plan.counts == ROWS else None
-    question = Question.of(plan.condition, counted)
-    if release.local or any(isinstance(test, OnValue) for test in question.tests):
-        return total(_on_records(release, plan, question)[0].outcomes())
-    if not question.tests:
-        return clip(*(release.size if plan.condition == ALWAYS else 0,) * 3)
-    passing = release.passing(question.tests)
-    blocks = release.blocks(passing)
-    outside = outside_of(release, question, passing, labels_of(plan))
-    if counted is not None and plan.condition == ALWAYS:
-        return _occurrences(release, question, blocks, outside)
-    classes = release.classes(question, blocks)
-    evaluator = Evaluator(question)
-    signatures = release.signatures(classes)
-    counts, numbers = [c for c, _ in signatures], [n for _, n in signatures]
-    found = outcomes(evaluator, classes.parts, counts, outside)
-    if found is None:
-        found = [evaluator.outcome(chosen(classes, c) + outside) for c in counts]
-    rest = release.size - sum(numbers)
-    return total([*zip(found, numbers, strict=True), *([(evaluator.outcome(outside), rest)] if rest else [])])
-
-
-def _on_records(release: Opened, plan: Plan, question: Question) -> tuple[RecordAnswers, dict[str, list[Cell]]]:
-    """The records for a question with conditions on values, and the published values of each of its attributes."""
-    names = {test.attribute for test in question.tests if isinstance(test, OnValue)}
-    attributes = [a for a in release.attributes or () if a.name in names]
-    passing = release.passing(question.tests)
-    outside = outside_of(release, question, passing, labels_of(plan))
-    classes = release.classes(question, release.blocks(passing))
-    groups = release.records(classes, attributes)
-    for free in (ROW, LISTS):
-        if free.name in names:
-            attributes.append(free)
-            groups = [replace(g, cells=(*g.cells, ("",))) for g in groups]
-    parts = [((*chosen(classes, g.counts), *(() if g.complete else outside)), g.cells, g.records) for g in groups]
-    shown = {a.name: [g.cells[i] for g in groups] for i, a in enumerate(attributes)}
-    return RecordAnswers(question, attributes, parts), shown
-
-
 def _by_value(release: Opened, plan: Plan) -> dict[Value | None, Bounds]:
     """GROUP BY a relational attribute: the count for each possible value, in order."""
     assert plan.grouped is not None
@@ -153,7 +97,7 @@ def _by_value(release: Opened, plan: Plan) -> dict[Value | None, Bounds]:
     question = Question.of(condition, plan.test if plan.counts == ROWS else None)
     if not question.tests:  # no person meets the condition
         return {}
-    answers, shown = _on_records(release, plan, question)
+    answers, shown = on_records(release, plan, question)
     return {value: total(answers.outcomes(value)) for value in group_values(plan.grouped, shown[plan.grouped.name])}
 
 
@@ -181,22 +125,6 @@ def _shown(attribute: Attribute, value: Value | None) -> str | int | float | Non
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(value * DAY))
         return moment.date().isoformat() if attribute.whole else moment.replace(tzinfo=None).isoformat(" ")
     return int(value) if attribute.whole else float(value)
-
-
-def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block], outside: Sequence[Part]) -> Bounds:
-    """Count items of all persons: the counts of released items add up, independently of their transactions."""
-    evaluator = Evaluator(question)
-    outcomes: list[tuple[Outcome, int]] = []
-    known: dict[Block, Outcome] = {}
-    for released, transactions in release.supports.items():
-        block = blocks.get(released)
-        if block is not None:
-            if block not in known:
-                known[block] = evaluator.outcome([block.part(question.caps)])
-            outcomes.append((known[block], transactions))
-    if outside:
-        outcomes.append((evaluator.outcome(outside), release.size))
-    return total(outcomes)
 
 
 class OpenRelease:
@@ -295,6 +223,9 @@ def _histogram(release: Opened, plan: Plan) -> Answer:
     if release.anatomy:
         raise unsupported("GROUP BY a number of items, from a release in buckets")
     readings = [_numbers(release, reading) for reading in (plan, *plan.others())]
+    if len(readings) == 1:
+        rows = [(number, *bounds) for number, bounds in readings[0].items() if bounds[2]]
+        return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
     rows = []
     for number in sorted(set().union(*readings)):
         lows, expected, highs = zip(*(reading.get(number, (0, 0.0, 0)) for reading in readings), strict=True)
@@ -320,27 +251,6 @@ def _with_sums(release: Opened, plan: Plan) -> Answer:
     lows, estimates, highs = zip(*(counted(release, reading) for reading in (plan, *plan.others())), strict=True)
     bounds = clip(min(lows), estimates[0], max(highs))
     return Answer((), (bounds,), plan.notes, plan.describe(), plan.name)
-
-
-def _unbounded_rows(release: Opened, plan: Plan) -> tuple[int, float, None]:
-    """A number of items of persons, some of which may be suppressed ones: it has no upper bound."""
-    assert plan.test is not None
-    if plan.condition == ALWAYS and not release.local and release.supported is None:
-        question = Question.of(plan.condition, plan.test)
-        blocks = release.blocks(release.passing(question.tests))
-        certain, expected, _ = _occurrences(release, question, blocks, ())
-        return certain, expected, None
-    summed = replace(plan, counts=MEASURE, test=None, measure=Weights(plan.test), aggregate="sum", other=None)
-    low, estimate, _ = measured(release, summed)
-    lower = 0 if low is None else ceil(low - 1e-9)
-    return lower, max(estimate or 0.0, float(lower)), None
-
-
-def _may_be_suppressed(release: Opened, plan: Plan) -> bool:
-    """Whether any number of suppressed items may be among the counted ones."""
-    if not release.suppressed or release.bags is not None or release.anatomy:
-        return False
-    return plan.counts == ROWS and plan.test is not None and finite(plan.test) is None
 
 
 def check(release: Opened, plan: Plan) -> None:
@@ -376,18 +286,17 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
         return _with_sums(release, plan)
     anatomy = BucketAnswers(release) if release.anatomy else None
     if plan.counts == ITEMS:
-        rows: list[Row] = list(item_rows(release, plan, anatomy))
+        rows: Sequence[Row] = item_rows(release, plan, anatomy)
         if plan.descending:
-            rows.reverse()
+            rows = rows[::-1]
         if len(plan.columns) > 1:
             rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in rows]
         return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
     if plan.grouped is not None:
         rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in _value_rows(release, plan)]
         return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
-    scalar = (lambda asked: _scalar(release, asked)) if anatomy is None else anatomy.scalar
-    readings = [
-        _unbounded_rows(release, one) if unbounded and _may_be_suppressed(release, one) else scalar(one)
+    readings: list[Ends] = [
+        answered(release, one, unbounded=unbounded) if anatomy is None else anatomy.scalar(one)
         for one in (plan, *plan.others())
     ]
     lower, estimate, upper = readings[0]

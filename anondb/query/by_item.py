@@ -23,19 +23,21 @@ if TYPE_CHECKING:
     from anondb.query.anatomy import BucketAnswers
 
 
-def item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> list[tuple[str, int, float, int]]:
-    """The counts of the items that pass a test; without a condition on persons they are those of the whole release."""
+def item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Sequence[tuple[str, int, float, int]]:
+    """The counts of the items that pass a test; without a condition on persons they are those of the whole release, which is
+    the same object each time."""
     assert plan.test is not None
     if plan.condition == ALWAYS and release.by_item is not None:
         of = release.passing([plan.test])
         if not of.special:
-            return list(release.by_item) if of.usual[0] else []
+            return release.by_item if of.usual[0] else ()
         return [row for row in release.by_item if of.of(row[0])[0]]
     rows = by_item(release, plan) if anatomy is None else anatomy.by_item(plan)
     if release.supported is not None:
         rows = release.supported.by_item(plan, rows)
     if plan.condition == ALWAYS and len(rows) == len(release.items):
-        release.by_item = list(rows)
+        release.by_item = tuple(rows)
+        return release.by_item
     return rows
 
 

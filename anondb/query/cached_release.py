@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -14,12 +13,12 @@ from sqlglot import exp
 
 from anondb.engine import Columns, DuckDBEngine, Table, check_collation, load
 from anondb.errors import AnondbError, EngineError, InputError
-from anondb.query.classes import Block, Classes, Counts, Group, Passing
-from anondb.query.evaluate import Bag, Part, Passed, Question
+from anondb.query.classes import Block, Classes, Counts, Group, Passing, classes_of
+from anondb.query.evaluate import Bag, Passed, Question
 from anondb.query.held_items import HeldItems
 from anondb.query.held_sums import grouped_sums
 from anondb.query.inline_tables import inline_table
-from anondb.query.matching import passing
+from anondb.query.matching import Matching
 from anondb.query.original import Original
 from anondb.query.predicates import ItemTest, Weights
 from anondb.query.relational import cell_columns, cells_of, read_attributes
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from anondb.query.shares import Members
     from anondb.query.supported import SupportedAnswers
 
-MAX_BITS = 62
 _NEEDED = {"release_id", "transactions", "semantics", "suppression", "table", "id_column", "item_column"}
 
 
@@ -89,7 +87,9 @@ class Opened:
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
         self.summed: dict[Weights, Summed] = {}
-        self.by_item: list[tuple[str, int, float, int]] | None = None  # the counts of all items, once asked for
+        self.by_item: tuple[tuple[str, int, float, int], ...] | None = None  # the counts of all items, once asked for
+        self.lines: dict[bool, tuple[int, float, int | None]] = {}  # the number of all rows (``scalars.answered``)
+        self._matching = Matching(engine, self.members, self.images.keys())
 
     def _read_bags(self) -> Mapping[str, Mapping[str, Bag]]:
         """The variants of each label's released items that bags distinguish (see ``query/bag_rows``)."""
@@ -117,7 +117,7 @@ class Opened:
 
     def passing(self, tests: Sequence[ItemTest | OnValue]) -> Passing:
         """The tests that each label passes."""
-        return passing(self.engine, self.members, self.images.keys(), tests)
+        return self._matching.passing(tuple(tests))
 
     def blocks(self, passing: Passing) -> dict[str, Block]:
         """The released items with a member that passes a test."""
@@ -189,27 +189,8 @@ class Opened:
 
     def classes(self, question: Question, blocks: Mapping[str, Block]) -> Classes:
         """Group the released items by their effect on a question."""
-        numbers: dict[object, int] = {}
-        parts: list[Part] = []
-        of: dict[str, int] = {}
-        for released, block in blocks.items():
-            part = numbers.get(block)
-            if part is None:
-                made = block.part(question.caps)
-                part = numbers[block] = numbers.setdefault(made, len(parts))
-                if part == len(parts):
-                    parts.append(made)
-            of[released] = part
-        radices = [1] * len(parts)
-        for part in of.values():
-            radices[part] += 1
-        wide = prod(radices) >= 1 << MAX_BITS
-        default = None
         number = len(self.sizes) if self.bags is None else sum(map(len, self.bags.values()))
-        if len(of) == number and of and not wide:
-            default = max(range(len(parts)), key=lambda n: radices[n])
-            of = {r: n for r, n in of.items() if n != default}
-        return Classes(of, parts, default, radices, wide)
+        return classes_of(question, blocks, number)
 
     def signatures(self, classes: Classes) -> Counts:
         """Count the transactions with a relevant item by their numbers of released items of each class."""

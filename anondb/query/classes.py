@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from anondb.query.evaluate import Bag, Part, Passed, Vector, bag_part, released_part
+from anondb.query.evaluate import Bag, Part, Passed, Question, Vector, bag_part, released_part
 from anondb.query.relational import Cell
+
+MAX_BITS = 62
 
 Counts = list[tuple[tuple[int, ...], int]]
 """The number of transactions with each vector of numbers of released items per class."""
@@ -166,3 +169,36 @@ class Classes:
             for number, radix in enumerate(self.radices):
                 rest, counts[number] = divmod(rest, radix)
         return tuple(counts)
+
+
+def classes_of(question: Question, blocks: Mapping[str, Block], every: int) -> Classes:
+    """Group released items by their effect on a question.
+
+    Args:
+        question: the question.
+        blocks: the released items that matter.
+        every: the number of all released items.
+
+    Raises:
+        InputError: ``query_too_complex``.
+    """
+    numbers: dict[object, int] = {}
+    parts: list[Part] = []
+    of: dict[str, int] = {}
+    for released, block in blocks.items():
+        part = numbers.get(block)
+        if part is None:
+            made = block.part(question.caps)
+            part = numbers[block] = numbers.setdefault(made, len(parts))
+            if part == len(parts):
+                parts.append(made)
+        of[released] = part
+    radices = [1] * len(parts)
+    for part in of.values():
+        radices[part] += 1
+    wide = prod(radices) >= 1 << MAX_BITS
+    default = None
+    if len(of) == every and of and not wide:
+        default = max(range(len(parts)), key=lambda n: radices[n])
+        of = {r: n for r, n in of.items() if n != default}
+    return Classes(of, parts, default, radices, wide)

@@ -305,7 +305,12 @@ class Outcome:
 
 
 class Evaluator:
-    """Evaluates one question for transactions with known parts, within a budget of steps."""
+    """Evaluates one question for transactions with known parts, within a budget of steps.
+
+    Attributes:
+        some: whether persons count who have some item that passes the only test (true), or none (false); None for other
+            questions.
+    """
 
     def __init__(self, question: Question) -> None:
         self.question = question
@@ -315,7 +320,7 @@ class Evaluator:
         some: Left = ("at least", 0, 1)
         whole: dict[Left, bool] = {some: True, ("not", some): False}
         single = not question.counted and question.caps == (1,)
-        self._of_one = whole.get(self._start) if single else None
+        self.some = whole.get(self._start) if single else None
 
     def _settle(self, left: Left, counts: Vector, more: Vector) -> tuple[Left, Vector]:
         needed: set[int] = set()
@@ -335,8 +340,8 @@ class Evaluator:
         Raises:
             InputError: ``query_too_complex``: more states or steps than allowed.
         """
-        if self._of_one is not None:
-            return _some_passes(parts, self._of_one)
+        if self.some is not None:
+            return _some_passes(parts, self.some)
         caps = self.question.caps
         more: list[Vector] = [(0,) * len(caps)]
         for part in reversed(parts):

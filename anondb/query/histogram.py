@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isinf
 
 import numpy as np
 import numpy.typing as npt
 
 from anondb.query.cached_release import Opened
-from anondb.query.measures import groups_of
+from anondb.query.classes import Size
+from anondb.query.evaluate import Outcome
+from anondb.query.measures import Asked, asked_of
 from anondb.query.plan import Plan
-from anondb.query.predicates import Weights, at_least, conjuncts
+from anondb.query.predicates import NEVER, Weights, at_least, conjuncts
 from anondb.query.refusals import unsupported
 from anondb.query.summed import LOGISTIC
-from anondb.query.totals import Bounds, clip
+from anondb.query.totals import Bounds
 
 CELLS = 100_000  # numbers of one array: groups of persons times numbers of items
+REACH = 16  # standard deviations: beyond them there is less than 1e-11 of a normal distribution
+CODES = 1 << 62  # a group is a number below
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Groups of persons with equal sizes: the columns of ``Size``, how many they are, and how many of them meet the
+    condition at least, by the estimate, and at most."""
+
+    sizes: Floats
+    persons: Floats
+    outcomes: Floats
+
+    @classmethod
+    def of(cls, sizes: Sequence[Size] | Floats, persons: Sequence[int] | Ints, met: Floats) -> _Sizes:
+        """The groups of which somebody may meet the condition; ``met`` has the outcome of each."""
+        there = met[:, 2] > 0
+        many = np.asarray(persons, dtype=float)[there]
+        return cls(np.asarray(sizes, dtype=float).reshape(-1, 4)[there], many, met[there] * many[:, None])
 
 
 def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
@@ -25,40 +51,93 @@ def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
         InputError: ``unsupported_query`` if a number has no bound, or ``query_too_complex``.
     """
     assert isinstance(plan.measure, Weights)
+    if plan.condition == NEVER:
+        return {}
     held = at_least(1, plan.measure.test) in conjuncts(plan.condition)
-    groups = [(g, g.size) for g in groups_of(release, plan) if g.size is not None and g.outcome.greatest]
-    most = max((size.greatest for _, size in groups), default=0.0)
+    groups = _sizes_of(release, asked_of(release, plan))
+    most = groups.sizes[:, 3].max(initial=0.0)
     if isinf(most):
         raise unsupported(
             "GROUP BY a number of items where items were suppressed",
             "The release does not say how many, so each person may have had any number more. Ask how many persons have a"
             " number, such as HAVING count(*) >= 3, or for the number of items that you name.",
         )
-    lower, estimate, upper = (np.zeros(int(most) + 1) for _ in range(3))
-    groups.sort(key=lambda group: group[1].greatest)
-    while groups:
-        width = int(groups[-1][1].greatest) + 1
-        taken, groups = groups[-(CELLS // width + 1) :], groups[: -(CELLS // width + 1)]
-        outcomes = np.array([(g.outcome.least, g.outcome.expected, g.outcome.greatest) for g, _ in taken], dtype=float)
-        least, expected, greatest = outcomes.T * np.array([g.persons for g, _ in taken])
-        likely, possible = _numbers_of(np.array([size for _, size in taken], dtype=float), int(held), width)
-        lower[:width] += (least * (possible.sum(axis=1) == 1)) @ possible
-        estimate[:width] += expected @ likely
-        upper[:width] += greatest @ possible
-    ends = zip(lower.tolist(), estimate.tolist(), upper.tolist(), strict=True)
-    return {number: clip(int(low), middle, int(high)) for number, (low, middle, high) in enumerate(ends) if high}
+    lower, estimate, upper = _numbers(groups, int(held), int(most))
+    lows, highs = np.rint(lower).astype(int), np.rint(upper).astype(int)
+    middles = np.clip(estimate, lows, highs)
+    rows = zip(lows.tolist(), middles.tolist(), highs.tolist(), strict=True)
+    return {number: bounds for number, bounds in enumerate(rows) if bounds[2]}
 
 
-def _numbers_of(
-    sizes: npt.NDArray[np.float64], fewest: int, width: int
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """For each group (a row of ``Size``) how likely each number of items is, by a normal distribution, and whether it is
-    possible."""
-    least, mean, variance, greatest = (column[:, None] for column in sizes.T)
-    numbers = np.arange(width)
-    possible = (numbers >= np.maximum(least.astype(int), fewest)) & (numbers <= greatest)
-    distances = (numbers + 0.5 - mean) / np.sqrt(variance + 1e-9)
-    below = 1 / (1 + np.exp(-LOGISTIC * np.clip(distances, -30.0, 30.0)))
-    below = np.where(possible, below, 0.0)
-    below[numbers + 1 > greatest] = 1.0
-    return np.where(possible, np.diff(below, axis=1, prepend=0.0), 0.0), possible
+def _outcomes(met: Sequence[Outcome]) -> Floats:
+    return np.array([(one.least, one.expected, one.greatest) for one in met], dtype=float).reshape(-1, 3)
+
+
+def _sizes_of(release: Opened, asked: Asked) -> _Sizes:
+    """The persons of a plan by their sizes."""
+    numbered = None if asked.classes.wide else release.numbered
+    plain = not (asked.attributes or asked.compared or release.differing)
+    if numbered is None or not plain or numbered.rows is None:
+        groups = release.records(asked.classes, asked.attributes, asked.sums)
+        of_each = _outcomes([asked.outcome(g.counts, g.cells, g.complete, g.states) for g in groups])
+        return _Sizes.of([g.size for g in groups if g.size], [g.records for g in groups], of_each)
+    rows, (one,) = numbered.rows, asked.sums
+    codes = asked.classes.all_codes(release.sizes)
+    signatures = rows.signatures(codes) if codes else np.zeros(rows.size, dtype=np.int64)
+    kinds, signature = np.unique(signatures, return_inverse=True)
+    counts = asked.classes.all_counts(kinds) if asked.classes.parts else [()] * len(kinds)
+    met = _outcomes([asked.outcome(c, (), not release.suppressed, ()) for c in counts])
+    ends = {name: rows.totals(one.labels, one.shares[name]) for name in Size._fields}
+    for name in ("mean", "variance"):  # they decide an estimate alone: fewer groups
+        ends[name] = np.round(ends[name], 1)
+    first, persons = _alike([signature, *(np.rint(10 * end).astype(np.int64) for end in ends.values())])
+    hidden = {"least": one.low, "greatest": one.high} if release.suppressed else {}
+    sizes = np.column_stack([end[first] + hidden.get(name, 0.0) for name, end in ends.items()])
+    return _Sizes.of(sizes, persons, met[signature[first]])
+
+
+def _alike(keys: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """One row of each group of rows with equal keys, which are not negative, and the number of rows of each group."""
+    code = np.zeros(len(keys[0]), dtype=np.int64)
+    several = 1
+    for key in keys:
+        width = int(key.max(initial=0)) + 1
+        if several * width >= CODES:
+            values, code = np.unique(code, return_inverse=True)
+            several = len(values)
+        code, several = code * width + key, several * width
+    _, first, persons = np.unique(code, return_index=True, return_counts=True)
+    return first, persons
+
+
+def _numbers(groups: _Sizes, fewest: int, most: int) -> tuple[Floats, Floats, Floats]:
+    """For each number of items how many persons have it at least, by the estimate, and at most."""
+    low, high = np.maximum(groups.sizes[:, 0].astype(int), fewest), groups.sizes[:, 3].astype(int)
+    there = low <= high
+    low, high, (least, expected, greatest) = low[there], high[there], groups.outcomes[there].T
+    alone = low == high
+    lower = np.bincount(low[alone], least[alone], most + 1)
+    more, fewer = (np.bincount(places, greatest, most + 2) for places in (low, high + 1))
+    upper: Floats = np.cumsum(more - fewer)[:-1]
+    return lower.astype(float), _expected(groups.sizes[there], low, high, expected, most), upper
+
+
+def _expected(sizes: Floats, low: Ints, high: Ints, expected: Floats, most: int) -> Floats:
+    """The estimate for each number of items: each group has a normal distribution between its ends."""
+    mean, deviation = sizes[:, 1], np.sqrt(sizes[:, 2] + 1e-9)
+    middle = np.clip(mean, low, high)
+    start = np.maximum(low, np.floor(middle - REACH * deviation).astype(int))
+    spans = np.minimum(high, np.ceil(middle + REACH * deviation).astype(int)) - start + 1
+    order = np.argsort(spans, kind="stable")
+    total = np.zeros(most + 1)
+    while len(order):
+        width = int(spans[order[-1]])
+        taken, order = order[-(CELLS // width + 1) :], order[: -(CELLS // width + 1)]
+        first, steps = start[taken], np.arange(width)
+        distances = (steps + (0.5 + first - mean[taken])[:, None]) / deviation[taken][:, None]
+        below = 1 / (1 + np.exp(-LOGISTIC * np.clip(distances, -30.0, 30.0)))
+        below[steps + 1 >= spans[taken][:, None]] = 1.0
+        likely = np.diff(below, axis=1, prepend=0.0) * expected[taken][:, None]
+        places = np.minimum(first[:, None] + steps, most)  # further steps have nothing
+        total += np.bincount(places.ravel(), likely.ravel(), most + 1)
+    return total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -15,34 +16,43 @@ from anondb.query.predicates import ItemTest, mentioned, passes, pattern_sql, pa
 from anondb.query.refusals import unsupported
 from anondb.query.values import OnValue
 
+KEPT = 8  # answers
 
-def passing(engine: Engine, members: Table, items: AbstractSet[str], tests: Sequence[ItemTest | OnValue]) -> Passing:
-    """The tests that each label passes; DuckDB matches patterns, on items and on the query's labels.
+
+class Matching:
+    """Matches the items of a release, and the labels of a query, with tests; the last answers are kept.
 
     Args:
         engine: the engine of the release.
         members: the members of its released items.
         items: these members.
-        tests: the tests.
-
-    Raises:
-        InputError: ``unsupported_query``: DuckDB refuses a pattern.
     """
-    labels = frozenset[str]().union(*map(mentioned, tests))
-    matchers = list(dict.fromkeys(p for t in tests for p in patterns(t)))
-    matched: dict[str, tuple[bool, ...]] = {}
-    if matchers:
-        conditions = [pattern_sql(p, exp.column("label")) for p in matchers]
-        matches = _matched(engine, members, conditions, labels - items)
-        flags = zip(*(matches[f"test_{n}"].tolist() for n in range(len(matchers))), strict=True)
-        matched = dict(zip(matches["label"].tolist(), flags, strict=True))
-    none = (False,) * len(matchers)
-    special = {}
-    for label in labels | matched.keys():
-        known = dict(zip(matchers, matched.get(label, none), strict=True))
-        special[label] = tuple(passes(t, known, label) for t in tests)
-    unmatched = dict.fromkeys(matchers, False)
-    return Passing(special, tuple(passes(t, unmatched) for t in tests))
+
+    def __init__(self, engine: Engine, members: Table, items: AbstractSet[str]) -> None:
+        self._engine, self._members, self._items = engine, members, items
+        self.passing = lru_cache(maxsize=KEPT)(self._passing)
+
+    def _passing(self, tests: tuple[ItemTest | OnValue, ...]) -> Passing:
+        """The tests that each label passes; DuckDB matches patterns, on items and on the query's labels.
+
+        Raises:
+            InputError: ``unsupported_query``: DuckDB refuses a pattern.
+        """
+        labels = frozenset[str]().union(*map(mentioned, tests))
+        matchers = list(dict.fromkeys(p for t in tests for p in patterns(t)))
+        matched: dict[str, tuple[bool, ...]] = {}
+        if matchers:
+            conditions = [pattern_sql(p, exp.column("label")) for p in matchers]
+            matches = _matched(self._engine, self._members, conditions, labels - self._items)
+            flags = zip(*(matches[f"test_{n}"].tolist() for n in range(len(matchers))), strict=True)
+            matched = dict(zip(matches["label"].tolist(), flags, strict=True))
+        none = (False,) * len(matchers)
+        special = {}
+        for label in labels | matched.keys():
+            known = dict(zip(matchers, matched.get(label, none), strict=True))
+            special[label] = tuple(passes(t, known, label) for t in tests)
+        unmatched = dict.fromkeys(matchers, False)
+        return Passing(special, tuple(passes(t, unmatched) for t in tests))
 
 
 def _matched(engine: Engine, members: Table, tests: Sequence[exp.Expr], others: frozenset[str]) -> Columns:

@@ -12,7 +12,7 @@ out the least and the greatest value in the group, so they are valid and not alw
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from math import fsum, prod
@@ -41,6 +41,9 @@ from anondb.query.summed import Summed
 from anondb.query.totals import Bounds, chosen, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
 from anondb.query.variances import SPREADS
+
+States = tuple[tuple[int, float], ...]
+"""For each comparison of a sum with a number whether it is false (0), true (1) or not known (2), and how likely it is."""
 
 TOTAL_ERROR = 1e-9  # the relative error of a sum of doubles over many persons
 MAX_COMPARED = 3  # comparisons of sums in a condition, each with two cases
@@ -146,10 +149,34 @@ def with_sizes_as_sums(plan: Plan) -> Plan | None:
     return replace(plan, condition=condition, other=None) if has_sums(condition) else None
 
 
-def groups_of(release: Opened, plan: Plan) -> list[Group]:
-    """The persons of a plan, grouped by what the release shows."""
-    if plan.condition == NEVER:
-        return []
+@dataclass(frozen=True)
+class Asked:
+    """What a plan asks about the transactions of a release.
+
+    Attributes:
+        question: the condition on persons.
+        attributes: those that the plan names.
+        classes: the classes of released items that the condition distinguishes.
+        sums: the sums, the one of the measure first.
+        compared: the comparisons of sums with numbers.
+        outcome: whether persons meet the condition, from their numbers of released items of each class, their published
+            values, whether they are complete, and the states of the comparisons.
+    """
+
+    question: Question
+    attributes: Sequence[Attribute]
+    classes: Classes
+    sums: Sequence[Summed]
+    compared: Sequence[OnSum]
+    outcome: Callable[[tuple[int, ...], tuple[Cell, ...], bool, States], Outcome]
+
+
+def asked_of(release: Opened, plan: Plan) -> Asked:
+    """What a plan asks about the transactions of a release.
+
+    Raises:
+        InputError: ``unsupported_query`` or ``query_too_complex``.
+    """
     compared = [leaf for leaf in dict.fromkeys(leaves(plan.condition)) if isinstance(leaf, OnSum)]
     if len(compared) > MAX_COMPARED:
         raise too_complex(f"it compares more than {MAX_COMPARED} sums with numbers")
@@ -169,8 +196,6 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
     tested = [(n, a) for n, a in enumerate(attributes) if a.name in names]
     free = [a for a in (ROW, LISTS) if a.name in names]
 
-    complete = not release.suppressed
-
     @cache
     def parts(counts: tuple[int, ...], cells: tuple[Cell, ...], complete: bool) -> tuple[Part, ...]:
         of_values = [values_part(question, a, covered(a, cells[n]), None) for n, a in tested]
@@ -178,15 +203,29 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
         listed = [*of_values, *chosen(classes, counts), *(() if complete else outside)]
         return tuple(sorted(listed, key=lambda part: not part.fixed))
 
-    if plan.aggregate in ("sum", "avg") and len(sums) == 1 and not (compared or names) and set(question.caps) <= {1}:
-        added = _added_up(release, classes, sums[0], lambda counts: evaluators.outcome(parts(counts, (), complete), ()))
+    def outcome(counts: tuple[int, ...], cells: tuple[Cell, ...], complete: bool, states: States) -> Outcome:
+        return evaluators.outcome(parts(counts, cells, complete), states)
+
+    return Asked(question, attributes, classes, sums, compared, outcome)
+
+
+def groups_of(release: Opened, plan: Plan) -> list[Group]:
+    """The persons of a plan, grouped by what the release shows."""
+    if plan.condition == NEVER:
+        return []
+    asked = asked_of(release, plan)
+    plain = not asked.compared and not any(isinstance(test, OnValue) for test in asked.question.tests)
+    if plain and plan.aggregate in ("sum", "avg") and len(asked.sums) == 1 and set(asked.question.caps) <= {1}:
+        complete = not release.suppressed
+        added = _added_up(release, asked.classes, asked.sums[0], lambda c: asked.outcome(c, (), complete, ()))
         if added is not None:
             return added
+    number = asked.attributes.index(plan.measure) if isinstance(plan.measure, Attribute) else None
     groups = []
-    for g in release.records(classes, attributes, sums):
-        met, values = evaluators.outcome(parts(g.counts, g.cells, g.complete), g.states), g.sums
+    for g in release.records(asked.classes, asked.attributes, asked.sums):
+        met, values = asked.outcome(g.counts, g.cells, g.complete, g.states), g.sums
         if number is not None:
-            value = of_cell(number, g.cells[attributes.index(number)], g.records)
+            value = of_cell(asked.attributes[number], g.cells[number], g.records)
             if value is None:
                 continue
             values, null = value

@@ -14,6 +14,7 @@ from anondb.session import values
 from anondb.session.expressions import Resolve, read
 from anondb.session.values import Value
 
+AGGREGATES = (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max)
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile)
 
 
@@ -23,7 +24,9 @@ def aggregates(node: exp.Expr | None) -> Iterator[exp.Expr]:
         return
     if isinstance(node, exp.Window):
         function = node.this.this if isinstance(node.this, exp.Filter) else node.this
-        inner = [*function.iter_expressions(), *(c for c in node.iter_expressions() if c is not node.this)]
+        wanted = [node.this.expression] if isinstance(node.this, exp.Filter) else []
+        rest = [child for child in node.iter_expressions() if child is not node.this]
+        inner = [*function.iter_expressions(), *wanted, *rest]
     elif isinstance(node, exp.AggFunc) or (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc)):
         yield node
         return
@@ -31,6 +34,12 @@ def aggregates(node: exp.Expr | None) -> Iterator[exp.Expr]:
         inner = list(node.iter_expressions())
     for child in inner:
         yield from aggregates(child)
+
+
+def over_all(node: exp.Window) -> bool:
+    """Whether a window function is an aggregate over all rows."""
+    function = node.this.this if isinstance(node.this, exp.Filter) else node.this
+    return isinstance(function, AGGREGATES) and not any(node.args.get(k) for k in ("partition_by", "order", "spec"))
 
 
 @dataclass(frozen=True)
@@ -111,20 +120,22 @@ class Rows:
         counted = exp.Count(this=exp.Distinct(expressions=[what]) if distinct else what)
         every = self._of(counted.copy())
         if self.sure is None and present is None:
-            return Value(every, present=True)
+            return Value(every, present=True, unsigned=True)
         likely, sure = (self._of(counted.copy(), flag, present) for flag in (self.likely, self.sure))
-        return Value(likely, sure, every, present=True)
+        return Value(likely, sure, every, present=True, unsigned=True)
 
     def _sum(self, value: Value) -> Value:
         """The sum of numbers with bounds: a row that may be absent adds 0 or its number."""
         ends = []
         for end, extreme in zip(value.bounds, (values.least, values.greatest), strict=True):
             added = end
-            if self.sure is not None:
-                zero = extreme(end, exp.Literal.number(0))
-                added = exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())], default=zero)
+            if self.sure is not None and not (value.unsigned and extreme is values.greatest):
+                zero = exp.Literal.number(0)
+                absent = zero if value.unsigned else extreme(end, zero)
+                added = exp.Case(ifs=[exp.If(this=self.sure.copy(), true=end.copy())], default=absent)
             ends.append(self._unless_empty(self._complete(exp.Sum(this=added), end)))
-        return Value(self._of(exp.Sum(this=value.estimate.copy()), self.likely), *ends)
+        estimate = self._of(exp.Sum(this=value.estimate.copy()), self.likely)
+        return Value(estimate, *ends, unsigned=value.unsigned)
 
     def _middle(self, node: exp.Expr, value: Value) -> Value:
         """min, max, avg and quantiles of numbers with bounds: they rise with each number, and lie between the extremes."""
@@ -196,7 +207,7 @@ class Rows:
         arguments = [read(e, resolve) for e in function.iter_expressions() if not isinstance(e, exp.Star)]
         if any(v.item for v in (*keys, *(() if isinstance(function, exp.Count) else arguments))):
             raise values.ambiguous("a window function of them or in their order")
-        aggregate = isinstance(function, exp.Sum | exp.Count | exp.Avg | exp.Min | exp.Max)
+        aggregate = isinstance(function, AGGREGATES)
         placed = self.sure is None and not self.open and all(k.exact for k in keys)  # rows and their order are certain
         if isinstance(function, RANKS) or (not aggregate and not placed):
             made = over(_with_arguments(function, [a.estimate for a in arguments]))

@@ -165,6 +165,7 @@ class Compiler:
                 a,
                 **{k: getattr(a, k) or getattr(b, k) for k in ("bounded", "by_estimate", "truth", "item")},
                 plain=a.plain and b.plain,
+                unsigned=a.unsigned and b.unsigned,
             )
             for a, b in pairs
         )

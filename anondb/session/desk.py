@@ -13,6 +13,8 @@ from anondb.session.known import LIKELY, SURE, Known, described, fresh, projecte
 from anondb.session.rows_of_persons import Bounds, Row
 from anondb.session.values import Value
 
+MAX_LISTED = 4  # answers whose rows stay on the desk
+
 
 class Desk:
     """The session's own database in memory: the analyst's tables, and the rows that a query is computed from."""
@@ -22,6 +24,7 @@ class Desk:
         self._columns: dict[str, tuple[str, dict[str, str]]] = {}
         self.plain: dict[str, list[bool]] = {}
         self._temporary: list[Table] = []
+        self._listed: dict[int, tuple[Sequence[Row], Table]] = {}
 
     @property
     def shapes(self) -> tuple[tuple[str, Mapping[str, str]], ...]:
@@ -57,26 +60,48 @@ class Desk:
         counts = list(rows.values())
         if not keys:
             return exp.select(*(_literal(v).as_(n) for n, v in zip(_names(0, width), _flat(counts[0]), strict=True)))
-        columns: dict[str, tuple[str, Iterable[Any]]] = {
-            f"c{n}": (kind, [row[n] for row in rows]) for n, kind in enumerate(keys)
-        }
-        for n in range(width):
-            for end, place in (("_l", 0), ("", 1), ("_u", 2)):
-                numbers = [count[n][place] for count in counts]
-                kind = "BIGINT" if end and set(map(type, numbers)) <= {int} else "DOUBLE"
-                columns[f"c{len(keys) + n}{end}"] = kind, numbers
-        some = [count[-1] for count in counts]
-        columns[SURE] = "BOOLEAN", [(lower or 0) >= 1 for lower, _, _ in some]
-        columns[LIKELY] = "BOOLEAN", [(estimate or 0) >= 0.5 for _, estimate, _ in some]
-        table = self.engine.put(Table("memory", "main", fresh("facts")), columns)
+        cells = [tuple(zip(*(count[n] for count in counts), strict=True)) or ((),) * 3 for n in range(width + 1)]
+        table = self._fill(keys, [[row[n] for row in rows] for n in range(len(keys))], cells)
         self._temporary.append(table)
-        return exp.select(*(exp.column(name) for name in columns)).from_(table.expression())
+        return _of(table, len(keys), width)
+
+    def _fill(self, kinds: Sequence[str], keys: Sequence[Sequence[Any]], counts: Sequence[Sequence[Any]]) -> Table:
+        """A table of groups: their keys with their types, and the lower bounds, estimates and upper bounds of each count;
+        the last count tells whether the group is there."""
+        columns: dict[str, tuple[str, Iterable[Any]]] = {
+            f"c{n}": column for n, column in enumerate(zip(kinds, keys, strict=True))
+        }
+        *shown, (lowest, middle, _) = counts
+        for n, ends in enumerate(shown, len(kinds)):
+            for end, numbers in zip(("_l", "", "_u"), ends, strict=True):
+                kind = "BIGINT" if end and set(map(type, numbers)) <= {int} else "DOUBLE"
+                columns[f"c{n}{end}"] = kind, numbers
+        columns[SURE] = "BOOLEAN", [(lower or 0) >= 1 for lower in lowest]
+        columns[LIKELY] = "BOOLEAN", [(estimate or 0) >= 0.5 for estimate in middle]
+        return self.engine.put(Table("memory", "main", fresh("facts")), columns)
+
+    def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
+        """Put the rows of an answer with one key on the desk, where the last ones stay; see ``put``."""
+        found = self._listed.pop(id(rows), None)
+        if found is None:
+            keys, *ends = tuple(zip(*(row for row in rows if row[-1] != 0), strict=True)) or ((),) * 4
+            found = rows, self._fill([kind], [keys], [ends, ends])
+        self._listed[id(rows)] = found
+        if len(self._listed) > MAX_LISTED:
+            self._temporary.append(self._listed.pop(next(iter(self._listed)))[1])
+        return _of(found[1], 1, width)
 
     def sweep(self) -> None:
         """Drop the rows of a query."""
         if self._temporary:
             self.engine.drop(*self._temporary)
             self._temporary.clear()
+
+
+def _of(table: Table, keys: int, width: int) -> exp.Query:
+    """The rows of a table of groups, with some of its counts."""
+    names = [*(f"c{n}" for n in range(keys)), *_names(keys, width), SURE, LIKELY]
+    return exp.select(*map(exp.column, names)).from_(table.expression())
 
 
 def _names(first: int, width: int) -> list[str]:
@@ -88,6 +113,5 @@ def _flat(counts: Sequence[Bounds]) -> list[float | None]:
 
 
 def _literal(value: float | None) -> exp.Expr:
-    if value is None:
-        return exp.cast(exp.null(), "DOUBLE")
-    return exp.cast(exp.convert(value), "BIGINT" if isinstance(value, int) else "DOUBLE")
+    kind = exp.DataType.Type.BIGINT if isinstance(value, int) else exp.DataType.Type.DOUBLE
+    return exp.Cast(this=exp.null() if value is None else exp.convert(value), to=exp.DataType(this=kind))

@@ -8,10 +8,10 @@ from itertools import product
 
 from sqlglot import exp
 
-from anondb.query.parsing import lowered
 from anondb.query.refusals import only, too_complex, unsupported
 from anondb.query.relations import bare
 from anondb.session.aggregates import aggregates
+from anondb.session.asking import ROWS, asking, asking_by, is_count, largest
 from anondb.session.attribute_tests import with_listed_values
 from anondb.session.compiler import Compiler, Env, Facts, with_ctes
 from anondb.session.conversion import Converter
@@ -24,7 +24,6 @@ from anondb.session.sources import grouped
 from anondb.session.spelling import gives_items
 
 MAX_GROUPS = 1_000
-ROWS = exp.Count(this=exp.Star())
 CHOSEN = "values that are certainly, and probably, among those of IN"
 
 
@@ -56,11 +55,15 @@ class Persons(RowsOfPersons):
             for call in aggregates(part):
                 made = composed(self._tested(converter.expression(call), base), basics, kind_of)
                 replaced[call] = _as_date(made) if self._is_date(base, call) else made
-        rows = self._rows(base, domains, basics, None if compiler.listing else _largest(node, replaced))
-        tree = self.counts.put([d.kind for d in domains], rows, len(basics))
+        tree = self._listed_once(base, domains, basics)
+        if tree is None:
+            rows = self._rows(base, domains, basics, None if compiler.listing else largest(node, replaced))
+            tree = self.counts.put([d.kind for d in domains], rows, len(basics))
         spelled = [gives_items(d, base, self.counts) for d in domains]
         columns = [Column(f"#k{n}", item=item, plain=item) for n, item in enumerate(spelled)]
-        columns += [Column(f"#{n}", bounded=True, present=_is_count(basic)) for n, basic in enumerate(basics)]
+        for n, basic in enumerate(basics):
+            number = is_count(basic)
+            columns.append(Column(f"#{n}", bounded=True, present=number, unsigned=number))
         some = self.counts.suppressed and any(d.values is None and d.of_items for d in domains)
         known = Known(tree, tuple(columns), flagged=bool(keys), open=some)
         return Facts(known, {key: n for n, key in enumerate(keys)}, replaced)
@@ -199,6 +202,16 @@ class Persons(RowsOfPersons):
         only(node.args["distinct"])
         return list(dict.fromkeys(e.this if isinstance(e, exp.Alias) else e for e in node.expressions))
 
+    def _listed_once(self, base: exp.Select, domains: Sequence[Domain], basics: Sequence[exp.Expr]) -> exp.Query | None:
+        """The groups by the item with at most one count, whose answer need not be taken apart; None for others."""
+        if len(domains) != 1 or domains[0].values is not None or not domains[0].of_items or len(basics) > 1:
+            return None
+        (count,) = basics or [ROWS]
+        if not isinstance(count, exp.Count) or self._values_of(base, count):  # FILTER does not choose the groups
+            return None
+        rows = self.counts.answer(asking_by(base, [domains[0].key], count, ()))
+        return self.counts.put_listed(domains[0].kind, rows, len(basics))
+
     def _rows(
         self, base: exp.Select, domains: Sequence[Domain], basics: Sequence[exp.Expr], most: exp.Limit | None
     ) -> dict[Row, list[Bounds]]:
@@ -254,7 +267,7 @@ class Persons(RowsOfPersons):
         column = self._values_of(base, count)
         if column is not None:
             return self._number_of_values(base, column, count, conditions)
-        ((lower, estimate, upper),) = self.counts.answer(_asking(base, count, conditions))
+        ((lower, estimate, upper),) = self.counts.answer(asking(base, count, conditions))
         return lower, estimate, upper
 
     def _values_of(self, base: exp.Select, count: exp.Expr) -> exp.Column | None:
@@ -290,7 +303,7 @@ class Persons(RowsOfPersons):
         known: Mapping[Row, Bounds],
     ) -> Mapping[Row, Bounds]:
         """One count or aggregate for each listed value; aggregates of numbers are asked one by one."""
-        if _is_count(count) and not self._values_of(base, count):
+        if is_count(count) and not self._values_of(base, count):
             return self._listed(base, [d.key for d in of], count, conditions)
         if len(known) > MAX_GROUPS:
             raise too_complex(f"it has over {MAX_GROUPS} groups")
@@ -306,40 +319,17 @@ class Persons(RowsOfPersons):
         most: exp.Limit | None = None,
     ) -> dict[Row, Bounds]:
         """One count for each value of a column, or of two; perhaps the largest ones alone."""
-        tree = _asking(base, count, conditions)
-        tree.set("expressions", [*(key.copy() for key in keys), *tree.expressions])
-        tree.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+        tree = asking_by(base, keys, count, conditions)
         if most is not None:
             tree.set("order", exp.Order(expressions=[exp.Ordered(this=count.copy(), desc=True)]))
             tree.set("limit", most.copy())
         return {row[:-3]: row[-3:] for row in self.counts.answer(tree)}
 
 
-def _largest(node: exp.Select, calls: Mapping[exp.Expr, exp.Expr]) -> exp.Limit | None:
-    """The LIMIT of a SELECT that asks for nothing but the groups with the largest counts; None for others."""
-    order, limit = node.args.get("order"), node.args.get("limit")
-    if order is None or limit is None or any(node.args.get(k) for k in ("having", "qualify", "offset", "distinct")):
-        return None
-    by, aliases = order.expressions[0], {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
-    shown = by.this
-    if isinstance(shown, exp.Literal) and shown.name.isdigit() and 0 < int(shown.name) <= len(node.expressions):
-        shown = node.expressions[int(shown.name) - 1]
-        shown = shown.this if isinstance(shown, exp.Alias) else shown
-    elif isinstance(shown, exp.Column) and not shown.table:
-        shown = aliases.get(lowered(shown.name), shown)
-    plain = isinstance(limit.expression, exp.Literal) and limit.expression.name.isdigit()
-    return limit if shown in calls and by.args.get("desc") and plain and not node.find(exp.Window) else None
-
-
 def _as_date(days: exp.Expr) -> exp.Expr:
     """The date so many days after 1970-01-01."""
     first = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
     return exp.Add(this=first, expression=exp.cast(exp.paren(days), "INTEGER"))
-
-
-def _is_count(call: exp.Expr) -> bool:
-    """Whether an aggregate, with its FILTER, is a count."""
-    return isinstance(call.this if isinstance(call, exp.Filter) else call, exp.Count)
 
 
 def _is_conjunct(node: exp.Expr, *, negated: bool = False) -> bool:
@@ -378,18 +368,3 @@ def _subqueries(node: exp.Select) -> list[exp.Expr]:
         else:
             todo += part.iter_expressions()
     return listed
-
-
-def _asking(base: exp.Select, count: exp.Expr, conditions: Sequence[exp.Expr]) -> exp.Select:
-    """A query with one count, whose FILTER moves into WHERE beside further conditions."""
-    tree = base.copy()
-    wanted = list(conditions)
-    if isinstance(count, exp.Filter):
-        wanted.append(count.expression.this)
-        count = count.this
-    where = tree.args.get("where")
-    parts = [*([where.this] if where is not None else []), *wanted]
-    if parts:
-        tree.set("where", exp.Where(this=exp.and_(*(p.copy() for p in parts))))
-    tree.set("expressions", [count.copy()])
-    return tree

@@ -204,7 +204,7 @@ class Releases:
                 return Key("attribute", term.attribute.ends or "VARCHAR", term.attribute.name)
         return None
 
-    def answer(self, tree: exp.Select) -> list[Row]:
+    def answer(self, tree: exp.Select) -> Sequence[Row]:
         """The groups of a query with one count; counts of several releases are added up.
 
         Where counts choose items (``persons.CHOSEN``), a count lies between those for the fewest and for the most of them.
@@ -232,7 +232,7 @@ class Releases:
             rows.append((*key, lower, estimate if most is None else min(estimate, most), most))
         return rows
 
-    def _answer(self, tree: exp.Select) -> list[Row]:
+    def _answer(self, tree: exp.Select) -> Sequence[Row]:
         if self._parts is None:
             return self._added(tree, self._opened)
         tree, places = self._parts.split(tree, self.persons)
@@ -241,7 +241,7 @@ class Releases:
             return [] if tree.args.get("group") else [none]
         return self._added(tree, [self._opened[place] for place in places])
 
-    def _added(self, tree: exp.Select, releases: Sequence[Opened]) -> list[Row]:
+    def _added(self, tree: exp.Select, releases: Sequence[Opened]) -> Sequence[Row]:
         """The groups of a query with one count, over some of the releases."""
         if len(self.forms) > 1:
             self.forms = shown_forms(tree, self.manifest, self.forms, self.weights)
@@ -266,7 +266,7 @@ class Releases:
             answer = self._answers.get((release, asked), partial(answer_plan, release, asked, unbounded=True))
             self.notes.update(dict.fromkeys([*answer.notes, *unknown_items(release, plan, self._written)]))
             if len(releases) == 1:
-                return list(answer.rows)
+                return answer.rows
             plans.append(asked)
             hidden = release.size if plan.counts in (ITEMS, PAIRS) and release.suppressed else 0
             answered.append((answer.rows, (0, 0.0, hidden)))
@@ -276,7 +276,7 @@ class Releases:
         if releases[0].attributes is not None:
             return _summed(plan.aggregate, answered)
         key = tuple(plans), tuple(map(id, releases))
-        return list(self._sums.get(key, partial(_summed, plan.aggregate, answered)))
+        return self._sums.get(key, partial(_summed, plan.aggregate, answered))
 
     def parts(self, key: exp.Expr) -> list[tuple[Any, exp.Expr]]:
         """The values of the column that divides the files."""
@@ -305,6 +305,10 @@ class Releases:
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk."""
         return self._desk.put(keys, rows, width)
+
+    def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
+        """Put the rows of an answer with one key on the desk."""
+        return self._desk.put_listed(kind, rows, width)
 
     @property
     def objects(self) -> list[str]:

@@ -25,8 +25,14 @@ class Result:
         notes: remarks on the interpretation of the query.
     """
 
-    def __init__(self, rows: duckdb.DuckDBPyRelation, columns: Sequence[str], notes: Sequence[str]) -> None:
-        self._relation = rows
+    def __init__(
+        self,
+        rows: duckdb.DuckDBPyRelation,
+        columns: Sequence[str],
+        notes: Sequence[str],
+        fetched: Sequence[tuple[Any, ...]] | None = None,
+    ) -> None:
+        self._relation, self._fetched = rows, fetched
         self.columns = list(columns)
         self.types = [str(kind) for kind in rows.types]
         self.notes = list(notes)
@@ -38,7 +44,7 @@ class Result:
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows, as Python values."""
-        return fetched(self._relation)
+        return fetched(self._relation) if self._fetched is None else list(self._fetched)
 
     def df(self) -> pd.DataFrame:
         """The rows as a data frame of pandas."""
@@ -57,10 +63,10 @@ class Result:
 
     def copy(self) -> Result:
         """The same result with lists of its own."""
-        return Result(self._relation, self.columns, self.notes)
+        return Result(self._relation, self.columns, self.notes, self._fetched)
 
     def __len__(self) -> int:
-        return len(self._relation)
+        return len(self._relation if self._fetched is None else self._fetched)
 
     def __repr__(self) -> str:
         cells = [self.columns, *([_shown(v) for v in row] for row in self.fetchall()[:SHOWN_ROWS])]

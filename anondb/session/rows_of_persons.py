@@ -40,8 +40,11 @@ class Counts(Protocol):
         """Whether texts are spelled as items of every possible type are."""
         ...
 
-    def answer(self, tree: exp.Select) -> list[Row]:
-        """The groups of a query with one count: their keys, then lower bound, estimate and upper bound."""
+    def answer(self, tree: exp.Select) -> Sequence[Row]:
+        """The groups of a query with one count: their keys, then lower bound, estimate and upper bound.
+
+        An answer that is kept is the same object each time.
+        """
         ...
 
     def kind(self, tree: exp.Select, node: exp.Expr) -> Key | None:
@@ -73,6 +76,10 @@ class Counts(Protocol):
 
         With keys, each row has one count more than ``width``, which tells whether the row is there at all.
         """
+        ...
+
+    def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
+        """Put the rows of an answer with one key of a type on the desk, with its count if ``width`` is 1; see ``put``."""
         ...
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
 from anondb.query.relations import bare, whole
-from anondb.session.aggregates import Rows, aggregates
+from anondb.session.aggregates import Rows, aggregates, over_all
 from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.session.expressions import read
 from anondb.session.item_filters import with_item_filters
@@ -46,7 +46,7 @@ class SelectRows:
             self._from()
         groups = self.facts is None and node.args.get("group") is not None
         self._rows = Rows(_all(self.sources.sure), _all(self.sources.likely), open=self.sources.open, groups=groups)
-        self._shown = self._rows  # after GROUP BY
+        self._shown = self._windowed = self._rows  # after GROUP BY; what window functions see, which is before QUALIFY
         self._asked = False
 
     # ---------------------------------------------------------------- FROM
@@ -108,7 +108,9 @@ class SelectRows:
         if isinstance(node, exp.Column):
             return self._column(node)
         if isinstance(node, exp.Window):
-            value = self._computed_once(self._shown.window(node, self.resolve))
+            if self._all_groups and over_all(node):
+                return self.sources.total(self._windowed.aggregate(node.this, self.resolve))
+            value = self._computed_once(self._windowed.window(node, self.resolve))
             if value.by_estimate:
                 self.compiler.notes[ORDER_NOTE] = None
             return value
@@ -135,7 +137,7 @@ class SelectRows:
         ends = {fresh("w"): end for end in (value.estimate, value.lower, value.upper) if end is not None}
         every = exp.Column(this=exp.Star(), table=exp.to_identifier(source.alias))
         inner = exp.select(every, *(end.copy().as_(name) for name, end in ends.items())).from_(source)
-        self.sources.tree.set("from_", exp.From(this=inner.subquery(source.alias)))
+        self.sources.tree.set("from_", exp.From(this=inner.subquery(source.alias, copy=False)))
         estimate, *bounds = (exp.column(name, source.alias) for name in ends)
         lower, upper = bounds or (None, None)
         return replace(value, estimate=estimate, lower=lower, upper=upper)
@@ -233,6 +235,8 @@ class SelectRows:
                 of_groups = self._all_groups if clause == "qualify" else self.facts is not None
                 place = "where" if of_groups else clause
                 self._shown = self._filter(condition.this, place, self._shown)
+            if clause == "having":
+                self._windowed = self._shown
         names, values = self._projection()
         listed = projected(values)
         if self._is_cut(values):

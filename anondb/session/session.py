@@ -16,6 +16,7 @@ from sqlglot import exp
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.elsewhere import is_url
+from anondb.engine.failures import wrap
 from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import EngineError, InputError
 from anondb.postgres import at_hand
@@ -27,32 +28,15 @@ from anondb.session.compiler import Compiler
 from anondb.session.desk import Desk
 from anondb.session.files import check_alike, files_of, notes_on, weakest
 from anondb.session.kept import Kept, repeatable
-from anondb.session.known import Known, fresh
+from anondb.session.known import Known
+from anondb.session.output import output, selected_from
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.parts import Parts
 from anondb.session.persons import Persons
 from anondb.session.releases import Releases
-from anondb.session.result import Result
+from anondb.session.result import Result, fetched
 
 Sources = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-CERTAIN = "certain"
-WITH_BOUNDS = (
-    "TINY",
-    "SMALL",
-    "INT",
-    "BIGINT",
-    "HUGEINT",
-    "UTINY",
-    "USMALL",
-    "UINT",
-    "UBIG",
-    "UHUGE",
-    "FLOAT",
-    "DOUBLE",
-    "DECIMAL",
-    "DATE",
-)
-"""Types of computed columns that have bounds, beside BOOLEAN."""
 
 
 def open_session(
@@ -218,11 +202,25 @@ class Session:
         bound = releases.bind(tree)
         try:
             known, notes = _compiled(tree, releases)
-            listed, columns, remarks = _output(known, bound, bounds)
-            rows = materialized(self._desk.engine, _select(known, listed))
+            listed, columns, remarks = output(known, bound, bounds)
+            selected, notes = selected_from(known, listed), [*notes, *remarks, *self.notes]
+            if selected.find(exp.Table) is None and repeatable(selected):
+                return self._of_constants(selected, columns, notes)
+            rows = materialized(self._desk.engine, selected)
         finally:
             self._desk.sweep()
-        return Result(rows, columns, [*notes, *remarks, *self.notes])
+        return Result(rows, columns, notes)
+
+    def _of_constants(self, selected: exp.Query, columns: Sequence[str], notes: Sequence[str]) -> Result:
+        """The result of a query without tables, which gives the same rows whenever it is run."""
+        engine, text = self._desk.engine, selected.sql("duckdb")
+        engine.say(text)
+
+        def work() -> Result:
+            rows = engine.connection.sql(text)
+            return Result(rows, columns, notes, fetched(rows))
+
+        return engine.guarded(work, lambda error: wrap(error, "a query"))
 
     def _chosen(self, tree: exp.Expr) -> tuple[exp.Expr, Releases]:
         """A query without conditions on the column that divides the files, and the releases for which they hold."""
@@ -331,63 +329,3 @@ def _read_file(path: str) -> Any:
         return loader.guarded(lambda: loader.connection.sql(text).to_arrow_table(), unreadable)
     finally:
         loader.close()
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    """The names of columns as DuckDB makes them unique: ``n``, ``n_1``, ``n_2``."""
-    unique: list[str] = []
-    for name in names:
-        number, candidate = 0, name
-        while lowered(candidate) in map(lowered, unique):
-            number += 1
-            candidate = f"{name}_{number}"
-        unique.append(candidate)
-    return unique
-
-
-def _output(
-    known: Known, bound: Sequence[tuple[str, str]], bounds: bool
-) -> tuple[list[exp.Expr], list[str], list[str]]:
-    """The expressions and names of the columns that the analyst sees, and notes on them.
-
-    Args:
-        known: the rows.
-        bound: the names and types of the query's columns; empty if DuckDB could not describe them.
-        bounds: whether bounds are shown.
-    """
-    names = _unique([name for name, _ in bound] or [column.name for column in known.columns])
-    types = [kind for _, kind in bound] or [""] * len(names)
-    listed: list[exp.Expr] = []
-    columns: list[str] = []
-    notes: list[str] = []
-    for n, (name, kind, column) in enumerate(zip(names, types, known.columns, strict=True)):
-        estimate, lower, upper = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u"))
-        columns.append(name)
-        numeric = not kind or kind.startswith(WITH_BOUNDS)
-        if column.bounded and kind == "BOOLEAN":
-            decided = [exp.If(this=lower, true=exp.true()), exp.If(this=exp.Not(this=upper), true=exp.false())]
-            listed.append(exp.Case(ifs=decided))
-            continue
-        listed.append(estimate)
-        if column.by_estimate or (column.bounded and not numeric):
-            notes.append(f"The column {name!r} is computed from estimates, and has no bounds.")
-        elif column.bounded and bounds:
-            listed += [_finite(lower, kind), _finite(upper, kind)]
-            columns += [f"{name}_lower", f"{name}_upper"]
-    if known.asked:
-        listed.append(exp.column("sure", "result"))
-        columns.append(CERTAIN)
-    return listed, _unique(columns), notes
-
-
-def _finite(end: exp.Expr, kind: str) -> exp.Expr:
-    """A bound; none if it is infinite, such as the logarithm of 0."""
-    if not kind.startswith(("FLOAT", "DOUBLE")):
-        return end
-    finite = exp.Anonymous(this="isfinite", expressions=[exp.cast(end.copy(), "DOUBLE")])
-    return exp.Case(ifs=[exp.If(this=finite, true=end)])
-
-
-def _select(known: Known, listed: Sequence[exp.Expr]) -> exp.Query:
-    source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("result")))
-    return exp.select(*(e.as_(fresh("o")) for e in listed)).from_(source)

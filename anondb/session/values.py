@@ -36,6 +36,7 @@ class Value:
         present: whether it is not NULL for any original.
         item: whether it is an item that is a text here, but may be a number or the like in the original.
         plain: whether it equals such an item as a text if and only if it does in the original.
+        unsigned: whether neither it nor its bounds are negative, as of counts.
     """
 
     estimate: exp.Expr
@@ -46,6 +47,7 @@ class Value:
     present: bool = field(default=False, kw_only=True)
     item: bool = field(default=False, kw_only=True)
     plain: bool = field(default=False, kw_only=True)
+    unsigned: bool = field(default=False, kw_only=True)
 
     @property
     def exact(self) -> bool:
@@ -169,6 +171,12 @@ def _constant(value: Value) -> float | None:
     return None
 
 
+def _is_unsigned(value: Value) -> bool:
+    """Whether a number is never negative."""
+    number = _constant(value)
+    return value.unsigned or (number is not None and number >= 0)
+
+
 def negated(node: exp.Expr, value: Value) -> Value:
     """The negative of a number."""
     low, high = value.bounds
@@ -178,12 +186,16 @@ def negated(node: exp.Expr, value: Value) -> Value:
 def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
     """The sum, difference, product or quotient of two numbers."""
     (a, b), (c, d) = left.bounds, right.bounds
+    unsigned = _is_unsigned(left) and _is_unsigned(right)
     if isinstance(node, exp.Add):
-        return Value(_copy(node, left.estimate, right.estimate), _copy(node, a, c), _copy(node, b, d))
+        ends = _copy(node, a, c), _copy(node, b, d)
+        return Value(_copy(node, left.estimate, right.estimate), *ends, unsigned=unsigned)
     if isinstance(node, exp.Sub):
         return Value(_copy(node, left.estimate, right.estimate), _copy(node, a, d), _copy(node, b, c))
     if isinstance(node, exp.Mul):
         estimate = _copy(node, left.estimate, right.estimate)
+        if unsigned:
+            return Value(estimate, _copy(node, a, c), _copy(node, b, d), unsigned=True)
         for factor, other in ((right, left), (left, right)):
             number = _constant(factor)
             if number is not None and number >= 0:
@@ -192,22 +204,34 @@ def arithmetic(node: exp.Expr, left: Value, right: Value) -> Value:
         products = [_copy(node, x, y) for x in (a, b) for y in (c, d)]
         return Value(estimate, least(*products), greatest(*products))
     if isinstance(node, exp.Div):
-        zero = exp.Literal.number(0)
-        estimate = _copy(node, left.estimate, exp.Nullif(this=right.estimate.copy(), expression=zero))
-        number = _constant(right)
-        if number is not None and number > 0:
-            return Value(estimate, _copy(node, a, right.estimate), _copy(node, b, right.estimate))
-        away = exp.or_(exp.GT(this=_paren(c), expression=zero), exp.LT(this=_paren(d), expression=zero))
-        quotients = [_copy(node, x, exp.Nullif(this=y.copy(), expression=zero)) for x in (a, b) for y in (c, d)]
-        ends = [exp.Case(ifs=[exp.If(this=away.copy(), true=end)]) for end in (least(*quotients), greatest(*quotients))]
-        return Value(estimate, *ends)
+        return _quotient(node, left, right, unsigned=unsigned)
     raise unsupported(f"{name_of(node)} with a count")
+
+
+def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> Value:
+    """A quotient, which has no bounds where the divisor may be 0."""
+    (a, b), (c, d), zero = left.bounds, right.bounds, exp.Literal.number(0)
+    estimate = _copy(node, left.estimate, exp.Nullif(this=right.estimate.copy(), expression=zero))
+    number = _constant(right)
+    if number is not None and number > 0:
+        ends = _copy(node, a, right.estimate), _copy(node, b, right.estimate)
+        return Value(estimate, *ends, unsigned=unsigned)
+    away: exp.Expr = exp.GT(this=_paren(c), expression=zero)
+    if unsigned:
+        low, high = (exp.Case(ifs=[exp.If(this=away.copy(), true=_copy(node, x, y))]) for x, y in ((a, d), (b, c)))
+        return Value(estimate, low, high, unsigned=True)
+    away = exp.or_(away, exp.LT(this=_paren(d), expression=zero))
+    quotients = [_copy(node, x, exp.Nullif(this=y.copy(), expression=zero)) for x in (a, b) for y in (c, d)]
+    low, high = (
+        exp.Case(ifs=[exp.If(this=away.copy(), true=end)]) for end in (least(*quotients), greatest(*quotients))
+    )
+    return Value(estimate, low, high)
 
 
 def rising(node: exp.Expr, value: Value) -> Value:
     """A function that never falls while its first argument rises."""
     one, two, three = (_with_first(node, end) for end in (value.estimate, *value.bounds))
-    return Value(one, two, three)
+    return Value(one, two, three, unsigned=value.unsigned and not isinstance(node, exp.Ln))
 
 
 def _with_first(node: exp.Expr, operand: exp.Expr) -> exp.Expr:

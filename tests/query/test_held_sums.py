@@ -28,6 +28,9 @@ ASKED = [
     "SELECT count(*) FROM " + SIZES.format("", "HAVING count(*) > 2"),
     "SELECT count(*) FROM " + SIZES.format("", "HAVING count(*) <= 2 AND bool_or(item = 'i3')"),
     "SELECT n, count(*) FROM " + SIZES.format("", "") + " GROUP BY n",
+    "SELECT count(DISTINCT tid) FROM t WHERE item IN ('i0', 'i1', 'i4', 'i7')",
+    "SELECT count(DISTINCT tid) FROM t WHERE item IN ('i1', 'i2', 'i4', 'i7', 'i8')",
+    "SELECT count(*) FROM " + SIZES.format("", "HAVING NOT bool_or(item IN ('i0', 'i3', 'i8'))"),
 ]
 
 

@@ -11,8 +11,9 @@ import pytest
 import sqlglot
 
 import anondb
-from anondb.query import cached_release
-from anondb.session import kept, releases
+from anondb.query import classes
+from anondb.session import kept, releases, selects
+from anondb.session.desk import MAX_LISTED
 
 SIZES = [
     "SELECT avg(n) AS a, max(n) AS b FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid HAVING bool_or(item = 'milk'))",
@@ -49,7 +50,7 @@ def test_wide_signatures_answer_alike(
             return [session.sql(text).fetchall() for text in SIZES]
 
     narrow = answers()
-    monkeypatch.setattr(cached_release, "MAX_BITS", 1)
+    monkeypatch.setattr(classes, "MAX_BITS", 1)
     for wide, expected in zip(answers(), narrow, strict=True):
         assert [pytest.approx(row) for row in expected] == wide
 
@@ -117,3 +118,52 @@ def test_an_answer_is_found_by_its_text_without_reading_it(shop: Path, monkeypat
         monkeypatch.setattr("anondb.session.session.parse", lambda _: pytest.fail("the query was read again"))
         again = session.sql("SELECT count(*) AS n FROM sales WHERE item = 'milk'")
         assert again.fetchall() == first.fetchall() and again.notes == first.notes
+
+
+def test_the_rows_of_all_items_are_put_on_the_desk_once(shop: Path) -> None:
+    said: list[str] = []
+    with anondb.open(shop / "supports.duckdb", on_statement=said.append) as session:
+        listed = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC")
+        first = session.sql("SELECT item, count(*) AS n FROM sales GROUP BY item ORDER BY n DESC LIMIT 3")
+        shares = session.sql("SELECT item, count(*) * 1.0 / sum(count(*)) OVER () AS p FROM sales GROUP BY item")
+        assert first.fetchall() == listed.fetchall()[:3] and len(shares) == len(listed)
+    assert len([text for text in said if text.startswith('CREATE TABLE "memory"."main"."facts')]) == 1
+
+
+def test_the_desk_keeps_few_answers(shop: Path) -> None:
+    said: list[str] = []
+    with anondb.open(shop / "supports.duckdb", on_statement=said.append) as session:
+        for letter in "abcdefgh":
+            session.sql(f"SELECT item, count(*) AS n FROM sales WHERE item NOT LIKE '{letter}%' GROUP BY item")
+        left = session._desk.engine.connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
+    assert left == [(MAX_LISTED,)]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT item, count(*) / sum(count(*)) OVER () AS p, count(*) - avg(count(*)) OVER () AS d FROM sales GROUP BY item",
+        "SELECT item, rank() OVER (ORDER BY count(*)) AS r, max(count(*)) OVER () AS m FROM sales GROUP BY item",
+        "SELECT item, min(count(*)) OVER () AS m, rank() OVER (ORDER BY count(*)) AS r, sum(count(*)) OVER () FROM sales"
+        " GROUP BY item",
+        "SELECT item, count(*) FILTER (WHERE count(*) > 3) OVER () AS c FROM sales GROUP BY item QUALIFY"
+        " max(count(*)) OVER () > 3",
+    ],
+)
+def test_aggregates_over_all_rows_are_those_of_windows(shop: Path, query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer() -> list[tuple[object, ...]]:
+        with anondb.open(shop / "supports.duckdb") as session:
+            return sorted(session.sql(query).fetchall())
+
+    once = answer()
+    monkeypatch.setattr(selects, "over_all", lambda node: False)
+    assert [pytest.approx(row) for row in answer()] == once
+
+
+def test_a_quotient_of_counts_needs_only_the_divisor_to_have_bounds(shop: Path) -> None:
+    """Where items were suppressed a count has no upper bound, and a share still has one of its two bounds."""
+    with anondb.open(shop / "suppressed.duckdb") as session:
+        ((_, lower, upper),) = session.sql(
+            "SELECT count(DISTINCT tid) * 1.0 / count(*) AS p FROM sales WHERE item <> 'milk'"
+        ).fetchall()
+    assert lower is None and upper is not None

@@ -1,0 +1,132 @@
+"""Answer a query with a single number: persons who meet a condition, or items of persons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil
+
+from anondb.query.cached_release import Opened
+from anondb.query.classes import Block
+from anondb.query.evaluate import Evaluator, Outcome, Part, Question
+from anondb.query.measures import counted, measured, with_sizes_as_sums
+from anondb.query.plan import MEASURE, ROWS, Plan
+from anondb.query.predicates import ALWAYS, ANY_ITEM, OnSum, Weights, finite, leaves
+from anondb.query.relational import Cell, RecordAnswers
+from anondb.query.some_item import of_some_item
+from anondb.query.spread import outcomes
+from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
+from anondb.query.values import LISTS, ROW, OnValue
+
+Ends = tuple[int, float, int | None]
+"""Lower bound, estimate, and upper bound if there is one."""
+
+
+def answered(release: Opened, plan: Plan, *, unbounded: bool) -> Ends:
+    """The answer to a query with a single number; ``unbounded`` says that it need not have an upper bound.
+
+    The number of all rows is kept.
+    """
+    every = plan.counts == ROWS and plan.condition == ALWAYS and plan.test == ANY_ITEM
+    if every and unbounded in release.lines:
+        return release.lines[unbounded]
+    found: Ends = (
+        _unbounded_rows(release, plan) if unbounded and _may_be_suppressed(release, plan) else _scalar(release, plan)
+    )
+    if every:
+        release.lines[unbounded] = found
+    return found
+
+
+def _scalar(release: Opened, plan: Plan) -> Bounds:
+    """Answer a query with a single number: persons, or items of persons."""
+    sized = with_sizes_as_sums(plan) if release.supported is not None and release.bags is None else None
+    if sized is not None and all(isinstance(leaf, OnSum) for leaf in leaves(sized.condition)):
+        return counted(release, sized)
+    bounds = _from_rows(release, plan)
+    if release.supported is None:
+        return bounds
+    if sized is not None:
+        return clip(bounds[0], counted(release, sized)[1], bounds[2])
+    return release.supported.scalar(plan, bounds)
+
+
+def _from_rows(release: Opened, plan: Plan) -> Bounds:
+    """Answer a query with a single number from the rows of a release."""
+    counted = plan.test if plan.counts == ROWS else None
+    question = Question.of(plan.condition, counted)
+    if release.local or any(isinstance(test, OnValue) for test in question.tests):
+        return total(on_records(release, plan, question)[0].outcomes())
+    if not question.tests:
+        return clip(*(release.size if plan.condition == ALWAYS else 0,) * 3)
+    passing = release.passing(question.tests)
+    blocks = release.blocks(passing)
+    outside = outside_of(release, question, passing, labels_of(plan))
+    if counted is not None and plan.condition == ALWAYS:
+        return _occurrences(release, question, blocks, outside)
+    classes = release.classes(question, blocks)
+    evaluator = Evaluator(question)
+    some = of_some_item(release, evaluator, classes, outside)
+    if some is not None:
+        return some
+    signatures = release.signatures(classes)
+    counts, numbers = [c for c, _ in signatures], [n for _, n in signatures]
+    found = outcomes(evaluator, classes.parts, counts, outside)
+    if found is None:
+        found = [evaluator.outcome(chosen(classes, c) + outside) for c in counts]
+    rest = release.size - sum(numbers)
+    return total([*zip(found, numbers, strict=True), *([(evaluator.outcome(outside), rest)] if rest else [])])
+
+
+def on_records(release: Opened, plan: Plan, question: Question) -> tuple[RecordAnswers, dict[str, list[Cell]]]:
+    """The records for a question with conditions on values, and the published values of each of its attributes."""
+    names = {test.attribute for test in question.tests if isinstance(test, OnValue)}
+    attributes = [a for a in release.attributes or () if a.name in names]
+    passing = release.passing(question.tests)
+    outside = outside_of(release, question, passing, labels_of(plan))
+    classes = release.classes(question, release.blocks(passing))
+    groups = release.records(classes, attributes)
+    for free in (ROW, LISTS):
+        if free.name in names:
+            attributes.append(free)
+            groups = [replace(g, cells=(*g.cells, ("",))) for g in groups]
+    parts = [((*chosen(classes, g.counts), *(() if g.complete else outside)), g.cells, g.records) for g in groups]
+    shown = {a.name: [g.cells[i] for g in groups] for i, a in enumerate(attributes)}
+    return RecordAnswers(question, attributes, parts), shown
+
+
+def _occurrences(release: Opened, question: Question, blocks: Mapping[str, Block], outside: Sequence[Part]) -> Bounds:
+    """Count items of all persons: the counts of released items add up, independently of their transactions."""
+    evaluator = Evaluator(question)
+    outcomes: list[tuple[Outcome, int]] = []
+    known: dict[Block, Outcome] = {}
+    for released, transactions in release.supports.items():
+        block = blocks.get(released)
+        if block is not None:
+            if block not in known:
+                known[block] = evaluator.outcome([block.part(question.caps)])
+            outcomes.append((known[block], transactions))
+    if outside:
+        outcomes.append((evaluator.outcome(outside), release.size))
+    return total(outcomes)
+
+
+def _unbounded_rows(release: Opened, plan: Plan) -> tuple[int, float, None]:
+    """A number of items of persons, some of which may be suppressed ones: it has no upper bound."""
+    assert plan.test is not None
+    if plan.condition == ALWAYS and not release.local and release.supported is None:
+        question = Question.of(plan.condition, plan.test)
+        blocks = release.blocks(release.passing(question.tests))
+        certain, expected, _ = _occurrences(release, question, blocks, ())
+        return certain, expected, None
+    summed = replace(plan, counts=MEASURE, test=None, measure=Weights(plan.test), aggregate="sum", other=None)
+    low, estimate, _ = measured(release, summed)
+    lower = 0 if low is None else ceil(low - 1e-9)
+    return lower, max(estimate or 0.0, float(lower)), None
+
+
+def _may_be_suppressed(release: Opened, plan: Plan) -> bool:
+    """Whether any number of suppressed items may be among the counted ones."""
+    if not release.suppressed or release.bags is not None or release.anatomy:
+        return False
+    return plan.counts == ROWS and plan.test is not None and finite(plan.test) is None

@@ -1,0 +1,63 @@
+"""How many persons have some item that passes a test, or none: all transactions at once, from the rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from anondb.query.cached_release import Opened
+from anondb.query.classes import Classes
+from anondb.query.evaluate import Evaluator, Part
+from anondb.query.held_sums import Array, HeldRows
+from anondb.query.totals import Bounds, clip
+
+
+def of_some_item(release: Opened, evaluator: Evaluator, classes: Classes, outside: Sequence[Part]) -> Bounds | None:
+    """What ``Evaluator.outcome`` adds up to over all transactions, but for the rounding of products of probabilities.
+
+    Args:
+        release: the release, of a global recoding.
+        evaluator: the question.
+        classes: the classes of released items with a member that passes the test.
+        outside: the parts of suppressed items.
+
+    Returns:
+        None for another question, and where the rows are not in memory, or are not needed.
+    """
+    rows = None if release.numbered is None or len(classes.of) < 2 else release.numbered.rows_for(classes)
+    if evaluator.some is None or rows is None:
+        return None
+    others = {} if classes.default is None else dict.fromkeys(release.sizes, classes.default)
+    classed = others | dict(classes.of)
+    zero = (0,) * len(evaluator.question.caps)
+    none = [part.vectors[0][1] if part.vectors[0][0] == zero else 0.0 for part in classes.parts]
+    certain = [part.vectors[0][0] != zero for part in classes.parts]
+    sure, held = (np.zeros(rows.size, dtype=bool) for _ in range(2))
+    sure[_transactions(rows, [label for label, n in classed.items() if certain[n]])[0]] = True
+    unsure = [label for label, n in classed.items() if not certain[n]]
+    found, supports = _transactions(rows, unsure)
+    held[found] = True
+    with np.errstate(divide="ignore"):
+        each = np.log(np.array([none[classed[label]] for label in unsure]))
+    without = np.bincount(found, np.repeat(each, supports), rows.size)
+    hidden = prod(part.vectors[0][1] if part.vectors[0][0] == zero else 0.0 for part in outside)
+    missing = float((np.exp(without[~sure]) * hidden).sum())
+    least = rows.size if any(part.vectors[0][0] != zero for part in outside) else int(sure.sum())
+    greatest = rows.size if any(part.most != zero for part in outside) else int((held | sure).sum())
+    if evaluator.some:
+        return clip(least, rows.size - missing, greatest)
+    return clip(rows.size - greatest, missing, rows.size - least)
+
+
+def _transactions(rows: HeldRows, labels: Sequence[str]) -> tuple[Array, Array]:
+    """The transactions of each of some released items, one after the other, and how many each has."""
+    numbers = [rows.numbers[label] for label in labels]
+    if rows.ends is None:
+        order = np.argsort(rows.items, kind="stable")
+        transactions, ends = rows.transactions[order], np.cumsum(rows.supports).tolist()
+    else:
+        transactions, ends = rows.transactions, rows.ends
+    slices = [transactions[ends[number - 1] : ends[number]] for number in numbers]
+    return np.concatenate([transactions[:0], *slices]), rows.supports[numbers]

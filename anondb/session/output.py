@@ -1,0 +1,88 @@
+"""The columns of a result: what the analyst sees of the known rows of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.session.known import Known, fresh
+
+CERTAIN = "certain"
+WITH_BOUNDS = (
+    "TINY",
+    "SMALL",
+    "INT",
+    "BIGINT",
+    "HUGEINT",
+    "UTINY",
+    "USMALL",
+    "UINT",
+    "UBIG",
+    "UHUGE",
+    "FLOAT",
+    "DOUBLE",
+    "DECIMAL",
+    "DATE",
+)
+"""Types of computed columns that have bounds, beside BOOLEAN."""
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """The names of columns as DuckDB makes them unique: ``n``, ``n_1``, ``n_2``."""
+    unique: list[str] = []
+    for name in names:
+        number, candidate = 0, name
+        while lowered(candidate) in map(lowered, unique):
+            number += 1
+            candidate = f"{name}_{number}"
+        unique.append(candidate)
+    return unique
+
+
+def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tuple[list[exp.Expr], list[str], list[str]]:
+    """The expressions and names of the columns that the analyst sees, and notes on them.
+
+    Args:
+        known: the rows.
+        bound: the names and types of the query's columns; empty if DuckDB could not describe them.
+        bounds: whether bounds are shown.
+    """
+    names = _unique([name for name, _ in bound] or [column.name for column in known.columns])
+    types = [kind for _, kind in bound] or [""] * len(names)
+    listed: list[exp.Expr] = []
+    columns: list[str] = []
+    notes: list[str] = []
+    for n, (name, kind, column) in enumerate(zip(names, types, known.columns, strict=True)):
+        estimate, lower, upper = (exp.column(f"c{n}{end}", "result") for end in ("", "_l", "_u"))
+        columns.append(name)
+        numeric = not kind or kind.startswith(WITH_BOUNDS)
+        if column.bounded and kind == "BOOLEAN":
+            decided = [exp.If(this=lower, true=exp.true()), exp.If(this=exp.Not(this=upper), true=exp.false())]
+            listed.append(exp.Case(ifs=decided))
+            continue
+        listed.append(estimate)
+        if column.by_estimate or (column.bounded and not numeric):
+            notes.append(f"The column {name!r} is computed from estimates, and has no bounds.")
+        elif column.bounded and bounds:
+            listed += [_finite(lower, kind), _finite(upper, kind)]
+            columns += [f"{name}_lower", f"{name}_upper"]
+    if known.asked:
+        listed.append(exp.column("sure", "result"))
+        columns.append(CERTAIN)
+    return listed, _unique(columns), notes
+
+
+def _finite(end: exp.Expr, kind: str) -> exp.Expr:
+    """A bound; none if it is infinite, such as the logarithm of 0."""
+    if not kind.startswith(("FLOAT", "DOUBLE")):
+        return end
+    finite = exp.Anonymous(this="isfinite", expressions=[exp.cast(end.copy(), "DOUBLE")])
+    return exp.Case(ifs=[exp.If(this=finite, true=end)])
+
+
+def selected_from(known: Known, listed: Sequence[exp.Expr]) -> exp.Query:
+    """The SELECT of these expressions."""
+    source = exp.Subquery(this=known.tree, alias=exp.TableAlias(this=exp.to_identifier("result")))
+    return exp.select(*(e.as_(fresh("o")) for e in listed)).from_(source)
