@@ -177,7 +177,8 @@ class Release:
                 ``count_bounds``.
             same_database: whether the release may lie in the database of the raw data; ``PublishedFile.remarks`` says
                 what shows then.
-            mode: the permissions of the file, such as 0o644 or "0644"; by default only its owner can read it.
+            mode: the permissions of the file or of the files in the folder, such as 0o644 or "0644"; by default only their
+                owner can read them.
             format: ``duckdb``, or ``parquet`` for a folder.
 
         Raises:
@@ -191,7 +192,7 @@ class Release:
             allow_overlap=allow_overlap,
             proof=None if proof is None else _path(proof),
             include_constraints=include_constraints,
-            mode=check_mode(path, mode, format),
+            mode=check_mode(path, mode),
             verified=None if self._report is None else self._report.verified_rows,
             format=format,
         )
@@ -363,7 +364,7 @@ class Database:
             name=name,
             replace=replace,
         )
-        check_mode(publish, mode, format)
+        check_mode(publish, mode)
         if publish is not None:
             place = _target(publish, analysts, counters, same_database)
             check_target(self.engine, place, replace, format)

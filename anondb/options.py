@@ -26,7 +26,9 @@ _OF_VIEWS: Mapping[str, Parameter] = {
     "same_database": Parameter("Allow publishing into the database of the raw data.", kinds=(BOOLEAN,)),
     "time_limit": Parameter("Seconds until the release must be made; nothing is kept after that.", kinds=(NUMBER,)),
     "format": Parameter("What to publish: a file of DuckDB, or a folder of Parquet files.", "duckdb|parquet"),
-    "mode": Parameter("Permissions of the sealed file, such as '0644'; by default only its owner can read it."),
+    "mode": Parameter(
+        "Permissions of the published file or files, such as '0644'; by default only their owner can read them."
+    ),
     "allow_overlap": Parameter("Allow persons that an earlier publication contains.", kinds=(BOOLEAN,)),
 }
 PUBLISHING = (

@@ -97,7 +97,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors alone, and th
 Mode = Annotated[
     str | None,
     typer.Option(
-        help="Permissions of the sealed file, such as 0644; by default only its owner can read it.",
+        help="Permissions of the published file or files, such as 0644; by default only their owner can read them.",
         metavar="MODE",
         rich_help_panel=OUTPUT,
     ),

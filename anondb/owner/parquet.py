@@ -19,7 +19,7 @@ from anondb.release.digest import file_digest
 from anondb.release.inspect import Inspection, inspect
 from anondb.release.objects import Kind, SchemaName
 from anondb.release.parquet import MANIFEST_FILE, is_parquet_release, read_back, write_manifest, write_tables
-from anondb.release.paths import build_directory, check_target, described, sweep_builds, sync, valid_path
+from anondb.release.paths import PRIVATE, build_directory, check_target, described, sweep_builds, sync, valid_path
 from anondb.release.publish import BUILD_NAME, PublishedFile
 from anondb.release.publish import publish as seal
 from anondb.release.reader import sealed_release
@@ -47,7 +47,14 @@ def check_folder(engine: DuckDBEngine, path: Any, replace: bool) -> Path:
 
 
 def publish(
-    engine: DuckDBEngine, schema: SchemaName, path: Any, kind: Kind, *, replace: bool = False, **options: Any
+    engine: DuckDBEngine,
+    schema: SchemaName,
+    path: Any,
+    kind: Kind,
+    *,
+    replace: bool = False,
+    mode: int = PRIVATE,
+    **options: Any,
 ) -> PublishedFile:
     """Write a frozen release into a folder of Parquet files, by way of a sealed file with all its checks.
 
@@ -57,6 +64,7 @@ def publish(
         path: the new folder.
         kind: the kind of the release.
         replace: whether to replace a release of Parquet files; while that happens, there is neither for a moment.
+        mode: the permissions of the files; who may read them may also enter the folder.
         options: ``check`` and ``verified`` of ``release.publish.publish``.
 
     Raises:
@@ -68,14 +76,22 @@ def publish(
         sealed = seal(engine, schema, build / BUILD_NAME, kind=kind, **options)
         made = _write(build / BUILD_NAME, build, sealed.content_digest)
         try:
-            for file in (*made.iterdir(), made):
+            for file in made.iterdir():
+                os.chmod(file, mode)
                 sync(file)
+            os.chmod(made, folder_mode(mode))
+            sync(made)
             _move(made, target, build / "old")
             sync(target.parent)
         except OSError as error:
             raise described(error) from None
     size = sum(file.stat().st_size for file in target.iterdir())
     return replace_fields(sealed, path=target, size=size, sha256=file_digest(target / MANIFEST_FILE))
+
+
+def folder_mode(mode: int) -> int:
+    """The permissions of a folder whose files have these: who may read them may enter it and list them."""
+    return mode | (mode & 0o444) >> 2
 
 
 def _move(made: Path, target: Path, old: Path) -> None:

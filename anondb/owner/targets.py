@@ -76,7 +76,7 @@ def publish(
     if format != FORMATS[0]:
         from anondb.owner.parquet import publish as publish_folder
 
-        return publish_folder(engine, schema, where, kind, **options)
+        return publish_folder(engine, schema, where, kind, mode=paths.PRIVATE if mode is None else mode, **options)
     if isinstance(where, Place):
         from anondb.postgres.publish import publish as publish_there
 
@@ -92,12 +92,11 @@ def how(where: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: see ``check_mode``.
     """
-    format = options.get("format", FORMATS[0])
-    return {"mode": check_mode(where, options.get("mode"), format), "format": format}
+    return {"mode": check_mode(where, options.get("mode")), "format": options.get("format", FORMATS[0])}
 
 
-def check_mode(where: Any, mode: Any, format: str = FORMATS[0]) -> int | None:
-    """The permissions of a sealed file as a number, from an octal text or a number; None if the owner says nothing.
+def check_mode(where: Any, mode: Any) -> int | None:
+    """The permissions of published files as a number, from an octal text or a number; None if the owner says nothing.
 
     Raises:
         InputError: ``bad_parameter``: not permissions with which the owner reads and writes and no other writes;
@@ -112,10 +111,9 @@ def check_mode(where: Any, mode: Any, format: str = FORMATS[0]) -> int | None:
             "mode must be permissions such as 0644: the owner reads and writes, and no other writes.",
             code="bad_parameter",
         )
-    if where is None or isinstance(where, Place) or is_url(where) or format != FORMATS[0]:
+    if where is None or isinstance(where, Place) or is_url(where):
         hint = "Name it with --publish." if where is None else "In PostgreSQL, name the readers with --analysts."
-        hint = hint if format == FORMATS[0] else "Change the permissions of the folder."
-        raise InputError("mode goes with a sealed file.", code="bad_usage", hint=hint)
+        raise InputError("mode goes with a sealed file or a folder of Parquet files.", code="bad_usage", hint=hint)
     return number
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import stat
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -217,7 +218,7 @@ def test_anonymize_publishes_parquet(tmp_path: Path) -> None:
         options: dict[str, Any] = {"model": KmAnonymity(2, 1), "queries": 0, "format": "parquet"}
         db.anonymize("t", publish=tmp_path / "pq", **options)
         assert inspect_folder(tmp_path / "pq").clean
-        for more in ({"format": "csv"}, {"mode": "0644"}):
+        for more in ({"format": "csv"}, {"mode": "0666"}):
             with pytest.raises(InputError):
                 db.anonymize("t", name="no", publish=tmp_path / "no", allow_overlap=True, **{**options, **more})
         assert [e.name for e in db.releases()] == ["t"]  # refused before the long work
@@ -228,6 +229,25 @@ def test_anonymize_publishes_parquet(tmp_path: Path) -> None:
         assert (tmp_path / "view" / "manifest.json").read_bytes() == before
         db.sql("INSERT INTO t VALUES (8, 'a'), (9, 'b'); REFRESH ANONYMIZED VIEW v")
         assert inspect_folder(tmp_path / "view").manifest["transactions"] == "10"
+
+
+def test_the_permissions_of_a_folder(owner: anondb.Database, tmp_path: Path) -> None:
+    """They do not depend on the umask: without a mode the files are their owner's alone."""
+    place, release = tmp_path / "pq", made(owner, "modes", **KINDS["global"])
+    before = os.umask(0)
+    try:
+        for mode, wanted in ((None, (0o700, 0o600)), ("0644", (0o755, 0o644)), (0o640, (0o750, 0o640))):
+            release.publish(place, format="parquet", replace=True, allow_overlap=True, mode=mode)
+            found = {stat.S_IMODE(file.stat().st_mode) for file in place.iterdir()}
+            assert (stat.S_IMODE(place.stat().st_mode), found) == (wanted[0], {wanted[1]})
+    finally:
+        os.umask(before)
+    owner.sql(
+        "CREATE ANONYMIZED VIEW divided AS SELECT tid, item, tid > 4 AS late FROM sales "
+        "WITH (k = 2, m = 1, taxonomy = 'food', queries = 0, partition_by = 'late', "
+        f"publish = '{tmp_path / 'parts'}', format = 'parquet', mode = '0644', allow_overlap = true)"
+    )
+    assert [stat.S_IMODE(part.stat().st_mode) for part in (tmp_path / "parts").iterdir()] == [0o755, 0o755]
 
 
 @pytest.mark.slow
