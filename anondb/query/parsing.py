@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from anondb.engine.locked import VERSION
 from anondb.errors import InputError
-from anondb.query.refusals import too_complex, unsupported
+from anondb.query.refusals import HINT, too_complex, unsupported
 
 MAX_CHARACTERS = 200_000
 MAX_DEPTH = 200
@@ -94,7 +94,8 @@ def parse(sql: str) -> exp.Expr:
         word = first.text.upper() if first.text.isascii() and first.text.isalpha() and len(first.text) < 20 else ""
         if first.token_type in (TokenType.STRING, TokenType.IDENTIFIER):
             word = ""
-        raise unsupported(f"the statement {word}" if word else "a statement that is not a SELECT")
+        hint = "Write count(*) FILTER (WHERE column = value) for each column." if word == "PIVOT" else HINT
+        raise unsupported(f"the statement {word}" if word else "a statement that is not a SELECT", hint)
     try:
         trees = _dialect().parser().parse(tokens, sql)
     except ParseError as error:

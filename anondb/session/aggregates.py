@@ -100,7 +100,7 @@ class Rows:
             return self._sum(value)
         if isinstance(node, (exp.Min, exp.Max, exp.Avg, *QUANTILES)):
             return self._middle(node, value)
-        raise unsupported(f"{name_of(node)} of estimates")
+        raise unsupported(f"{name_of(node)} of estimates", "Ask for the rows, and put them together.")
 
     def _of(self, call: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
         """An aggregate of the rows that FILTER wants and that satisfy further conditions."""

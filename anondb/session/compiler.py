@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
+from anondb.errors import InputError
 from anondb.query.parsing import lowered
 from anondb.query.refusals import name_of, only, unsupported
 from anondb.session.item_filters import with_counted_items
@@ -122,16 +123,32 @@ class Compiler:
         if isinstance(node, exp.Subquery):
             only(node, "this", "alias")
             return self.query(node.this, env)
+        from anondb.session.distinct_values import average_of_values
         from anondb.session.selects import SelectRows
+        from anondb.session.unions import by_rows, grouping_sets
 
         env = with_ctes(node, env, self.people.of_persons)
         if isinstance(node, exp.SetOperation):
             return self._set_operation(node, env)
         if not isinstance(node, exp.Select):
             raise unsupported(name_of(node))
+        several = grouping_sets(node)
+        if several is not None:
+            return self.query(several, env)
         if self.people.of_persons(node, env):
             raise unsupported("the rows of single persons", ROWS_HINT)
-        return SelectRows(self, with_counted_items(node, lambda query: self.people.of_persons(query, env)), env).rows()
+        counted = with_counted_items(node, lambda query: self.people.of_persons(query, env))
+        try:
+            return SelectRows(self, counted, env).rows()
+        except InputError as error:
+            refused = error.code == "unsupported_query"
+            average = average_of_values(node, env) if refused else None
+            if average is not None:
+                return self.query(*average)
+            several = by_rows(node, env, self) if refused else None
+            if several is None:
+                raise
+            return self.query(several, env)
 
     def listed(self, node: exp.Expr, env: Env) -> Known:
         """The rows of a query whose values IN lists."""

@@ -171,9 +171,8 @@ class Converter:
                 inner, wanted = inner.this, exp.and_(inner.expression.this, wanted)
             return exp.Filter(this=inner, expression=exp.Where(this=wanted))
         if isinstance(node.args.get("this"), exp.Distinct) and self._of(node.this) is not None:
-            raise unsupported(
-                f"{name_of(node)} DISTINCT of a column of a joined table", "Group by it, and count the rows."
-            )
+            hint = "Ask for its average, or name the values: bool_or(column = 'x')." if self.inner else "Group by it."
+            raise unsupported(f"{name_of(node)} DISTINCT of a column of a joined table", hint)
         if isinstance(node, exp.Count) and not isinstance(node.this, exp.Distinct):
             present = exp.Not(this=exp.paren(node.this.copy().is_(exp.null())))
             counted = exp.Count(this=exp.Star(), big_int=True)

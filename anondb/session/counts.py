@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
 from anondb.query.quantiles import QUANTILES
-from anondb.query.refusals import name_of, only, unsupported
+from anondb.query.refusals import HINT, name_of, only, unsupported
 from anondb.query.relations import bare
 from anondb.query.variances import SPREADS
 
 CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
 """The kinds of expressions that are conditions, beside columns."""
+
+HINTS: Mapping[type[exp.Expr], str] = {
+    exp.Mode: "GROUP BY it, and take the first by ORDER BY count(*) DESC LIMIT 1.",
+    exp.GroupConcat: "Ask for the rows, and put them together.",
+    exp.ArrayAgg: "Ask for the rows, and put them together.",
+}
+"""What to do in place of an aggregate."""
 
 
 def composed(call: exp.Expr, basics: list[exp.Expr], kind_of: Callable[[exp.Column], str]) -> exp.Expr:
@@ -84,7 +91,7 @@ class _Composer:
             return exp.Div(this=double, expression=self._rows(present), typed=False, safe=False)
         if isinstance(call, (exp.Min, exp.Max, *QUANTILES, *SPREADS)):
             return self._count(call, condition)
-        raise unsupported(name_of(call))
+        raise unsupported(name_of(call), HINTS.get(type(call), HINT))
 
     def _decided(self, call: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
         """bool_or(x): x is true for some row; bool_and(x): x is false for none."""

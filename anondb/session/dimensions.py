@@ -47,6 +47,11 @@ class Dimensions:
         if known and isinstance(
             people[0], exp.Join
         ):  # a known table came first: the condition of the join moves to WHERE
+            if people[0].side:
+                raise unsupported(
+                    f"{people[0].side} JOIN of persons to a table of your own",
+                    "Group by its columns alone, and count a column of the persons: count(id) in place of count(*).",
+                )
             only(people[0], "this", "on", "using", "kind")
             pool += _conjuncts(people[0], "on")
         made.set("joins", [join.copy() for join in people[1:]])

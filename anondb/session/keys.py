@@ -88,7 +88,9 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
     _check_rows(base, counts)
     if isinstance(key, exp.Column):
         raise unsupported(f"GROUP BY the column {key.name!r}")
-    raise unsupported(f"GROUP BY an expression ({name_of(key)})")
+    raise unsupported(
+        f"GROUP BY an expression ({name_of(key)})", "Name the groups: CASE WHEN v < 10 THEN 'small' ELSE 'large' END."
+    )
 
 
 def _check_rows(base: exp.Select, counts: Counts) -> None:

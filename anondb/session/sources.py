@@ -12,7 +12,7 @@ from anondb.query.refusals import name_of, only, unsupported
 from anondb.query.relations import bare, whole
 from anondb.session.aggregates import aggregates
 from anondb.session.compiler import Compiler, Env
-from anondb.session.known import Known, described, projected
+from anondb.session.known import Column, Known, described, projected
 from anondb.session.values import Value
 
 
@@ -33,6 +33,8 @@ def source_rows(compiler: Compiler, node: exp.Expr, env: Env) -> tuple[Known, st
             relation = compiler.tables.table(node)
     elif isinstance(node, exp.Values):
         relation = _values(node, compiler)
+    elif isinstance(node, exp.Table) and isinstance(node.this, exp.GenerateSeries):
+        relation, name = _series(node), name or _series_name(node.this)
     else:
         raise unsupported(name_of(node))
     if relation is None:
@@ -71,6 +73,22 @@ def _values(node: exp.Values, compiler: Compiler) -> Known:
     return Known(exp.select(*projected(listed)).from_(made), described(names, listed))
 
 
+def _series(node: exp.Table) -> Known:
+    """The rows of generate_series or range, of constants."""
+    only(node, "this", "alias")
+    if node.this.find(exp.Column, exp.Query, exp.Anonymous):
+        raise unsupported(f"{_series_name(node.this)} of something else than constants")
+    rows = exp.Table(
+        this=node.this.copy(),
+        alias=exp.TableAlias(this=exp.to_identifier("v"), columns=[exp.to_identifier("c0")]),
+    )
+    return Known(exp.select("c0").from_(rows), (Column(_series_name(node.this)),))
+
+
+def _series_name(node: exp.GenerateSeries) -> str:
+    return "range" if node.args.get("is_end_exclusive") else "generate_series"
+
+
 def first_column(relation: Known) -> exp.Query:
     """The SELECT of a relation with a single exact column."""
     return exp.select("c0").from_(
@@ -96,9 +114,6 @@ def grouped(node: exp.Select, is_column: Callable[[exp.Column], bool]) -> list[e
     aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
     keys = []
     for key in map(bare, group.expressions):
-        if isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets):
-            kind = "GROUPING SETS" if isinstance(key, exp.GroupingSets) else key.key.upper()
-            raise unsupported(f"GROUP BY {kind}", "Ask for each level, and put them together by UNION ALL.")
         if isinstance(key, exp.Literal) and not key.is_string:
             if not 1 <= whole(key) <= len(selected):
                 raise unsupported("GROUP BY a position that does not exist")

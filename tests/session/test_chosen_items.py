@@ -63,12 +63,10 @@ def test_items_are_certain_or_possible(named: Named) -> None:
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
-        ("SELECT item, count(*) FROM sales GROUP BY ROLLUP (item)", "GROUP BY ROLLUP"),
-        ("SELECT item, count(*) FROM sales GROUP BY GROUPING SETS ((item), ())", "GROUP BY GROUPING SETS"),
         ("SELECT item FROM sales GROUP BY item HAVING count(*) > 5 EXCEPT ALL SELECT item FROM prices", "EXCEPT ALL"),
         (
             "SELECT count(*) FROM generate_series(1, 5) t(k) JOIN (SELECT tid FROM sales GROUP BY tid) b ON true",
-            "GENERATE_SERIES",
+            "without an equal item",
         ),
         (
             "SELECT item, count(*) AS n FROM sales GROUP BY item INTERSECT SELECT 'milk', 3",

@@ -67,13 +67,13 @@ WHOLE = [
     "WITH per AS (SELECT week, count(DISTINCT tid) AS n FROM plain GROUP BY week)"
     " SELECT avg(n) AS n, max(week) AS m FROM per",
     "SELECT DISTINCT week FROM plain",
+    "SELECT week, count(*) AS n FROM plain GROUP BY ROLLUP (week)",
 ]
 REFUSED = [
     "SELECT count(*) FROM plain WHERE week = 1 OR item = 'a'",
     "SELECT count(*) FROM plain WHERE abs(week) = 1",
     "SELECT count(DISTINCT week) FROM plain",
     "SELECT max(week) FROM plain",
-    "SELECT week, count(*) FROM plain GROUP BY ROLLUP (week)",
     "SELECT count(*) FROM plain AS s JOIN plain AS t USING (tid, week)",
     "SELECT count(*) FROM plain AS s JOIN plain AS t ON s.tid = t.tid AND s.week <> t.week",
     "SELECT week, count(*) FROM (SELECT tid, week + 1 AS week FROM plain) AS q GROUP BY week",

@@ -1,0 +1,269 @@
+"""Queries that are answered as UNION ALL of simpler ones: grouping sets, and persons compared with rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.refusals import only, unsupported
+from anondb.query.relations import bare, whole
+from anondb.session.aggregates import aggregates
+from anondb.session.sources import source_rows
+from anondb.session.values import constant
+
+if TYPE_CHECKING:
+    from anondb.session.compiler import Compiler, Env
+
+MAX_SIDES = 100  # of one UNION ALL
+SETS = exp.Rollup | exp.Cube | exp.GroupingSets
+GROUPING = exp.Grouping | exp.GroupingId
+
+
+def grouping_sets(node: exp.Select) -> exp.Query | None:
+    """A SELECT with ROLLUP, CUBE or GROUPING SETS as one SELECT for each set; None for others.
+
+    Raises:
+        InputError: ``unsupported_query``.
+    """
+    group = node.args.get("group")
+    if group is None or not any(isinstance(bare(key), SETS) for key in group.expressions):
+        return None
+    only(group, "expressions")
+    if any(node.args.get(key) for key in ("qualify", "distinct")) or node.find(exp.Window):
+        raise unsupported("GROUP BY several sets with DISTINCT or window functions", "Put it around, in a subquery.")
+    parts = [_sets(key) for key in group.expressions]
+    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+    sets = [
+        tuple(dict.fromkeys(_resolved(key, node, aliases) for keys in chosen for key in keys))
+        for chosen in product(*parts)
+    ]
+    if len(sets) > MAX_SIDES:
+        raise unsupported(f"GROUP BY over {MAX_SIDES} sets")
+    every = list(dict.fromkeys(key for keys in sets for key in keys))
+    return _union(node, [_of_set(node, keys, every) for keys in sets])
+
+
+def _sets(node: exp.Expr) -> list[tuple[exp.Expr, ...]]:
+    """The sets of keys of an expression of GROUP BY."""
+    node = bare(node)
+    if isinstance(node, exp.Tuple):
+        return [tuple(map(bare, node.expressions))]
+    if not isinstance(node, SETS):
+        return [(node,)]
+    if isinstance(node, exp.GroupingSets):
+        return [keys for part in node.expressions for keys in _sets(part)]
+    units = [_sets(part)[0] for part in node.expressions]
+    if isinstance(node, exp.Rollup):
+        chosen: Sequence[Sequence[tuple[exp.Expr, ...]]] = [units[:n] for n in range(len(units), -1, -1)]
+    else:
+        chosen = [some for n in range(len(units), -1, -1) for some in combinations(units, n)]
+    return [tuple(key for unit in some for key in unit) for some in chosen]
+
+
+def _of_set(node: exp.Select, keys: Sequence[exp.Expr], every: Sequence[exp.Expr]) -> exp.Select:
+    """The SELECT for one set of keys: the other keys are NULL, but for those inside aggregates."""
+    absent = [key for key in every if key not in keys]
+    made = _without(node, "order", "limit", "offset")
+    listed = []
+    for selected in node.expressions:
+        value = _replaced(selected.this if isinstance(selected, exp.Alias) else selected, keys, absent)
+        listed.append(exp.alias_(value, selected.alias_or_name, quoted=True) if selected.alias_or_name else value)
+    made.set("expressions", listed)
+    if node.args.get("having") is not None:
+        made.set("having", exp.Having(this=_replaced(node.args["having"].this, keys, absent)))
+    made.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
+    if not keys and not any(True for e in listed for _ in aggregates(e)):
+        raise unsupported("GROUP BY an empty set without an aggregate", "Select count(*), too.")
+    return made
+
+
+def _resolved(key: exp.Expr, node: exp.Select, aliases: Mapping[str, exp.Expr]) -> exp.Expr:
+    """A grouped expression, in place of its position or alias."""
+    if isinstance(key, exp.Literal) and 1 <= whole(key) <= len(node.expressions):
+        selected: exp.Expr = node.expressions[whole(key) - 1]
+        return bare(selected.this if isinstance(selected, exp.Alias) else selected)
+    if isinstance(key, exp.Column) and not key.table and lowered(key.name) in aliases:
+        of = aliases[lowered(key.name)]
+        return key if any(lowered(c.name) == lowered(key.name) for c in of.find_all(exp.Column)) else of
+    return key
+
+
+def _replaced(node: exp.Expr, keys: Sequence[exp.Expr], absent: Sequence[exp.Expr]) -> exp.Expr:
+    """An expression with NULL for absent keys, and with numbers for GROUPING."""
+
+    def visit(part: exp.Expr) -> exp.Expr:
+        if isinstance(part, GROUPING):
+            if not all(any(_same(key, asked) for key in (*keys, *absent)) for asked in part.expressions):
+                raise unsupported("GROUPING of something else than a grouped expression")
+            bits = [int(not any(_same(key, asked) for key in keys)) for asked in part.expressions]
+            number: exp.Expr = exp.Literal.number(sum(bit << n for n, bit in enumerate(reversed(bits))))
+            return number
+        if isinstance(part, exp.AggFunc | exp.Query) or any(_same(key, part) for key in keys):
+            return part
+        if any(_same(key, part) for key in absent):
+            return exp.null()
+        for name, child in list(part.args.items()):
+            if isinstance(child, list):
+                part.set(name, [visit(c) if isinstance(c, exp.Expr) else c for c in child])
+            elif isinstance(child, exp.Expr):
+                part.set(name, visit(child))
+        return part
+
+    return visit(node.copy())
+
+
+def _same(key: exp.Expr, node: exp.Expr) -> bool:
+    """Whether an expression is a grouped one; columns are compared by their names."""
+    if not isinstance(key, exp.Column) or not isinstance(node, exp.Column):
+        return key == node
+    tables = {lowered(column.table) for column in (key, node) if column.table}
+    return lowered(key.name) == lowered(node.name) and len(tables) < 2
+
+
+# --- rows of a table ------------------------------------------------------------------------------------------------
+
+
+def by_rows(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
+    """A SELECT that compares persons with the rows of one known table as one SELECT for each row; None for others."""
+    clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
+    if clause is None or node.args.get("group") is None or any(node.args.get(k) for k in ("qualify", "distinct")):
+        return None
+    places = [clause, *joins]
+    known = [place for place in places if not compiler.people.is_source(place.this, env)]
+    if len(known) != 1 or len(places) < 2 or node.find(exp.Window) or any(j.args.get("using") for j in joins):
+        return None
+    (place,) = known
+    relation, alias = source_rows(compiler, place.this, env)
+    outer = bool(joins[0].side) if place is clause else bool(place.side)
+    if not relation.exact or any(join.side not in ("", "LEFT") for join in joins):
+        return None
+    if outer and (place is not clause or len(joins) > 1 or node.args.get("where") or _counts_rows(node)):
+        return None
+    names = {lowered(column.name): n for n, column in enumerate(relation.columns)}
+
+    def place_of(part: exp.Expr) -> int | None:
+        if not isinstance(part, exp.Column) or (part.table and lowered(part.table) != lowered(alias)):
+            return None
+        return names.get(lowered(part.name))
+
+    parts = list(dict.fromkeys(_of_table(node, place_of)))
+    source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("known")))
+    computed = [part.transform(lambda c: c if (n := place_of(c)) is None else exp.column(f"c{n}")) for part in parts]
+    listed = [*(exp.column(f"c{n}") for n in range(len(names))), *computed]
+    order = [exp.Literal.number(n + 1) for n in range(len(listed))]
+    rows = compiler.tables.rows(exp.select(*listed).distinct().from_(source).order_by(*order).limit(MAX_SIDES + 1))
+    if not 0 < len(rows) <= MAX_SIDES:
+        return None
+    rows_of = [dict(zip(parts, map(_literal, row[len(names) :]), strict=True)) for row in rows]
+    sides = [_for_row(node, place, value, outer=outer) for value in rows_of]
+    return None if None in sides else _union(node, [side for side in sides if side is not None])
+
+
+def _of_table(node: exp.Expr, place_of: Callable[[exp.Expr], int | None]) -> Iterator[exp.Expr]:
+    """The largest expressions of nothing but columns of a known table."""
+    columns = list(node.find_all(exp.Column))
+    whole = bool(columns) and all(place_of(column) is not None for column in columns)
+    if whole and isinstance(node, exp.Condition) and not node.find(exp.AggFunc, exp.Query):
+        yield node
+        return
+    for part in node.iter_expressions() if columns else ():
+        yield from _of_table(part, place_of)
+
+
+def _counts_rows(node: exp.Select) -> bool:
+    """Whether a SELECT counts rows, of which an outer join has one without a person."""
+    calls = (call for e in (*node.expressions, node.args.get("having")) for call in aggregates(e))
+    return any(call.find(exp.Star) is not None for call in calls)
+
+
+def _for_row(
+    node: exp.Select, place: exp.Expr, values: Mapping[exp.Expr, exp.Expr], *, outer: bool
+) -> exp.Select | None:
+    """The SELECT for one row of the known table; None if other columns than those of the table are grouped.
+
+    Args:
+        node: the SELECT.
+        place: where it reads the table.
+        values: what the expressions of the table are in this row.
+        outer: whether rows without a person count.
+    """
+
+    def value(part: exp.Expr) -> exp.Expr:
+        return values[part].copy() if part in values else part
+
+    joins = list(node.args.get("joins") or ())
+    people = [part for part in (node.args["from_"], *joins) if part is not place]
+    conditions = [join.args["on"] for join in (place, people[0]) if join.args.get("on") is not None]
+    where = node.args.get("where")
+    made = _without(node, "order", "limit", "offset")
+    made.set("from_", exp.From(this=people[0].this.copy()))
+    made.set("joins", [join.copy() for join in people[1:]])
+    conditions += [] if where is None else [where.this]
+    made.set("where", exp.Where(this=exp.and_(*(exp.paren(c.copy()) for c in conditions))) if conditions else None)
+    listed = [
+        exp.alias_(e.this if isinstance(e, exp.Alias) else e, e.alias_or_name or "n", quoted=True)
+        for e in made.expressions
+    ]
+    made.set("expressions", listed)
+    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+    keys = [_resolved(bare(key), node, aliases).transform(value) for key in node.args["group"].expressions]
+    if any(key.find(exp.Column) for key in keys):
+        return None
+    always = exp.Case(ifs=[exp.If(this=exp.true(), true=exp.Literal.number(1))])  # a group needs a person
+    made.set("group", None if outer else exp.Group(expressions=[always]))
+    result = made.transform(value)
+    assert isinstance(result, exp.Select)
+    return result
+
+
+def _literal(value: Any) -> exp.Expr:
+    """A value of a known table as a literal."""
+    if isinstance(value, datetime):
+        return exp.cast(exp.Literal.string(str(value)), "TIMESTAMP")
+    if isinstance(value, date):
+        return exp.cast(exp.Literal.string(str(value)), "DATE")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return exp.Literal.number(value) if value >= 0 else exp.paren(exp.Neg(this=exp.Literal.number(-value)))
+    return constant(value)
+
+
+# --- the union ------------------------------------------------------------------------------------------------------
+
+
+def _without(node: exp.Select, *clauses: str) -> exp.Select:
+    """A copy of a SELECT without some clauses, and without its common table expressions."""
+    made = node.copy()
+    for key in ("with_", *clauses):
+        made.set(key, None)
+    return made
+
+
+def _union(node: exp.Select, sides: Sequence[exp.Query]) -> exp.Query:
+    """UNION ALL of queries, with the order and the limit of a SELECT whose expressions they have."""
+    parts = list(sides)
+    while len(parts) > 1:  # halves, so that the tree is not deep
+        pairs = [parts[n : n + 2] for n in range(0, len(parts), 2)]
+        parts = [
+            pair[0] if len(pair) == 1 else exp.Union(this=pair[0], expression=pair[1], distinct=False) for pair in pairs
+        ]
+    (made,) = parts
+    inner = [e.this if isinstance(e, exp.Alias) else e for e in node.expressions]
+    order = node.args.get("order")
+    if order is None and not any(node.args.get(key) for key in ("limit", "offset")):
+        return made
+    made = made.copy()
+    if order is not None:
+        order = order.copy()
+        for ordered in order.expressions:
+            if ordered.this in inner:
+                ordered.set("this", exp.Literal.number(inner.index(ordered.this) + 1))
+        made.set("order", order)
+    for key in ("limit", "offset"):
+        if node.args.get(key) is not None:
+            made.set(key, node.args[key].copy())
+    return made

@@ -1,0 +1,66 @@
+"""Queries that are answered as others: grouping sets, persons beside the rows of a table, averages of categories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from session.conftest import Named
+from session.test_chosen_items import wrong
+from session.test_odd_queries import refused
+
+SIZES = "(SELECT tid, count(*) AS n FROM sales GROUP BY tid)"
+ASKED = [
+    "SELECT item AS k0, count(*) AS c0 FROM sales GROUP BY ROLLUP (item)",
+    "SELECT coalesce(item, 'all') AS k0, count(*) AS c0 FROM sales GROUP BY ROLLUP (item) ORDER BY count(*) DESC, k0",
+    "SELECT parent AS k0, item AS k1, grouping(parent, item) AS k2, count(*) AS c0 FROM sales JOIN food ON item = node"
+    " GROUP BY CUBE (1, item)",
+    "SELECT parent AS k0, count(DISTINCT tid) AS c0 FROM sales JOIN food ON item = node"
+    " GROUP BY GROUPING SETS ((parent), ())",
+    "SELECT k0, k1, sum(n) AS n0 FROM (SELECT item AS k0, item LIKE 'b%' AS k1, count(*) AS n FROM sales GROUP BY 1, 2)"
+    " GROUP BY ROLLUP (k1, k0)",
+    f"SELECT b.lo AS k0, count(*) AS c0 FROM (VALUES (1, 1), (2, 3)) AS b(lo, hi) JOIN {SIZES} s"
+    " ON s.n BETWEEN b.lo AND b.hi GROUP BY b.lo ORDER BY b.lo",
+    f"SELECT t.k + 1 AS k0, count(s.tid) AS c0 FROM generate_series(0, 4) t(k) LEFT JOIN {SIZES} s ON s.n = t.k + 1"
+    " GROUP BY 1",
+    f"SELECT range AS k0, count(*) AS c0 FROM {SIZES} s JOIN range(3) ON s.n > range WHERE range > 0 GROUP BY range",
+    "SELECT avg(c) AS n0 FROM (SELECT tid, count(DISTINCT parent) AS c FROM sales JOIN food ON item = node GROUP BY tid)",
+    "WITH p AS (SELECT tid, count(DISTINCT parent) AS c FROM sales JOIN food ON item = node WHERE item <> 'milk'"
+    " GROUP BY tid) SELECT avg(c) AS n0 FROM p",
+]
+
+
+@pytest.mark.parametrize("sql", ASKED)
+def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
+    if named[0] == "suppressed" and "coalesce" in sql:  # which rows there are is not known
+        assert named[1].sql(sql).columns == ["k0", "c0", "c0_lower", "c0_upper"]
+    else:
+        assert not wrong(named, shop, sql, filtered=False)
+
+
+def test_a_total_is_the_count_of_all(named: Named) -> None:
+    asked = "SELECT parent, count(DISTINCT tid) AS n FROM sales JOIN food ON item = node GROUP BY ROLLUP (parent)"
+    *_, total = named[1].sql(f"{asked} ORDER BY parent NULLS LAST").fetchall()
+    ((_, *alone),) = (
+        named[1].sql("SELECT NULL, count(DISTINCT tid) AS n FROM sales JOIN food ON item = node").fetchall()
+    )
+    assert total == (None, *alone)
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT item, rank() OVER () FROM sales GROUP BY ROLLUP (item)", "GROUP BY several sets"),
+        ("SELECT DISTINCT count(*) FROM sales GROUP BY ROLLUP (item)", "GROUP BY several sets"),
+        ("SELECT item FROM sales GROUP BY ROLLUP (item)", "an empty set without an aggregate"),
+        (f"SELECT k, count(*) FROM range(101) t(k) JOIN {SIZES} s ON s.n > k GROUP BY k", "without an equal item"),
+        (f"SELECT k, count(*) FROM range(3) t(k) LEFT JOIN {SIZES} s ON s.n > k GROUP BY k", "count(id)"),
+        (f"SELECT k, n, count(*) FROM range(3) t(k) JOIN {SIZES} s ON s.n > k GROUP BY k, n", "without an equal item"),
+        ("SELECT count(*) FROM generate_series(1, (SELECT count(*) FROM sales))", "something else than constants"),
+        ("SELECT mode(item) FROM sales", "LIMIT 1"),
+        ("SELECT string_agg(item, ',') FROM sales", "put them together"),
+        ("PIVOT sales ON item USING count(*)", "FILTER (WHERE column = value)"),
+    ],
+)
+def test_refusals_say_what_to_do(named: Named, sql: str, words: str) -> None:
+    refused(named[1], sql, words)
