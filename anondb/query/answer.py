@@ -209,15 +209,14 @@ class OpenRelease:
         engine: an engine on the sealed file or on the owner's database.
         schema: the schema of the release: ``main`` of a sealed file, or ``release_<name>``.
         known: its kind and its manifest, if they are known.
-        files: how many releases share the memory that the engine leaves to arrays.
 
     Raises:
         InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
     """
 
-    def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None, files: int = 1) -> None:
+    def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None) -> None:
         with engine.names.steady():
-            self._opened = Opened(engine, schema, known, files)
+            self._opened = Opened(engine, schema, known)
 
     @property
     def manifest(self) -> Mapping[str, str]:
@@ -253,7 +252,7 @@ class OpenRelease:
                 else:
                     if opened.is_current():
                         return result
-                self._opened = Opened(opened.engine, opened.schema, files=opened.files)
+                self._opened = Opened(opened.engine, opened.schema)
 
 
 def run(engine: DuckDBEngine, schema: SchemaName, sql: str) -> Answer:

@@ -70,9 +70,24 @@ def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
 
 def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
     """The groups of disjoint persons from the rows of each part, and the bounds of a group that a part does not list."""
+    if not aggregate:
+        return _counts_added(answers)
     parts = [({row[:-3]: row[-3:] for row in rows}, absent) for rows, absent in answers]
     keys = dict.fromkeys(key for rows, _ in parts for key in rows)
     return [(*key, *_together(aggregate, [rows.get(key, absent) for rows, absent in parts])) for key in keys]
+
+
+def _counts_added(answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
+    """``_summed`` for counts: there may be many; only their upper ends may be None, or above 0 where none is listed."""
+    totals: dict[Row, Row] = {}
+    elsewhere = sum(absent or 0 for _, (_, _, absent) in answers)
+    for rows, (_, _, absent) in answers:
+        for row in rows:
+            key, (lower, estimate, upper) = row[:-3], row[-3:]
+            low, middle, high = totals.get(key, (0, 0.0, elsewhere))
+            most = None if upper is None or high is None else high + upper - (absent or 0)
+            totals[key] = low + lower, middle + estimate, most
+    return [(*key, *bounds) for key, bounds in totals.items()]
 
 
 class Releases:
@@ -253,6 +268,7 @@ class Releases:
             tree.set("limit", None)
         plan: Plan | None = None
         plans: list[Plan] = []
+        releases[0].together.asked = [release.schema for release in releases]
         for release in releases:
             if plan is None or release.attributes is not None:  # without attributes it is the same for all
                 planned = partial(rewrite, manifest=release.manifest, attributes=release.attributes)
