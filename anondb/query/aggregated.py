@@ -26,12 +26,14 @@ class Group:
         persons: how many they are.
         sums: their values.
         size: the value of each of them.
+        endless: whether suppressed items may add any number to it.
     """
 
     outcome: Outcome
     persons: int
     sums: Sums
     size: Size | None = None
+    endless: bool = False
 
     @property
     def ends(self) -> tuple[float, float]:

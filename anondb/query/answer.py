@@ -30,6 +30,9 @@ from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, pat
 from anondb.query.values import DAY, LISTS, ROW, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName
 
+MORE_NOTE = (
+    "Items were suppressed, so somebody may have any number more: greater numbers than the listed ones are possible."
+)
 BOUNDS = ("lower_bound", "estimate", "upper_bound")
 Row = tuple[Any, ...]
 _T = TypeVar("_T")
@@ -294,12 +297,14 @@ def _histogram(release: Opened, plan: Plan) -> Answer:
     if release.anatomy:
         raise unsupported("GROUP BY a number of items, from a release in buckets")
     readings = [_numbers(release, reading) for reading in (plan, *plan.others())]
-    rows = []
+    endless = release.suppressed and any(reading.counts_any for reading in (plan, *plan.others()))
+    none, rows = (0, 0.0, release.size if endless else 0), []
     for number in sorted(set().union(*readings)):
-        lows, expected, highs = zip(*(reading.get(number, (0, 0.0, 0)) for reading in readings), strict=True)
+        lows, expected, highs = zip(*(reading.get(number, none) for reading in readings), strict=True)
         if max(highs):
             rows.append((number, *clip(min(lows), expected[0], max(highs))))
-    return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
+    notes = (*plan.notes, MORE_NOTE) if endless else plan.notes
+    return Answer(plan.columns, tuple(rows), notes, plan.describe(), plan.name)
 
 
 def _numbers(release: Opened, plan: Plan) -> dict[int, Bounds]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from math import fsum, prod
+from math import fsum, isinf, prod
 
 from anondb.query.aggregated import Aggregated, Group, aggregated, spread
 from anondb.query.cached_release import Opened
@@ -165,6 +165,9 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
     listed = plan.aggregate in ("histogram", *SPREADS.values()) or plan.share is not None
     sums = [replace(summed(release, plan.measure), listed=listed)] if isinstance(plan.measure, Weights) else []
     sums += [replace(summed(release, leaf.weights), least=leaf.least, open=leaf.open) for leaf in compared]
+    endless = plan.aggregate == "histogram" and bool(sums) and isinf(sums[0].high)
+    if endless:
+        sums[0] = replace(sums[0], high=0.0)
     evaluators = _Evaluators(question, compared)
     tested = [(n, a) for n, a in enumerate(attributes) if a.name in names]
     free = [a for a in (ROW, LISTS) if a.name in names]
@@ -191,7 +194,9 @@ def groups_of(release: Opened, plan: Plan) -> list[Group]:
                 continue
             values, null = value
             met = replace(met, least=0) if null else met
-        groups.append(Group(met, g.records, values or Sums(*(g.records,) * 3, 1, 1, 1, 1), g.size))
+        groups.append(
+            Group(met, g.records, values or Sums(*(g.records,) * 3, 1, 1, 1, 1), g.size, endless and not g.complete)
+        )
     return groups
 
 

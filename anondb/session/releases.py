@@ -20,7 +20,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS, PAIRS
-from anondb.query.predicates import Weights
+from anondb.query.predicates import Weights, finite
 from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
@@ -213,7 +213,8 @@ class Releases:
             ):
                 if isinstance(term, kind):
                     self._of_kinds.add(form)
-                    return Key(what, of)
+                    more = isinstance(term, ItemTerm) or (isinstance(term, NumberTerm) and finite(term.test) is None)
+                    return Key(what, of, open=more and self.suppressed)
             if isinstance(term, AttributeTerm):
                 self._of_kinds.add(form)
                 return Key("attribute", term.attribute.ends or "VARCHAR", term.attribute.name)
@@ -284,7 +285,8 @@ class Releases:
             if len(releases) == 1:
                 return list(answer.rows)
             plans.append(asked)
-            hidden = release.size if plan.counts in (ITEMS, PAIRS) and release.suppressed else 0
+            listing = plan.counts in (ITEMS, PAIRS) or plan.counts_any
+            hidden = release.size if listing and release.suppressed else 0
             answered.append((answer.rows, (0, 0.0, hidden)))
         if averages:
             return [average_over(averages)]
