@@ -303,8 +303,7 @@ def _histogram(release: Opened, plan: Plan) -> Answer:
         lows, expected, highs = zip(*(reading.get(number, none) for reading in readings), strict=True)
         if max(highs):
             rows.append((number, *clip(min(lows), expected[0], max(highs))))
-    notes = (*plan.notes, MORE_NOTE) if endless else plan.notes
-    return Answer(plan.columns, tuple(rows), notes, plan.describe(), plan.name)
+    return Answer(plan.columns, tuple(rows), plan.notes + (MORE_NOTE,) * endless, plan.describe(), plan.name)
 
 
 def _numbers(release: Opened, plan: Plan) -> dict[int, Bounds]:
