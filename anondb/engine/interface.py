@@ -113,6 +113,10 @@ class Engine(Runner, Protocol):
         """Run a named query with these tables and values; return its columns."""
         ...
 
+    def query_each(self, name: str, parts: Sequence[Tables]) -> list[Columns]:
+        """Run a named query on several sets of tables, in one statement for many; returns the rows of each, in no order."""
+        ...
+
     def scalar(self, name: str, tables: Tables | None = None, **values: Value) -> Any:
         """Run a named query that returns one row and one column; return its value."""
         ...

@@ -138,8 +138,8 @@ def sql(engine: DuckDBEngine, text: str) -> duckdb.DuckDBPyRelation | Result | N
     for step in steps:
         if step is steps[-1] and isinstance(step.statement, Ordinary) and step.returns == "rows":
             try:
-                with _named(engine, step.statement.text):
-                    result = user_sql.relation(engine, step.statement.text)
+                with _named(engine, step.statement.text) as named:
+                    result = user_sql.relation(engine, named)
             except user_sql.UserSqlError as refused:
                 raise _user_error(text, step, step.statement.start, refused) from None
             finally:
@@ -154,8 +154,8 @@ def run_step(engine: DuckDBEngine, text: str, step: Step) -> StatementResult:
     statement = step.statement
     if isinstance(statement, Ordinary):
         try:
-            with _named(engine, statement.text):
-                result = user_sql.run(engine, statement.text)
+            with _named(engine, statement.text) as named:
+                result = user_sql.run(engine, named)
         except user_sql.UserSqlError as refused:
             raise _user_error(text, step, statement.start, refused) from None
         finally:
@@ -173,9 +173,9 @@ def run_step(engine: DuckDBEngine, text: str, step: Step) -> StatementResult:
     return StatementResult(step.number, step.line, outcome.kind, outcome.columns, outcome.fetchall(), outcome)
 
 
-def _named(engine: DuckDBEngine, text: str) -> contextlib.AbstractContextManager[None]:
-    """Let a statement select from anonymized views by their names."""
-    return view_names.readable(engine, text) if engine.runs_sql else contextlib.nullcontext()
+def _named(engine: DuckDBEngine, text: str) -> contextlib.AbstractContextManager[str]:
+    """Let a statement select from anonymized views by their names; the statement to run."""
+    return view_names.readable(engine, text) if engine.runs_sql else contextlib.nullcontext(text)
 
 
 def _run_own(engine: DuckDBEngine, text: str, step: Step, statement: OnView | RefreshAll | ShowViews) -> Result:

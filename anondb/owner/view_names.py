@@ -171,21 +171,25 @@ def _part(part: Part, files: dict[str, str]) -> str:
 
 
 @contextlib.contextmanager
-def readable(engine: DuckDBEngine, text: str) -> Iterator[None]:
-    """Let ordinary SQL select from anonymized views by their names, during the block.
+def readable(engine: DuckDBEngine, text: str) -> Iterator[str]:
+    """Let ordinary SQL select from anonymized views by their names, during the block; returns the statement to run.
 
     A name that is no table or view of the owner becomes a temporary view of the released rows: ``transactions`` of the
-    release or, of a partitioned view, of all its releases, with the value in front.
+    release or, of a partitioned view, of all its releases, with the value in front. The statement has it without the
+    database and the schema, which a temporary view does not have.
     """
     made: list[Table] = []
+    run = text
     with contextlib.suppress(AnondbError):  # then DuckDB refuses the statement for a better reason
-        for name, query in _meant(engine, text):
+        meant = list(_meant(engine, text))
+        for name, query in {table.name: query for table, query in meant}.items():
             made.append(Table("temp", "main", name))
             named = exp.Table(this=exp.to_identifier(name, quoted=True))
             temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
             engine.run(exp.Create(this=named, kind="VIEW", expression=query, properties=temporary), "naming a view")
+        run = _unqualified(text, [table for table, _ in meant])
     try:
-        yield
+        yield run
     finally:
         for view in made:
             with contextlib.suppress(AnondbError):
@@ -194,23 +198,33 @@ def readable(engine: DuckDBEngine, text: str) -> Iterator[None]:
                 )
 
 
-def _selected(text: str) -> list[str]:
-    """The plain names of tables that a statement selects from."""
+def _selected(text: str, catalog: str) -> list[exp.Table]:
+    """The tables that a statement selects from, whose names are plain, or those of the current database and of ``main``."""
     try:
         trees = sqlglot.parse(text, dialect="duckdb")
     except (SqlglotError, RecursionError):
         return []
-    names = [
-        table.name
+    here = catalog.lower()
+    places = {("", ""), ("", "main"), ("", here), (here, "main")}
+    return [
+        table
         for tree in trees
         if tree is not None
         for table in tree.find_all(exp.Table)
-        if isinstance(table.this, exp.Identifier) and not table.db and isinstance(table.parent, exp.From | exp.Join)
+        if isinstance(table.this, exp.Identifier) and isinstance(table.parent, exp.From | exp.Join)
+        if (table.catalog.lower(), table.db.lower()) in places
     ]
-    return list(dict.fromkeys(names))
 
 
-def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[str, exp.Query]]:
+def _unqualified(text: str, tables: Sequence[exp.Table]) -> str:
+    """A statement in which some tables have their names alone."""
+    spans = sorted((table.parts[0].meta["start"], table.this.meta["start"]) for table in tables if table.db)
+    for start, end in reversed(spans):
+        text = text[:start] + text[end:]
+    return text
+
+
+def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[exp.Table, exp.Query]]:
     """The views that a statement selects from, with their released rows; a table of the owner comes before a view."""
     catalog = stored.current_catalog(engine)
     tables = {name: ledger.ledger_table(catalog, name) for name in ("views", "releases")}
@@ -219,14 +233,14 @@ def _meant(engine: DuckDBEngine, text: str) -> Iterator[tuple[str, exp.Query]]:
     views = engine.query("release/view_names", tables)["name"].tolist()
     if not any(view.lower() in text.lower() for view in views):
         return
-    for name in _selected(text):
-        view = next((v for v in views if same_name(v, name)), None)
-        if view is None or engine.query("transactions/catalog", wanted=name.lower())["table_name"].tolist():
+    for table in _selected(text, catalog):
+        view = next((v for v in views if same_name(v, table.name)), None)
+        if view is None or engine.query("transactions/catalog", wanted=table.name.lower())["table_name"].tolist():
             continue
         known = parts_of(engine, catalog, view)
         rows = [_released(engine, catalog, part.release, part) for part in known]
         rows = rows or [_released(engine, catalog, view, None)]
-        yield name, exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
+        yield table, exp.union(*rows, distinct=False) if len(rows) > 1 else rows[0]
 
 
 def _released(engine: DuckDBEngine, catalog: str, release: str, part: Part | None) -> exp.Select:

@@ -28,6 +28,9 @@ from anondb.query.totals import Bounds, clip, patterns_of, total
 from anondb.query.values import DAY, Attribute, OnValue, Value
 from anondb.release.objects import SchemaName
 
+MORE_NOTE = (
+    "Items were suppressed, so somebody may have any number more: greater numbers than the listed ones are possible."
+)
 BOUNDS = ("lower_bound", "estimate", "upper_bound")
 Row = tuple[Any, ...]
 _T = TypeVar("_T")
@@ -137,15 +140,14 @@ class OpenRelease:
         engine: an engine on the sealed file or on the owner's database.
         schema: the schema of the release: ``main`` of a sealed file, or ``release_<name>``.
         known: its kind and its manifest, if they are known.
-        files: how many releases share the memory that the engine leaves to arrays.
 
     Raises:
         InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
     """
 
-    def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None, files: int = 1) -> None:
+    def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None) -> None:
         with engine.names.steady():
-            self._opened = Opened(engine, schema, known, files)
+            self._opened = Opened(engine, schema, known)
 
     @property
     def manifest(self) -> Mapping[str, str]:
@@ -181,7 +183,7 @@ class OpenRelease:
                 else:
                     if opened.is_current():
                         return result
-                self._opened = Opened(opened.engine, opened.schema, files=opened.files)
+                self._opened = Opened(opened.engine, opened.schema)
 
 
 def run(engine: DuckDBEngine, schema: SchemaName, sql: str) -> Answer:
@@ -223,15 +225,17 @@ def _histogram(release: Opened, plan: Plan) -> Answer:
     if release.anatomy:
         raise unsupported("GROUP BY a number of items, from a release in buckets")
     readings = [_numbers(release, reading) for reading in (plan, *plan.others())]
+    endless = release.suppressed and any(reading.counts_any for reading in (plan, *plan.others()))
+    notes = plan.notes + (MORE_NOTE,) * endless
     if len(readings) == 1:
         rows = [(number, *bounds) for number, bounds in readings[0].items() if bounds[2]]
-        return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
-    rows = []
+        return Answer(plan.columns, tuple(rows), notes, plan.describe(), plan.name)
+    none, rows = (0, 0.0, release.size if endless else 0), []
     for number in sorted(set().union(*readings)):
-        lows, expected, highs = zip(*(reading.get(number, (0, 0.0, 0)) for reading in readings), strict=True)
+        lows, expected, highs = zip(*(reading.get(number, none) for reading in readings), strict=True)
         if max(highs):
             rows.append((number, *clip(min(lows), expected[0], max(highs))))
-    return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
+    return Answer(plan.columns, tuple(rows), notes, plan.describe(), plan.name)
 
 
 def _numbers(release: Opened, plan: Plan) -> dict[int, Bounds]:

@@ -58,6 +58,11 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     answered = _counts(release, classes, walk, attributes)
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
     special, plain, rows = listed.special, dict[str, Bounds](), []
+    if (
+        listed.usual[0] and not special and len(release.images) == len(release.listed)
+    ):  # each item has one released item
+        plain = {label: answered((label,), listed.usual[1:]) for label in release.sizes}
+        return [(item, *plain[label]) for item, (label,) in release.sorted_images]
     for item, labels in release.sorted_images:
         if len(labels) == 1 and item not in special:
             if listed.usual[0]:

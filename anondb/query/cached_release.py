@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Columns, DuckDBEngine, Table, check_collation, load
+from anondb.engine import DuckDBEngine, Table, check_collation, load
 from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.classes import Block, Classes, Counts, Group, Passing, classes_of
 from anondb.query.evaluate import Bag, Passed, Question
@@ -23,6 +23,7 @@ from anondb.query.original import Original
 from anondb.query.predicates import ItemTest, Weights
 from anondb.query.relational import cell_columns, cells_of, read_attributes
 from anondb.query.summed import Summed, of_sums, shares_by_item, with_sums
+from anondb.query.together import Together
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
 from anondb.release.objects import RECORDS, Kind, SchemaName, is_local, layout_of, read_manifest
@@ -50,30 +51,30 @@ class Opened:
     """An open release: its manifest, and the members of its released items.
 
     Args:
-        engine, schema: the release.
-        known: its kind and its manifest, if they are known.
-        files: how many releases share the memory that the engine leaves to arrays.
+        engine, schema, known: the release, and its kind and its manifest, if they are known.
+        together: the releases of the engine that are asked beside it.
 
     Raises:
         InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
     """
 
-    def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None, files: int = 1) -> None:
-        self.engine, self.schema, self.files = engine, schema, files
+    def __init__(
+        self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None, together: Together | None = None
+    ) -> None:
+        self.engine, self.schema, self.together = engine, schema, together or Together(engine, [schema])
         self.members = schema.table("released_items")
-        members: Columns = {}
+        members: list[tuple[str, str]] | None = None
         self.manifest: Mapping[str, str] = {}
         try:
             self.manifest = read_manifest(engine, schema) if known is None else known.manifest
-            members = engine.query("release/members", {"released_items": self.members})
+            members = self.together.members(schema)
         except AnondbError as error:
             if isinstance(error, EngineError) and error.code != "refused":
                 raise
-        if not members or not self.manifest.keys() >= _NEEDED:
+        if members is None or not self.manifest.keys() >= _NEEDED:
             raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
-        released, items = (members[name].tolist() for name in ("released_item", "item"))
         self.images: dict[str, list[str]] = {}
-        for item, image in zip(items, released, strict=True):
+        for image, item in members:
             self.images.setdefault(item, []).append(image)
         self.local = is_local(engine, schema) if known is None else known.kind.local
         self.anatomy = self.manifest.get("model") == "anatomy"
@@ -81,8 +82,8 @@ class Opened:
         self.differing = self.local and self.suppressed  # different items may be missing in different transactions
         has_records = layout_of(self.manifest.get("model", "")) == RECORDS
         self.attributes = read_attributes(engine, schema) if has_records else None
-        self.sizes: Mapping[str, int] = Counter(released)
-        self.listed: list[str] = items  # the members of each released item, in the order of sizes
+        self.sizes: Mapping[str, int] = Counter(image for image, _ in members)
+        self.listed = [item for _, item in members]  # the members of each released item, in the order of sizes
         self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
@@ -282,8 +283,7 @@ class Opened:
     @cached_property
     def _lengths(self) -> Mapping[int, int]:
         """The number of transactions with each number of released items, without empty transactions."""
-        numbered = self.numbered
-        rows = self.engine.query("query/lengths", self.tables()) if numbered is None else numbered.lengths()
+        rows = self.numbered.lengths() if self.numbered else self.engine.query("query/lengths", self.tables())
         return dict(zip(*(c.tolist() for c in rows.values()), strict=True))
 
     @cached_property
@@ -366,7 +366,7 @@ class Opened:
         of_bags = self.manifest["semantics"] != "set" or self._contents is not None
         if of_bags or self.anatomy:
             return None
-        return HeldItems(self.engine, self.schema, self.size, self.engine.array_bytes // self.files)
+        return HeldItems(self.engine, self.schema, self.size, self.together)
 
     def held(self, classes: Classes, listed: Table | None = None) -> exp.Query:
         """The query for the signature of each transaction with a relevant released item, or with one of a table

@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
+import numpy as np
 from sqlglot import exp
 
 from anondb.engine import Columns, Engine, Table, load
 from anondb.errors import InputError
 from anondb.query.classes import Classes
 from anondb.query.held_sums import HeldRows
+from anondb.query.together import Together
 from anondb.release.objects import SchemaName
 
 MAX_LISTED = 2_000  # released items whose weights are written into a statement
-ROW_BYTES = 16  # counted for a row: it takes 8, and up to 32 more while those of one file are added up
+SHORT = (1 << 16) - 1  # the largest number of two bytes
+ROW_BYTES = 16  # counted for a row: it takes 4 or 8, and up to 32 more while those of one file are added up
 
 
 class HeldItems:
@@ -24,7 +27,7 @@ class HeldItems:
     Args:
         engine, schema: the release.
         size: its number of transactions.
-        memory: how many bytes its rows may take in memory.
+        together: reads it beside other releases.
 
     Attributes:
         numbers: the number of each released item.
@@ -33,24 +36,32 @@ class HeldItems:
         InputError: ``not_a_release``: they have other numbers.
     """
 
-    def __init__(self, engine: Engine, schema: SchemaName, size: int, memory: int) -> None:
-        self._engine, self._rows = engine, schema.table("transaction_items")
-        self._size, self._memory = size, memory
-        tables = {"labels": schema.table("labels"), "transaction_items": self._rows}
-        numbers = engine.query("query/item_numbers", tables)
+    def __init__(self, engine: Engine, schema: SchemaName, size: int, together: Together) -> None:
+        self._engine, self._rows, self._schema = engine, schema.table("transaction_items"), schema
+        self._size, self._together = size, together
+        numbers = self._read("query/item_numbers", labels="labels", transaction_items="transaction_items")
         self._most = max([size, *numbers["all_rows"][:1].tolist()])
-        self.numbers: Mapping[str, int] = dict(zip(numbers["item"].tolist(), numbers["item_id"].tolist(), strict=True))
-        if list(self.numbers.values()) != list(range(1, len(self.numbers) + 1)):
+        whole = not any(np.ma.is_masked(column) for column in numbers.values())
+        pairs = sorted(zip(numbers["item_id"].tolist(), numbers["item"].tolist(), strict=True)) if whole else []
+        self.numbers: Mapping[str, int] = {item: number for number, item in pairs}
+        if not whole or list(self.numbers.values()) != list(range(1, len(self.numbers) + 1)):
             raise InputError("This release is damaged.", code="not_a_release", hint="Publish it again.")
+
+    def _read(self, name: str, **tables: str) -> Columns:
+        return self._together.query(name, self._schema, tables)
 
     @cached_property
     def rows(self) -> HeldRows | None:
         """The rows in memory, where they are read once; None if they are too many (DuckDB joins them then), or damaged."""
-        if self._most * ROW_BYTES > self._memory or not self.numbers:
+        if self._most * ROW_BYTES > self._together.array_bytes or not self.numbers:
             return None
-        rows = self._engine.select(
-            exp.select("transaction_id", "item_id").from_(self._rows.expression()), "the rows of a release"
-        )
+        short = max(self._size, len(self.numbers)) <= SHORT
+        columns: list[exp.Expr] = [exp.column("transaction_id"), exp.column("item_id")]
+        if short:  # half as many bytes to fetch; NULL for another number, which no release has
+            columns = [
+                exp.TryCast(this=c, to=exp.DataType.build("USMALLINT", dialect="duckdb")).as_(c.name) for c in columns
+            ]
+        rows = self._engine.select(exp.select(*columns).from_(self._rows.expression()), "the rows of a release")
         return HeldRows.of(rows["transaction_id"], rows["item_id"], self._size, self.numbers)
 
     def rows_for(self, classes: Classes) -> HeldRows | None:
@@ -64,13 +75,13 @@ class HeldItems:
         if (read := self.__dict__.get("rows")) is not None:
             by_number = read.supports.tolist()
             return {label: by_number[number] for label, number in self.numbers.items() if by_number[number]}
-        rows = self._engine.query("query/supports_by_number", {"transaction_items": self._rows})
+        rows = self._read("query/supports_by_number", transaction_items="transaction_items")
         counts = dict(zip(rows["item_id"].tolist(), rows["transactions"].tolist(), strict=True))
         return {label: counts[number] for label, number in self.numbers.items() if number in counts}
 
     def lengths(self) -> Columns:
         """The number of transactions with each number of released items above 0: columns released_items, transactions."""
-        return self._engine.query("query/lengths", {"transactions": self._rows})
+        return self._read("query/lengths", transactions="transaction_items")
 
     def by_item(self, held: exp.Query) -> list[tuple[str, Any, int]]:
         """The number of transactions of each released item with each signature, without those that have no signature."""

@@ -42,7 +42,7 @@ class HeldRows:
         for values, most in ((ids, size), (items, len(numbers))):
             if np.ma.is_masked(values):
                 return None
-            if len(values) and not (values.dtype.kind == "i" and values.min() >= 1 and values.max() <= most):
+            if len(values) and not (values.dtype.kind in "iu" and values.min() >= 1 and values.max() <= most):
                 return None
         return cls(ids - 1, items, size, numbers)
 
@@ -78,11 +78,12 @@ class HeldRows:
                 number = self.numbers[label]
                 added[self.transactions[self.ends[number - 1] : self.ends[number]]] += value
             return added
-        taken = self.by_number(labels, values)[self.items]
+        by_number = self.by_number(labels, values)
         if values.dtype.kind != "i" or int(values.sum()) < EXACT:
+            taken = by_number.astype(float)[self.items]
             return np.bincount(self.transactions, taken, self.size).astype(values.dtype)
         added = np.zeros(self.size, values.dtype)
-        np.add.at(added, self.transactions, taken)
+        np.add.at(added, self.transactions, by_number[self.items])
         return added
 
     def signatures(self, codes: Mapping[str, int]) -> Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isinf
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,6 @@ from anondb.query.evaluate import Outcome
 from anondb.query.measures import Asked, asked_of
 from anondb.query.plan import Plan
 from anondb.query.predicates import NEVER, Weights, at_least, conjuncts
-from anondb.query.refusals import unsupported
 from anondb.query.summed import LOGISTIC
 from anondb.query.totals import Bounds
 
@@ -30,39 +28,39 @@ Ints = npt.NDArray[np.int64]
 @dataclass(frozen=True)
 class _Sizes:
     """Groups of persons with equal sizes: the columns of ``Size``, how many they are, and how many of them meet the
-    condition at least, by the estimate, and at most."""
+    condition at least, by the estimate, and at most, and whether suppressed items may add any number to their sizes."""
 
     sizes: Floats
     persons: Floats
     outcomes: Floats
+    endless: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, sizes: Sequence[Size] | Floats, persons: Sequence[int] | Ints, met: Floats) -> _Sizes:
+    def of(
+        cls, sizes: Sequence[Size] | Floats, persons: Sequence[int] | Ints, met: Floats, endless: Sequence[bool]
+    ) -> _Sizes:
         """The groups of which somebody may meet the condition; ``met`` has the outcome of each."""
         there = met[:, 2] > 0
-        many = np.asarray(persons, dtype=float)[there]
-        return cls(np.asarray(sizes, dtype=float).reshape(-1, 4)[there], many, met[there] * many[:, None])
+        many, most = np.asarray(persons, dtype=float)[there], np.asarray(endless, dtype=bool)[there]
+        return cls(np.asarray(sizes, dtype=float).reshape(-1, 4)[there], many, met[there] * many[:, None], most)
 
 
 def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
     """The number of persons of a plan who have each number of items that pass the test of its measure.
 
+    Where items were suppressed, a person may have any number more than the released items say: the numbers go up to the
+    largest one without these, and greater ones are possible, too.
+
     Raises:
-        InputError: ``unsupported_query`` if a number has no bound, or ``query_too_complex``.
+        InputError: ``query_too_complex``.
     """
     assert isinstance(plan.measure, Weights)
     if plan.condition == NEVER:
         return {}
     held = at_least(1, plan.measure.test) in conjuncts(plan.condition)
     groups = _sizes_of(release, asked_of(release, plan))
-    most = groups.sizes[:, 3].max(initial=0.0)
-    if isinf(most):
-        raise unsupported(
-            "GROUP BY a number of items where items were suppressed",
-            "The release does not say how many, so each person may have had any number more. Ask how many persons have a"
-            " number, such as HAVING count(*) >= 3, or for the number of items that you name.",
-        )
-    lower, estimate, upper = _numbers(groups, int(held), int(most))
+    most = int(groups.sizes[:, 3].max(initial=float(held and groups.endless.any())))
+    lower, estimate, upper = _numbers(groups, int(held), most)
     lows, highs = np.rint(lower).astype(int), np.rint(upper).astype(int)
     middles = np.clip(estimate, lows, highs)
     rows = zip(lows.tolist(), middles.tolist(), highs.tolist(), strict=True)
@@ -80,7 +78,8 @@ def _sizes_of(release: Opened, asked: Asked) -> _Sizes:
     if numbered is None or not plain or numbered.rows is None:
         groups = release.records(asked.classes, asked.attributes, asked.sums)
         of_each = _outcomes([asked.outcome(g.counts, g.cells, g.complete, g.states) for g in groups])
-        return _Sizes.of([g.size for g in groups if g.size], [g.records for g in groups], of_each)
+        endless = [asked.endless and not g.complete for g in groups]
+        return _Sizes.of([g.size for g in groups if g.size], [g.records for g in groups], of_each, endless)
     rows, (one,) = numbered.rows, asked.sums
     codes = asked.classes.all_codes(release.sizes)
     signatures = rows.signatures(codes) if codes else np.zeros(rows.size, dtype=np.int64)
@@ -93,7 +92,7 @@ def _sizes_of(release: Opened, asked: Asked) -> _Sizes:
     first, persons = _alike([signature, *(np.rint(10 * end).astype(np.int64) for end in ends.values())])
     hidden = {"least": one.low, "greatest": one.high} if release.suppressed else {}
     sizes = np.column_stack([end[first] + hidden.get(name, 0.0) for name, end in ends.items()])
-    return _Sizes.of(sizes, persons, met[signature[first]])
+    return _Sizes.of(sizes, persons, met[signature[first]], [asked.endless and release.suppressed] * len(first))
 
 
 def _alike(keys: Sequence[Ints]) -> tuple[Ints, Ints]:
@@ -113,11 +112,13 @@ def _alike(keys: Sequence[Ints]) -> tuple[Ints, Ints]:
 def _numbers(groups: _Sizes, fewest: int, most: int) -> tuple[Floats, Floats, Floats]:
     """For each number of items how many persons have it at least, by the estimate, and at most."""
     low, high = np.maximum(groups.sizes[:, 0].astype(int), fewest), groups.sizes[:, 3].astype(int)
+    high = np.where(groups.endless, np.maximum(high, fewest), high)
     there = low <= high
-    low, high, (least, expected, greatest) = low[there], high[there], groups.outcomes[there].T
-    alone = low == high
+    low, high, endless = low[there], high[there], groups.endless[there]
+    least, expected, greatest = groups.outcomes[there].T
+    alone = (low == high) & ~endless
     lower = np.bincount(low[alone], least[alone], most + 1)
-    more, fewer = (np.bincount(places, greatest, most + 2) for places in (low, high + 1))
+    more, fewer = (np.bincount(ends, greatest, most + 2) for ends in (low, np.where(endless, most, high) + 1))
     upper: Floats = np.cumsum(more - fewer)[:-1]
     return lower.astype(float), _expected(groups.sizes[there], low, high, expected, most), upper
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from math import fsum, prod
+from math import fsum, isinf, prod
 
 from anondb.query.aggregated import Aggregated, Group, aggregated, spread
 from anondb.query.cached_release import Opened
@@ -159,6 +159,7 @@ class Asked:
         classes: the classes of released items that the condition distinguishes.
         sums: the sums, the one of the measure first.
         compared: the comparisons of sums with numbers.
+        endless: whether suppressed items may add any number to the sum of the measure, which leaves them out.
         outcome: whether persons meet the condition, from their numbers of released items of each class, their published
             values, whether they are complete, and the states of the comparisons.
     """
@@ -168,6 +169,7 @@ class Asked:
     classes: Classes
     sums: Sequence[Summed]
     compared: Sequence[OnSum]
+    endless: bool
     outcome: Callable[[tuple[int, ...], tuple[Cell, ...], bool, States], Outcome]
 
 
@@ -192,6 +194,9 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     listed = plan.aggregate in ("histogram", *SPREADS.values()) or plan.share is not None
     sums = [replace(summed(release, plan.measure), listed=listed)] if isinstance(plan.measure, Weights) else []
     sums += [replace(summed(release, leaf.weights), least=leaf.least, open=leaf.open) for leaf in compared]
+    endless = plan.aggregate == "histogram" and bool(sums) and isinf(sums[0].high)
+    if endless:
+        sums[0] = replace(sums[0], high=0.0)
     evaluators = _Evaluators(question, compared)
     tested = [(n, a) for n, a in enumerate(attributes) if a.name in names]
     free = [a for a in (ROW, LISTS) if a.name in names]
@@ -206,7 +211,7 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     def outcome(counts: tuple[int, ...], cells: tuple[Cell, ...], complete: bool, states: States) -> Outcome:
         return evaluators.outcome(parts(counts, cells, complete), states)
 
-    return Asked(question, attributes, classes, sums, compared, outcome)
+    return Asked(question, attributes, classes, sums, compared, endless, outcome)
 
 
 def groups_of(release: Opened, plan: Plan) -> list[Group]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from anondb.query.predicates import ANY_ITEM, Condition, ItemTest, Weights, describe, describe_test
+from anondb.query.predicates import ANY_ITEM, Condition, ItemTest, Weights, describe, describe_test, finite
 from anondb.query.values import Attribute
 
 IDS, ROWS, ITEMS, PAIRS, MEASURE = "ids", "rows", "items", "pairs", "measure"
@@ -65,6 +65,12 @@ class Plan:
         if self.other is not None:
             yield self.other
             yield from self.other.others()
+
+    @property
+    def counts_any(self) -> bool:
+        """Whether it lists numbers of items of any kind, to which suppressed ones may add any number."""
+        weights = self.measure if self.aggregate == "histogram" and isinstance(self.measure, Weights) else None
+        return weights is not None and weights.by_label is None and finite(weights.test) is None
 
     def describe(self) -> str:
         """The condition in words close to SQL, with the analyst's literals and nothing of the release."""

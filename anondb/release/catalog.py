@@ -29,10 +29,9 @@ from anondb.release.objects import (
     SEALED_SCHEMA,
     Kind,
     SchemaName,
-    as_read,
+    all_as_read,
     kind_of_rows,
     layout_of,
-    read_manifest,
     relational_kind,
 )
 
@@ -140,8 +139,16 @@ def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list
             macros of a file would hide DuckDB's functions.
         schemas: the schemas ``main`` of the files.
     """
-    there, texts = listings(engine), _TableTexts(engine)
-    checked = [_compared(engine, schema, there.get(schema.catalog, {}), texts) for schema in schemas]
+    listed = listings(engine)
+    found = {schema: listed.get(schema.catalog, {}) for schema in schemas}
+    texts = _TableTexts(engine)
+    manifests = _read_manifests(engine, [s for s in schemas if not texts.wrong(found[s], {"manifest": MANIFEST})])
+    told = {s: _kind_told(engine, s, found[s], manifests.get(s), texts) for s in schemas}
+    kinds = all_as_read(engine, {s: kind for s, kind in told.items() if isinstance(kind, Kind)})
+    checked = [
+        one if isinstance(one, SealedCatalog) else _compared(found[s], manifests[s], kinds[s])
+        for s, one in told.items()
+    ]
     if not all(one.is_release for one in checked):
         return checked
     columns: dict[str, set[Column]] = {}
@@ -161,11 +168,12 @@ def sealed_catalogs(engine: DuckDBEngine, schemas: Sequence[SchemaName]) -> list
     return checked
 
 
-def _compared(engine: DuckDBEngine, schema: SchemaName, there: Catalog, texts: _TableTexts) -> SealedCatalog:
-    """Compare the objects of a file, and the texts and comments of these."""
-    if texts.wrong(there, {"manifest": MANIFEST}):
+def _kind_told(
+    engine: DuckDBEngine, schema: SchemaName, there: Catalog, manifest: dict[str, str] | None, texts: _TableTexts
+) -> Kind | SealedCatalog:
+    """The kind of a release by its manifest, if its tables are those of the kind; else what is wrong."""
+    if manifest is None:
         return _refused(there, {}, "there is no manifest of a release")
-    manifest = _read_manifest(engine, schema)
     kind = _manifest_kind(engine, schema, there, manifest)
     if kind is None:
         return _refused(there, manifest, "the manifest is of no kind of release that is known")
@@ -177,8 +185,13 @@ def _compared(engine: DuckDBEngine, schema: SchemaName, there: Catalog, texts: _
         wrong = texts.wrong(there, kind.tables)
         if wrong:
             return _refused(there, manifest, *(f"not as it must be: {_described(e)}" for e in wrong))
-    kind = as_read(engine, schema, kind)
-    if digest == known_digests(kind)[0]:
+    return kind
+
+
+def _compared(there: Catalog, manifest: dict[str, str], kind: Kind) -> SealedCatalog:
+    """Compare the objects of a file, and the texts and comments of these."""
+    release_id = manifest["release_id"]
+    if objects_digest(there, release_id) == known_digests(kind)[0]:
         return SealedCatalog(kind, manifest, len(there), ())
     from anondb.release.definitions import ANY_RELEASE
 
@@ -257,10 +270,15 @@ def _refused(there: Catalog, manifest: dict[str, str], *what: str) -> SealedCata
     return SealedCatalog(None, manifest, len(there), tuple(Finding("catalog", w) for w in what))
 
 
-def _read_manifest(engine: Engine, schema: SchemaName) -> dict[str, str]:
-    """The manifest; empty if it has too many rows, or NULLs."""
-    rows = engine.scalar("release/manifest_size", {"manifest": schema.table("manifest")})
-    return read_manifest(engine, schema) if rows is not None and rows <= MOST_KEYS else {}
+def _read_manifests(engine: Engine, schemas: Sequence[SchemaName]) -> dict[SchemaName, dict[str, str]]:
+    """The manifests of files; empty where one has too many rows, or NULLs."""
+    tables = {schema: {"manifest": schema.table("manifest")} for schema in schemas}
+    sizes = engine.query_each("release/manifest_size", list(tables.values()))
+    numbers = {schema: size["n"].tolist()[0] for schema, size in zip(schemas, sizes, strict=True)}
+    small = [schema for schema, number in numbers.items() if number is not None and number <= MOST_KEYS]
+    rows = engine.query_each("release/manifest", [tables[schema] for schema in small])
+    read = {s: dict(zip(r["key"].tolist(), r["value"].tolist(), strict=True)) for s, r in zip(small, rows, strict=True)}
+    return {schema: read.get(schema, {}) for schema in schemas}
 
 
 def _manifest_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest: Mapping[str, str]) -> Kind | None:

@@ -244,10 +244,18 @@ def read_release(engine: Engine, schema: SchemaName) -> StoredRelease | None:
 
 def as_read(engine: Engine, schema: SchemaName, kind: Kind) -> Kind:
     """The kind of a release, with ``local`` set by its rows."""
-    if kind.local or kind is ANATOMY:  # an anatomy recodes no items
-        return kind
+    return all_as_read(engine, {schema: kind})[schema]
+
+
+def all_as_read(engine: Engine, kinds: Mapping[SchemaName, Kind]) -> dict[SchemaName, Kind]:
+    """The kinds of several releases, with ``local`` set by the rows of each."""
+    asked = [
+        schema for schema, kind in kinds.items() if not kind.local and kind is not ANATOMY
+    ]  # which recodes no items
     read = ("manifest", "released_items", "transaction_ids")
-    return replace(kind, local=bool(engine.scalar("release/is_local", {name: schema.table(name) for name in read})))
+    rows = engine.query_each("release/is_local", [{name: schema.table(name) for name in read} for schema in asked])
+    local = {schema: bool(row["is_local"].tolist()[0]) for schema, row in zip(asked, rows, strict=True)}
+    return {schema: replace(kind, local=local[schema]) if schema in local else kind for schema, kind in kinds.items()}
 
 
 def is_local(engine: Engine, schema: SchemaName) -> bool:

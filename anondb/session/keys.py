@@ -30,11 +30,13 @@ class Key:
         what: ``id``, ``item``, ``attribute``, ``condition``, ``number``, or ``part``: the column that divides the files.
         kind: the SQL type of its values.
         attribute: the name of an attribute.
+        open: whether values may be missing in a list of them: suppressed items, or the numbers of items with these.
     """
 
     what: str
     kind: str
     attribute: str = ""
+    open: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,14 @@ class Domain:
         kind: the SQL type of the values.
         values: the values with their conditions; None if the release lists the values of the column.
         of_items: whether the values are items.
+        open: whether values may be missing (``Key.open``).
     """
 
     key: exp.Expr
     kind: str
     values: list[tuple[Any, exp.Expr]] | None
     of_items: bool = False
+    open: bool = False
 
 
 def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
@@ -68,7 +72,7 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
     if known is not None and known.what == "id":
         raise unsupported("GROUP BY the id column around a count", "Ids cannot be listed from a release.")
     if known is not None and known.what in ("item", "attribute", "number"):
-        return Domain(key, known.kind, None, known.what == "item")
+        return Domain(key, known.kind, None, known.what == "item", known.open)
     if known is not None and known.what == "part":
         return Domain(key, known.kind, counts.parts(key))
     if isinstance(key, CONDITIONS) or (known is not None and known.what == "condition"):

@@ -64,8 +64,7 @@ class Persons(RowsOfPersons):
         for n, basic in enumerate(basics):
             number = is_count(basic)
             columns.append(Column(f"#{n}", bounded=True, present=number, unsigned=number))
-        some = self.counts.suppressed and any(d.values is None and d.of_items for d in domains)
-        known = Known(tree, tuple(columns), flagged=bool(keys), open=some)
+        known = Known(tree, tuple(columns), flagged=bool(keys), open=any(d.open for d in domains))
         return Facts(known, {key: n for n, key in enumerate(keys)}, replaced)
 
     # ---------------------------------------------------------------- tables with known rows
@@ -256,11 +255,11 @@ class Persons(RowsOfPersons):
         return {at: counts for at, counts in rows.items() if counts[-1][2] != 0}
 
     def _absent(self, base: exp.Select, of: Sequence[Domain], count: exp.Expr) -> Bounds:
-        """A count for values that its answer does not list: not known for items that other files list than those that FILTER
-        chooses, where they may be suppressed."""
+        """A count for values that its answer does not list: not known for those that other files list than FILTER chooses,
+        where items may be suppressed."""
         keys = (self.counts.kind(base, column) for column in count.find_all(exp.Column))
         chosen = isinstance(count, exp.Filter) and any(key is not None and key.what == "part" for key in keys)
-        return 0, 0.0, None if chosen and self.counts.suppressed and any(d.of_items for d in of) else 0
+        return 0, 0.0, None if chosen and any(d.open for d in of) else 0
 
     def _one(self, base: exp.Select, count: exp.Expr, conditions: Sequence[exp.Expr]) -> Bounds:
         """One count of one group."""

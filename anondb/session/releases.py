@@ -20,7 +20,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS, PAIRS
-from anondb.query.predicates import Weights
+from anondb.query.predicates import Weights, finite
 from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
 from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
@@ -70,9 +70,24 @@ def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
 
 def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
     """The groups of disjoint persons from the rows of each part, and the bounds of a group that a part does not list."""
+    if not aggregate:
+        return _counts_added(answers)
     parts = [({row[:-3]: row[-3:] for row in rows}, absent) for rows, absent in answers]
     keys = dict.fromkeys(key for rows, _ in parts for key in rows)
     return [(*key, *_together(aggregate, [rows.get(key, absent) for rows, absent in parts])) for key in keys]
+
+
+def _counts_added(answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
+    """``_summed`` for counts: there may be many; only their upper ends may be None, or above 0 where none is listed."""
+    totals: dict[Row, Row] = {}
+    elsewhere = sum(absent or 0 for _, (_, _, absent) in answers)
+    for rows, (_, _, absent) in answers:
+        for row in rows:
+            key, (lower, estimate, upper) = row[:-3], row[-3:]
+            low, middle, high = totals.get(key, (0, 0.0, elsewhere))
+            most = None if upper is None or high is None else high + upper - (absent or 0)
+            totals[key] = low + lower, middle + estimate, most
+    return [(*key, *bounds) for key, bounds in totals.items()]
 
 
 class Releases:
@@ -198,7 +213,8 @@ class Releases:
             ):
                 if isinstance(term, kind):
                     self._of_kinds.add(form)
-                    return Key(what, of)
+                    more = isinstance(term, ItemTerm) or (isinstance(term, NumberTerm) and finite(term.test) is None)
+                    return Key(what, of, open=more and self.suppressed)
             if isinstance(term, AttributeTerm):
                 self._of_kinds.add(form)
                 return Key("attribute", term.attribute.ends or "VARCHAR", term.attribute.name)
@@ -253,6 +269,7 @@ class Releases:
             tree.set("limit", None)
         plan: Plan | None = None
         plans: list[Plan] = []
+        releases[0].together.asked = [release.schema for release in releases]
         for release in releases:
             if plan is None or release.attributes is not None:  # without attributes it is the same for all
                 planned = partial(rewrite, manifest=release.manifest, attributes=release.attributes)
@@ -268,7 +285,8 @@ class Releases:
             if len(releases) == 1:
                 return answer.rows
             plans.append(asked)
-            hidden = release.size if plan.counts in (ITEMS, PAIRS) and release.suppressed else 0
+            listing = plan.counts in (ITEMS, PAIRS) or plan.counts_any
+            hidden = release.size if listing and release.suppressed else 0
             answered.append((answer.rows, (0, 0.0, hidden)))
         if averages:
             return [average_over(averages)]

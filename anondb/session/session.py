@@ -23,6 +23,7 @@ from anondb.postgres import at_hand
 from anondb.query import parse
 from anondb.query.cached_release import Opened
 from anondb.query.parsing import lowered
+from anondb.query.together import Together
 from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_releases
 from anondb.session.compiler import Compiler
 from anondb.session.desk import Desk
@@ -143,7 +144,8 @@ class Session:
     def __init__(self, sealed: Sequence[SealedRelease], desk: DuckDBEngine, resources: contextlib.ExitStack) -> None:
         self._resources, self._closed = resources, False
         self._desk = Desk(desk)
-        self._opened = [Opened(s.engine, s.schema, s, len(sealed)) for s in sealed]
+        together = Together(sealed[0].engine, [s.schema for s in sealed])
+        self._opened = [Opened(s.engine, s.schema, s, together) for s in sealed]
         self._parts = Parts.of(self._opened, desk)
         self._releases = Releases(self._opened, self._desk, self._parts)
         self._results: Kept[Result] = Kept(len)

@@ -262,7 +262,6 @@ def test_folders_of_parquet_files(db: anondb.Database) -> None:
     ("options", "code"),
     [
         ("format = 'csv'", "bad_parameter"),
-        ("format = 'parquet', mode = '0644'", "bad_usage"),
         ("mode = '0666'", "bad_parameter"),
     ],
 )

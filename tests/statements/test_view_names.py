@@ -121,6 +121,24 @@ def test_select_from_a_view(shop: anondb.Database) -> None:
     assert failure(shop, "SELECT * FROM winter").code == "sql_error"
 
 
+def test_select_from_a_view_by_a_qualified_name(shop: anondb.Database) -> None:
+    """As in other statements, the current database and the schema main may be in front."""
+    catalog = rows(shop, "SELECT current_database()")[0][0]
+    counted = rows(shop, "SELECT count(*) FROM spring")
+    for name in (
+        "main.spring",
+        'MAIN."spring"',
+        f"{catalog}.spring",
+        f'"{catalog}".main.Spring',
+        f"{catalog} . main -- here\n . spring",
+    ):
+        assert rows(shop, f"SELECT count(*) FROM {name} /* é */ WHERE item <> 'é'") == counted
+    both = f"SELECT 'ü', count(*) FROM main.spring a, spring b JOIN {catalog}.main.spring c USING (transaction_id)"
+    assert rows(shop, both) == rows(shop, both.replace(f"{catalog}.main.", "").replace("main.", ""))
+    assert failure(shop, "SELECT count(*) FROM other.spring").code == "sql_error"
+    assert rows(shop, "SELECT count(*) FROM duckdb_views() WHERE temporary AND NOT internal") == [(0,)]
+
+
 def test_select_from_a_view_of_a_connection_that_was_passed_in(shop: anondb.Database, tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "own.duckdb")) as connection:
         db = anondb.connect(connection)
