@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from anondb.query.cached_release import Opened
@@ -58,11 +59,13 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     answered = _counts(release, classes, walk, attributes)
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
     special, plain, rows = listed.special, dict[str, Bounds](), []
-    if (
-        listed.usual[0] and not special and len(release.images) == len(release.listed)
-    ):  # each item has one released item
-        plain = {label: answered((label,), listed.usual[1:]) for label in release.sizes}
-        return [(item, *plain[label]) for item, (label,) in release.sorted_images]
+    if listed.usual[0] and len(release.images) == len(release.listed):  # each item has one released item
+        others = [(item, label) for item, (label,) in release.sorted_images if item not in special]
+        plain = {label: answered((label,), listed.usual[1:]) for label in dict.fromkeys(label for _, label in others)}
+        named = [(item, special[item]) for item in special.keys() & release.images.keys()]
+        rows = [(item, *answered(release.images[item], passed[1:])) for item, passed in named if passed[0]]
+        rows += [(item, *plain[label]) for item, label in others]
+        return sorted(rows, key=itemgetter(0))
     for item, labels in release.sorted_images:
         if len(labels) == 1 and item not in special:
             if listed.usual[0]:

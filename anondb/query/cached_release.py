@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -23,7 +24,7 @@ from anondb.query.original import Original
 from anondb.query.predicates import ItemTest, Weights
 from anondb.query.relational import cell_columns, cells_of, read_attributes
 from anondb.query.summed import Summed, of_sums, shares_by_item, with_sums
-from anondb.query.together import Together
+from anondb.query.together import Together, images_of
 from anondb.query.values import Attribute, OnValue
 from anondb.release.coded import CodedRelease
 from anondb.release.objects import RECORDS, Kind, SchemaName, is_local, layout_of, read_manifest
@@ -73,16 +74,14 @@ class Opened:
                 raise
         if members is None or not self.manifest.keys() >= _NEEDED:
             raise InputError("There is no release here.", code="not_a_release", hint="Name a sealed file.")
-        self.images: dict[str, list[str]] = {}
-        for image, item in members:
-            self.images.setdefault(item, []).append(image)
+        self.images = images_of(members)
         self.local = is_local(engine, schema) if known is None else known.kind.local
         self.anatomy = self.manifest.get("model") == "anatomy"
         self.suppressed = self.manifest["suppression"] != "none"
         self.differing = self.local and self.suppressed  # different items may be missing in different transactions
         has_records = layout_of(self.manifest.get("model", "")) == RECORDS
         self.attributes = read_attributes(engine, schema) if has_records else None
-        self.sizes: Mapping[str, int] = Counter(image for image, _ in members)
+        self.sizes: Mapping[str, int] = Counter(map(itemgetter(0), members))
         self.listed = [item for _, item in members]  # the members of each released item, in the order of sizes
         self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
@@ -160,7 +159,7 @@ class Opened:
         return {item: label for label, items in (self.bags or {}).items() for item in items}
 
     @cached_property
-    def sorted_images(self) -> list[tuple[str, list[str]]]:
+    def sorted_images(self) -> list[tuple[str, tuple[str, ...]]]:
         """The items, each with its released items."""
         return [(item, self.images[item]) for item in self.items]
 

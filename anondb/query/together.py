@@ -52,3 +52,14 @@ class Together:
             self._read |= dict(zip(keys, self._engine.query_each(name, bound), strict=True))
             self._begun.update(keys)
         return self._read.pop((name, schema))
+
+
+def images_of(members: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """The released items that stand for each item, from rows (released item, item)."""
+    images: dict[str, tuple[str, ...]] = {item: (image,) for image, item in members}
+    if len(images) < len(members):  # as in a local recoding
+        several: dict[str, list[str]] = {item: [] for item in images}
+        for image, item in members:
+            several[item].append(image)
+        images = {item: tuple(listed) for item, listed in several.items()}
+    return images
