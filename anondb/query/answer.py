@@ -223,14 +223,18 @@ def _histogram(release: Opened, plan: Plan) -> Answer:
     if release.anatomy:
         raise unsupported("GROUP BY a number of items, from a release in buckets")
     readings = [_numbers(release, reading) for reading in (plan, *plan.others())]
-    if len(readings) == 1:
-        rows = [(number, *bounds) for number, bounds in readings[0].items() if bounds[2]]
-        return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
-    rows = []
-    for number in sorted(set().union(*readings)):
+    first, rest = readings[0], readings[1:]
+    of_others = set[int]().union(*rest)
+    rows = [
+        (number, 0 if rest else lower, middle, upper)
+        for number, (lower, middle, upper) in first.items()
+        if upper and number not in of_others
+    ]
+    for number in of_others:
         lows, expected, highs = zip(*(reading.get(number, (0, 0.0, 0)) for reading in readings), strict=True)
         if max(highs):
             rows.append((number, *clip(min(lows), expected[0], max(highs))))
+    rows.sort()
     return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
 
 
