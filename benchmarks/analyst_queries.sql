@@ -1,5 +1,5 @@
--- A hundred and ten questions of a basket analyst. Tables: sales(tid, item); customers(tid, age, town, day), the records; food(node, parent), the
--- taxonomy; prices(item, price), the analyst's own.
+-- A hundred and twenty-five questions of a basket analyst. Tables: sales(tid, item); customers(tid, age, town, day), the records;
+-- food(node, parent), the taxonomy; prices(item, price), the analyst's own.
 -- 01 number of baskets
 SELECT count(DISTINCT tid) FROM sales
 -- 02 number of line items
@@ -220,3 +220,33 @@ SELECT parent, item, count(*) AS n FROM sales JOIN food ON item = node GROUP BY 
 SELECT town, sum((item = 'milk')::INTEGER) AS milk, sum((item = 'bread')::INTEGER) AS bread FROM sales JOIN customers USING (tid) GROUP BY town ORDER BY town
 -- 110 products in a tenth of the baskets of people under 40
 SELECT item, count(DISTINCT tid) AS n FROM sales JOIN customers USING (tid) WHERE age < 40 GROUP BY item HAVING count(DISTINCT tid) > 0.1 * (SELECT count(*) FROM customers WHERE age < 40) ORDER BY n DESC
+-- 111 average number of categories per basket
+SELECT avg(c) AS mean FROM (SELECT tid, count(DISTINCT parent) AS c FROM sales JOIN food ON item = node GROUP BY tid)
+-- 112 customers by town with a total line
+SELECT town, count(*) AS n FROM customers GROUP BY ROLLUP (town)
+-- 113 lines by category and product with subtotals
+SELECT parent, item, count(*) AS n FROM sales JOIN food ON item = node GROUP BY GROUPING SETS ((parent), (parent, item), ())
+-- 114 customers of each week of a calendar
+SELECT w.week, count(c.tid) AS n FROM (SELECT unnest(generate_series(DATE '2026-03-01', DATE '2026-04-30', INTERVAL 7 DAY))::DATE AS week) w LEFT JOIN customers c ON c.day >= w.week AND c.day < w.week + 7 GROUP BY w.week ORDER BY w.week
+-- 115 days without customers
+SELECT count(*) AS days FROM (SELECT range::DATE AS d FROM range(DATE '2026-03-01', DATE '2026-05-01', INTERVAL 1 DAY)) WHERE d NOT IN (SELECT day FROM customers)
+-- 116 baskets by classes of sizes in a table
+SELECT b.lo, count(*) AS n FROM (VALUES (1, 3), (4, 6), (7, 99)) AS b(lo, hi) JOIN (SELECT tid, count(*) AS n FROM sales GROUP BY tid) s ON s.n BETWEEN b.lo AND b.hi GROUP BY b.lo
+-- 117 Jaccard index of milk and bread
+SELECT count(*) FILTER (WHERE m AND b) * 1.0 / count(*) FILTER (WHERE m OR b) AS jaccard FROM (SELECT tid, bool_or(item = 'milk') AS m, bool_or(item = 'bread') AS b FROM sales GROUP BY tid)
+-- 118 three best products of each town
+SELECT town, item, n FROM (SELECT town, item, count(*) AS n, rank() OVER (PARTITION BY town ORDER BY count(*) DESC) AS r FROM sales JOIN customers USING (tid) GROUP BY town, item) WHERE r <= 3
+-- 119 baskets with three products by lists
+SELECT count(*) AS n FROM (SELECT tid, list(item) AS items FROM sales GROUP BY tid) WHERE list_has_all(items, ['milk', 'butter', 'bread'])
+-- 120 share of baskets with milk by town
+SELECT town, count(DISTINCT tid) FILTER (WHERE item = 'milk') * 1.0 / count(DISTINCT tid) AS pct FROM sales JOIN customers USING (tid) GROUP BY town ORDER BY pct DESC
+-- 121 pivot of two products by town
+PIVOT (SELECT item, town FROM sales JOIN customers USING (tid) WHERE item IN ('milk', 'bread')) ON town USING count(*) GROUP BY item
+-- 122 most frequent product
+SELECT mode(item) AS most FROM sales
+-- 123 baskets by steps of 5 euros
+SELECT floor(v / 5) * 5 AS bin, count(*) AS n FROM (SELECT tid, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY tid) GROUP BY bin ORDER BY bin
+-- 124 change from month to month
+SELECT month, n, n - lag(n) OVER (ORDER BY month) AS change FROM (SELECT date_trunc('month', day) AS month, count(*) AS n FROM customers GROUP BY month)
+-- 125 frequent products as one text
+SELECT string_agg(item, ', ' ORDER BY item) AS items FROM (SELECT item FROM sales GROUP BY item HAVING count(*) > 300)

@@ -227,14 +227,18 @@ def _histogram(release: Opened, plan: Plan) -> Answer:
     readings = [_numbers(release, reading) for reading in (plan, *plan.others())]
     endless = release.suppressed and any(reading.counts_any for reading in (plan, *plan.others()))
     notes = plan.notes + (MORE_NOTE,) * endless
-    if len(readings) == 1:
-        rows = [(number, *bounds) for number, bounds in readings[0].items() if bounds[2]]
-        return Answer(plan.columns, tuple(rows), notes, plan.describe(), plan.name)
-    none, rows = (0, 0.0, release.size if endless else 0), []
-    for number in sorted(set().union(*readings)):
-        lows, expected, highs = zip(*(reading.get(number, none) for reading in readings), strict=True)
+    first, rest = readings[0], readings[1:]
+    of_others, absent = set[int]().union(*rest), release.size if endless and rest else 0
+    rows = [
+        (number, 0 if rest else lower, middle, max(upper, absent))
+        for number, (lower, middle, upper) in first.items()
+        if (upper or absent) and number not in of_others
+    ]
+    for number in of_others:
+        lows, expected, highs = zip(*(reading.get(number, (0, 0.0, absent)) for reading in readings), strict=True)
         if max(highs):
             rows.append((number, *clip(min(lows), expected[0], max(highs))))
+    rows.sort()
     return Answer(plan.columns, tuple(rows), notes, plan.describe(), plan.name)
 
 

@@ -18,7 +18,7 @@ from anondb.query.summed import LOGISTIC
 from anondb.query.totals import Bounds
 
 CELLS = 100_000  # numbers of one array: groups of persons times numbers of items
-REACH = 16  # standard deviations: beyond them there is less than 1e-11 of a normal distribution
+REACH = 10  # standard deviations, beyond which there is less than 1e-7 by the formula for a normal distribution
 CODES = 1 << 62  # a group is a number below
 
 Floats = npt.NDArray[np.float64]
@@ -83,7 +83,7 @@ def _sizes_of(release: Opened, asked: Asked) -> _Sizes:
     rows, (one,) = numbered.rows, asked.sums
     codes = asked.classes.all_codes(release.sizes)
     signatures = rows.signatures(codes) if codes else np.zeros(rows.size, dtype=np.int64)
-    kinds, signature = np.unique(signatures, return_inverse=True)
+    kinds, signature = _kinds(signatures)
     counts = asked.classes.all_counts(kinds) if asked.classes.parts else [()] * len(kinds)
     met = _outcomes([asked.outcome(c, (), not release.suppressed, ()) for c in counts])
     ends = {name: rows.totals(one.labels, one.shares[name]) for name in Size._fields}
@@ -93,6 +93,15 @@ def _sizes_of(release: Opened, asked: Asked) -> _Sizes:
     hidden = {"least": one.low, "greatest": one.high} if release.suppressed else {}
     sizes = np.column_stack([end[first] + hidden.get(name, 0.0) for name, end in ends.items()])
     return _Sizes.of(sizes, persons, met[signature[first]], [asked.endless and release.suppressed] * len(first))
+
+
+def _kinds(keys: Ints) -> tuple[Ints, Ints]:
+    """The different ones of some numbers, which are not negative, and the place of each number among them."""
+    if keys.max(initial=0) > 4 * len(keys):
+        kinds, places = np.unique(keys, return_inverse=True)
+        return kinds, places
+    there = np.bincount(keys) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
 
 
 def _alike(keys: Sequence[Ints]) -> tuple[Ints, Ints]:
