@@ -110,7 +110,7 @@ def main() -> int:
             sql = shape.format(x=x, y=y)
             try:
                 session.sql(sql)
-            except anondb.InputError as error:  # such as sizes where items were suppressed
+            except anondb.InputError as error:
                 print(f"| {name} | refused: {error.code} | | | | |", flush=True)
                 continue
             again = cpu(lambda: session.sql(sql), 3)  # noqa: B023

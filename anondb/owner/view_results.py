@@ -368,7 +368,7 @@ class Shown(Result):
     @property
     def words(self) -> str:
         """A sentence for the owner."""
-        return f"{len(self.views)} anonymized views"
+        return f"{len(self.views)} anonymized view{'s' * (len(self.views) != 1)}"
 
     @property
     def columns(self) -> list[str]:
