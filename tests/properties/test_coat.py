@@ -174,6 +174,24 @@ def test_refuses_only_what_it_would_hold(engine: Engine, monkeypatch: pytest.Mon
         run(engine, [*transactions, ["b", "d"]], 5, 2)
 
 
+def test_refuses_before_the_first_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sizes that can be counted come first, and would take long for nothing."""
+    statements: list[str] = []
+    engine = DuckDBEngine.open(threads=1, on_statement=statements.append)
+    transactions = [["a", "b", "c", "d"]] * 3  # 18 pairs, 12 sets of 3, 3 of 4
+    monkeypatch.setattr(coat_mining, "MAX_COUNTED", 11)
+    with pytest.raises(BudgetExceeded, match="18 sets of 2"):
+        run(engine, transactions, 2, math.inf)
+    monkeypatch.setattr(coat_mining, "MAX_COUNTED", 19)
+    assert run(engine, transactions, 2, math.inf).recoding is not None
+    counted = sum("support" in text for text in statements)
+    transactions = [["a", "b", "c", "d", "e", "f"]]  # 15 pairs, 20 sets of 3
+    with pytest.raises(BudgetExceeded, match="20 sets of 3"):
+        run(engine, transactions, 2, math.inf)
+    assert counted and counted == sum("support" in text for text in statements)
+    engine.close()
+
+
 def test_close_losses_are_compared_exactly(engine: Engine) -> None:
     """Groups of 70 and 71 items, whose losses differ by less than a logarithm tells."""
     items = [f"i{n:03}" for n in range(150)]

@@ -53,8 +53,10 @@ def mine(engine: Engine, dataset: Dataset, blocks: Blocks, of_item: Slots, k: in
     rare = np.flatnonzero((blocks.support > 0) & (blocks.support < k))
     same = len(of_item) == blocks.n  # all items of the constraints are in the data
     mined: Mined = {1: ([rare], blocks.support[rare])}
-    for size in range(2, m + 1 if k > 1 else 2):
+    sizes = range(2, m + 1 if k > 1 else 2)
+    for size in sizes:  # before the first is counted: a later one may be too large after minutes of work
         check_sets(sum(comb(n, size) * count for n, count in dataset.lengths.items()), size, MAX_COUNTED)
+    for size in sizes:
         parts, held = [], 0
         for low, high in _ranges(_shares(blocks, size)[of_item]):
             if size == 2:
