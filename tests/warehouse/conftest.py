@@ -52,7 +52,10 @@ def spark() -> Iterator[Any]:
                 "spark.local.dir": place,
                 "spark.sql.shuffle.partitions": "2",
                 "spark.sql.warehouse.dir": f"file://{place}/tables",
+                "spark.sql.ui.retainedExecutions": "2",  # of a thousand, with their plans, little memory is left
                 "spark.ui.enabled": "false",
+                "spark.ui.retainedJobs": "2",
+                "spark.ui.retainedStages": "2",
                 "spark.ui.showConsoleProgress": "false",
             }
             builder = sql.SparkSession.builder.master("local[2,3]").config(map=settings)

@@ -173,8 +173,8 @@ def test_three_engines(engines: dict[str, Any], seeds: range) -> None:
     for seed in seeds:
         rnd = random.Random(seed)
         queries.append(rnd.sample([*LEAVES, "unknown", "MILK"], rnd.choice([0, 1, 1, 2, 2, 3, 4])))
-    for start in range(0, len(queries), 25):
-        part = queries[start : start + 25]
+    for start in range(0, len(queries), 10):
+        part = queries[start : start + 10]
         wanted = engines["duckdb"](part)
         for name in ("postgres", "spark"):
             for query, told, expected in zip(part, engines[name](part), wanted, strict=True):
