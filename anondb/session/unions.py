@@ -84,7 +84,7 @@ def _of_set(node: exp.Select, keys: Sequence[exp.Expr], every: Sequence[exp.Expr
 
 def _resolved(key: exp.Expr, node: exp.Select, aliases: Mapping[str, exp.Expr]) -> exp.Expr:
     """A grouped expression, in place of its position or alias."""
-    if isinstance(key, exp.Literal) and 1 <= whole(key) <= len(node.expressions):
+    if isinstance(key, exp.Literal) and not key.is_string and 1 <= whole(key) <= len(node.expressions):
         selected: exp.Expr = node.expressions[whole(key) - 1]
         return bare(selected.this if isinstance(selected, exp.Alias) else selected)
     if isinstance(key, exp.Column) and not key.table and lowered(key.name) in aliases:
@@ -129,7 +129,11 @@ def _same(key: exp.Expr, node: exp.Expr) -> bool:
 
 
 def by_rows(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
-    """A SELECT that compares persons with the rows of one known table as one SELECT for each row; None for others."""
+    """A SELECT that compares persons with the rows of one known table as one SELECT for each row; None for others.
+
+    Raises:
+        InputError: ``unsupported_query``: a group has several rows of the table, each of which has its own persons.
+    """
     clause, joins = node.args.get("from_"), list(node.args.get("joins") or ())
     if clause is None or node.args.get("group") is None or any(node.args.get(k) for k in ("qualify", "distinct")):
         return None
@@ -151,17 +155,28 @@ def by_rows(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
             return None
         return names.get(lowered(part.name))
 
+    def computed(part: exp.Expr) -> exp.Expr:
+        return part.copy().transform(lambda c: c if (n := place_of(c)) is None else exp.column(f"c{n}"))
+
+    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+    keys = [_resolved(bare(key), node, aliases) for key in node.args["group"].expressions]
+    if any(place_of(column) is None for key in keys for column in key.find_all(exp.Column)):
+        return None
     parts = list(dict.fromkeys(_of_table(node, place_of)))
     source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("known")))
-    computed = [part.transform(lambda c: c if (n := place_of(c)) is None else exp.column(f"c{n}")) for part in parts]
-    listed = [*(exp.column(f"c{n}") for n in range(len(names))), *computed]
+    in_group = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[computed(key) for key in keys])
+    listed = [in_group, *(exp.column(f"c{n}") for n in range(len(names))), *map(computed, parts)]
     order = [exp.Literal.number(n + 1) for n in range(len(listed))]
-    rows = compiler.tables.rows(exp.select(*listed).distinct().from_(source).order_by(*order).limit(MAX_SIDES + 1))
+    rows = compiler.tables.rows(exp.select(*listed).from_(source).order_by(*order).limit(MAX_SIDES + 1))
     if not 0 < len(rows) <= MAX_SIDES:
         return None
-    rows_of = [dict(zip(parts, map(_literal, row[len(names) :]), strict=True)) for row in rows]
-    sides = [_for_row(node, place, value, outer=outer) for value in rows_of]
-    return None if None in sides else _union(node, [side for side in sides if side is not None])
+    if any(row[0] > 1 for row in rows):
+        raise unsupported(
+            "persons beside several rows of a table in one group",
+            "GROUP BY columns that tell its rows apart, and leave out rows that are there twice.",
+        )
+    rows_of = [dict(zip(parts, map(_literal, row[len(names) + 1 :]), strict=True)) for row in rows]
+    return _union(node, [_for_row(node, place, value, outer=outer) for value in rows_of])
 
 
 def _of_table(node: exp.Expr, place_of: Callable[[exp.Expr], int | None]) -> Iterator[exp.Expr]:
@@ -181,10 +196,8 @@ def _counts_rows(node: exp.Select) -> bool:
     return any(call.find(exp.Star) is not None for call in calls)
 
 
-def _for_row(
-    node: exp.Select, place: exp.Expr, values: Mapping[exp.Expr, exp.Expr], *, outer: bool
-) -> exp.Select | None:
-    """The SELECT for one row of the known table; None if other columns than those of the table are grouped.
+def _for_row(node: exp.Select, place: exp.Expr, values: Mapping[exp.Expr, exp.Expr], *, outer: bool) -> exp.Select:
+    """The SELECT for one row of the known table, which is a group of its own.
 
     Args:
         node: the SELECT.
@@ -210,10 +223,6 @@ def _for_row(
         for e in made.expressions
     ]
     made.set("expressions", listed)
-    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
-    keys = [_resolved(bare(key), node, aliases).transform(value) for key in node.args["group"].expressions]
-    if any(key.find(exp.Column) for key in keys):
-        return None
     always = exp.Case(ifs=[exp.If(this=exp.true(), true=exp.Literal.number(1))])  # a group needs a person
     made.set("group", None if outer else exp.Group(expressions=[always]))
     result = made.transform(value)

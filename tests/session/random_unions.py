@@ -48,7 +48,8 @@ def attribute_sets(a: Analyst) -> Asked:
 def ranges_of_sizes(a: Analyst) -> Asked:
     sizes = f"(SELECT tid, count(*) AS n FROM sales{a.where()} GROUP BY tid)"
     if a.rnd.random() < 0.5:
-        table, test = "(VALUES (0, 1), (1, 2), (2, 9)) AS t(k, high)", "s.n BETWEEN t.k AND t.high"
+        more = a.one("", "", ", (1, 2)", ", (1, 3)", ", (NULL, 1)")  # rows of one group are refused
+        table, test = f"(VALUES (0, 1), (1, 2), (2, 9){more}) AS t(k, high)", "s.n BETWEEN t.k AND t.high"
     else:
         table, test = (
             "generate_series(0, 3) AS t(k)",
@@ -56,9 +57,10 @@ def ranges_of_sizes(a: Analyst) -> Asked:
         )
     if a.rnd.random() < 0.4:
         return Asked(("t.k AS k0", "count(s.tid) AS c0"), f"FROM {table} LEFT JOIN {sizes} s ON {test} GROUP BY t.k")
-    columns = ("t.k AS k0", *a.numbers(lambda: a.one("count(*)", "avg(s.n)", "max(s.n)"), 2))
-    order = a.one("", " ORDER BY t.k", " ORDER BY k0 DESC")
-    return Asked(columns, f"FROM {table} JOIN {sizes} s ON {test} GROUP BY t.k{order}")
+    key = a.one("t.k", "t.k", "t.k % 2")
+    columns = (f"{key} AS k0", *a.numbers(lambda: a.one("count(*)", "avg(s.n)", "max(s.n)"), 2))
+    order = a.one("", f" ORDER BY {key}", " ORDER BY k0 DESC")
+    return Asked(columns, f"FROM {table} JOIN {sizes} s ON {test} GROUP BY {key}{order}")
 
 
 def attribute_ranges(a: Analyst) -> Asked:

@@ -21,12 +21,24 @@ ASKED = [
     " GROUP BY ROLLUP (k1, k0)",
     f"SELECT b.lo AS k0, count(*) AS c0 FROM (VALUES (1, 1), (2, 3)) AS b(lo, hi) JOIN {SIZES} s"
     " ON s.n BETWEEN b.lo AND b.hi GROUP BY b.lo ORDER BY b.lo",
+    f"SELECT b.name AS k0, b.lo AS k1, count(*) AS c0 FROM (VALUES ('x', 1), ('x', 2), (NULL, 1)) AS b(name, lo)"
+    f" JOIN {SIZES} s ON s.n >= b.lo GROUP BY b.name, b.lo",
     f"SELECT t.k + 1 AS k0, count(s.tid) AS c0 FROM generate_series(0, 4) t(k) LEFT JOIN {SIZES} s ON s.n = t.k + 1"
     " GROUP BY 1",
     f"SELECT range AS k0, count(*) AS c0 FROM {SIZES} s JOIN range(3) ON s.n > range WHERE range > 0 GROUP BY range",
     "SELECT avg(c) AS n0 FROM (SELECT tid, count(DISTINCT parent) AS c FROM sales JOIN food ON item = node GROUP BY tid)",
     "WITH p AS (SELECT tid, count(DISTINCT parent) AS c FROM sales JOIN food ON item = node WHERE item <> 'milk'"
     " GROUP BY tid) SELECT avg(c) AS n0 FROM p",
+]
+
+
+SEVERAL = "several rows of a table in one group"
+APART = [  # groups with several rows of a table, whose persons would have to be added up
+    ("name", "(VALUES ('x', 1), ('x', 2), ('y', 3)) AS b(name, lo)"),
+    ("lo", "(VALUES (1), (1), (2)) AS b(lo)"),
+    ("lo", "(VALUES (NULL), (NULL), (2)) AS b(lo)"),
+    ("lo % 2", "range(1, 4) AS b(lo)"),
+    ("'all'", "range(1, 4) AS b(lo)"),
 ]
 
 
@@ -56,6 +68,10 @@ def test_a_total_is_the_count_of_all(named: Named) -> None:
         (f"SELECT k, count(*) FROM range(101) t(k) JOIN {SIZES} s ON s.n > k GROUP BY k", "without an equal item"),
         (f"SELECT k, count(*) FROM range(3) t(k) LEFT JOIN {SIZES} s ON s.n > k GROUP BY k", "count(id)"),
         (f"SELECT k, n, count(*) FROM range(3) t(k) JOIN {SIZES} s ON s.n > k GROUP BY k, n", "without an equal item"),
+        *(
+            (f"SELECT {key}, count(*) FROM {table} JOIN {SIZES} s ON s.n >= lo GROUP BY {key}", SEVERAL)
+            for key, table in APART
+        ),
         ("SELECT count(*) FROM generate_series(1, (SELECT count(*) FROM sales))", "something else than constants"),
         ("SELECT mode(item) FROM sales", "LIMIT 1"),
         ("SELECT string_agg(item, ',') FROM sales", "put them together"),
