@@ -51,7 +51,7 @@ class Analyst:
     def __init__(self, rnd: random.Random, original: Original) -> None:
         self.rnd = rnd
         self.held = original.items
-        self.records, self.inline = bool(original.records), original.inline
+        self.records, self.inline, self.weeks = bool(original.records), original.inline, bool(original.weeks)
         self.ages = [r[0] for r in original.records.values() if r[0] is not None] or [20]
         self.days = [r[2] for r in original.records.values() if r[2] is not None] or [FIRST_DAY]
         self.repeated = len({item for item, _ in original.prices}) < len(original.prices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ class Original:
     price_type: str
     records: dict[int, tuple[int | None, str | None, date | None]] = field(default_factory=dict)
     inline: bool = False  # whether the values of records are columns of the transactions
+    weeks: dict[int, int] = field(default_factory=dict)  # of the transactions, if each week is a file of its own
 
     @property
     def items(self) -> list[str]:
@@ -40,11 +41,13 @@ class Original:
     def fill(self, connection: Any) -> None:
         """Make the tables; ``connection`` has a method ``sql``."""
         values = ", age INTEGER, town VARCHAR, day DATE"
-        connection.sql(f"CREATE TABLE sales (tid INTEGER, item VARCHAR{values if self.inline else ''})")
+        more = values if self.inline else ", week INTEGER" if self.weeks else ""
+        connection.sql(f"CREATE TABLE sales (tid INTEGER, item VARCHAR{more})")
         connection.sql("CREATE TABLE food (node VARCHAR, parent VARCHAR)")
         connection.sql(f"CREATE TABLE prices (item VARCHAR, price {self.price_type})")
         rows = [(tid, item) for tid, basket in self.baskets.items() for item in basket]
-        _insert(connection, "sales", [(*row, *(self.records[row[0]] if self.inline else ())) for row in rows])
+        of = self.records if self.inline else {tid: (week,) for tid, week in self.weeks.items()}
+        _insert(connection, "sales", [(*row, *of.get(row[0], ())) for row in rows])
         _insert(connection, "food", list(self.tree.items()))
         _insert(connection, "prices", self.prices)
         if self.inline:
@@ -155,26 +158,51 @@ def seal(original: Original, policy: dict[str, Any], file: Path) -> bool:
         _insert(db, "secret", [(n // 2, item) for n, item in enumerate(original.items)])
         release = db.anonymize("sales", name="r", queries=1, **policy)
         release.publish(file)
+    return _complete(file)
+
+
+def _complete(file: Path) -> bool:
     with duckdb.connect(str(file), read_only=True) as connection:
-        found = connection.execute("SELECT value FROM manifest WHERE key = 'suppression'").fetchall()
-    return found == [("none",)]
+        return connection.execute("SELECT value FROM manifest WHERE key = 'suppression'").fetchall() == [("none",)]
+
+
+def seal_weeks(original: Original, policy: dict[str, Any], folder: Path) -> bool:
+    """Publish a view that is divided by weeks, and say whether all files are complete."""
+    model = policy["model"]
+    options = {"k": model.k, "m": literal("inf") if model.m == math.inf else model.m, "queries": 1}
+    options |= {
+        name: literal(value) if isinstance(value, str) else value for name, value in policy.items() if name != "model"
+    }
+    listed = ", ".join(f"{name} = {value}" for name, value in options.items())
+    with anondb.connect(folder.with_suffix(".raw")) as db:
+        original.fill(db)
+        db.sql(
+            f"CREATE ANONYMIZED VIEW r AS SELECT * FROM sales WITH ({listed}, partition_by = 'week', publish = '{folder}')"
+        )
+    return all(_complete(file) for file in folder.glob("*.duckdb"))
 
 
 def draw_sealed(rnd: random.Random, folder: Path, records: bool | None = None) -> Sealed:
-    """A random shop with its sealed release; at times two files of disjoint persons."""
+    """A random shop with its sealed release; at times two files of disjoint persons, or one for each week."""
     while True:
         original = draw_original(rnd, rnd.random() < 0.3 if records is None else records)
         policy = _policy(rnd, original)
-        parts = _halves(original) if rnd.random() < 0.1 else [original]
+        if isinstance(policy["model"], anondb.KmAnonymity) and rnd.random() < 0.15:
+            original = replace(original, weeks={tid: rnd.choice([1, 1, 2, 5]) for tid in original.baskets})
+        parts = _halves(original) if rnd.random() < 0.1 and not original.weeks else [original]
         files = [folder / f"{rnd.getrandbits(40):x}.duckdb" for _ in parts]
         try:
-            complete = [seal(part, policy, file) for part, file in zip(parts, files, strict=True)]
+            if original.weeks:
+                complete = [seal_weeks(original, policy, files[0].with_suffix(""))]
+                files = sorted(files[0].with_suffix("").glob("*.duckdb"))
+            else:
+                complete = [seal(part, policy, file) for part, file in zip(parts, files, strict=True)]
         except anondb.AnondbError as error:
             if error.code in ("internal_error", "verification_failed"):
                 raise
             continue  # what the policy asks is infeasible, or does not exist
         how = ", ".join(f"{key}={value}" for key, value in policy.items())
-        return Sealed(original, files, how + (", two files" if len(files) > 1 else ""), all(complete))
+        return Sealed(original, files, how + (f", {len(files)} files" if len(files) > 1 else ""), all(complete))
 
 
 def _halves(original: Original) -> list[Original]:
