@@ -55,6 +55,7 @@ def cpu() -> float:
 
 def make(place: Path, n: int) -> list[float]:
     """Insert and release week by week; returns the CPU seconds of each REFRESH."""
+    place.mkdir(exist_ok=True)
     write_data(place / "quest.dat", n)
     write_taxonomy(place / "quest.tree", ITEMS, FAN_OUT)
     lines = f"read_csv('{place / 'quest.dat'}', columns = {{'line': 'VARCHAR'}}, header = false, delim = '\t')"
