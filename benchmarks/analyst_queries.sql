@@ -1,4 +1,4 @@
--- A hundred and twenty-five questions of a basket analyst. Tables: sales(tid, item); customers(tid, age, town, day), the records;
+-- A hundred and sixty-five questions of a basket analyst. Tables: sales(tid, item); customers(tid, age, town, day), the records;
 -- food(node, parent), the taxonomy; prices(item, price), the analyst's own.
 -- 01 number of baskets
 SELECT count(DISTINCT tid) FROM sales
@@ -250,3 +250,83 @@ SELECT floor(v / 5) * 5 AS bin, count(*) AS n FROM (SELECT tid, sum(price) AS v 
 SELECT month, n, n - lag(n) OVER (ORDER BY month) AS change FROM (SELECT date_trunc('month', day) AS month, count(*) AS n FROM customers GROUP BY month)
 -- 125 frequent products as one text
 SELECT string_agg(item, ', ' ORDER BY item) AS items FROM (SELECT item FROM sales GROUP BY item HAVING count(*) > 300)
+-- 126 basket size of buyers of milk against others
+SELECT m, avg(n) AS mean FROM (SELECT tid, count(*) AS n, bool_or(item = 'milk') AS m FROM sales GROUP BY tid) GROUP BY m
+-- 127 share of one-item baskets that are milk
+SELECT count(*) FILTER (WHERE n = 1 AND m) * 1.0 / count(*) FILTER (WHERE n = 1) AS share FROM (SELECT tid, count(*) AS n, bool_or(item = 'milk') AS m FROM sales GROUP BY tid)
+-- 128 top categories with share
+SELECT parent, count(*) AS n, round(100.0 * count(*) / sum(count(*)) OVER (), 1) AS pct FROM sales JOIN food ON item = node GROUP BY parent ORDER BY n DESC
+-- 129 baskets with an item of dairy and of bakery
+SELECT count(*) FROM (SELECT tid FROM sales JOIN food ON item = node GROUP BY tid HAVING bool_or(parent = 'dairy') AND bool_or(parent = 'bakery'))
+-- 130 category pairs
+SELECT fa.parent AS a, fb.parent AS b, count(DISTINCT s.tid) AS n FROM sales s JOIN sales t ON s.tid = t.tid JOIN food fa ON s.item = fa.node JOIN food fb ON t.item = fb.node WHERE fa.parent < fb.parent GROUP BY 1, 2 ORDER BY n DESC
+-- 131 cross selling of coffee with confidence
+SELECT b.item, count(*) AS n, count(*) * 1.0 / (SELECT count(*) FROM sales WHERE item = 'coffee') AS conf FROM sales a JOIN sales b ON a.tid = b.tid WHERE a.item = 'coffee' AND b.item <> 'coffee' GROUP BY b.item ORDER BY conf DESC LIMIT 5
+-- 132 most expensive baskets
+SELECT max(v) FROM (SELECT tid, sum(price) AS v FROM sales JOIN prices USING (item) GROUP BY tid)
+-- 133 revenue of baskets with milk
+SELECT sum(price) FROM sales JOIN prices USING (item) WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk')
+-- 134 share of revenue by category
+SELECT parent, sum(price) * 100 / (SELECT sum(price) FROM sales JOIN prices USING (item)) AS pct FROM sales JOIN prices USING (item) JOIN food ON node = item GROUP BY parent
+-- 135 pareto: number of products that make 80 percent of lines
+SELECT count(*) FROM (SELECT item, sum(count(*)) OVER (ORDER BY count(*) DESC) AS cum, sum(count(*)) OVER () AS total FROM sales GROUP BY item) WHERE cum <= 0.8 * total
+-- 136 triples
+SELECT count(*) FROM sales a JOIN sales b ON a.tid = b.tid JOIN sales c ON a.tid = c.tid WHERE a.item = 'milk' AND b.item = 'bread' AND c.item = 'butter'
+-- 137 products bought mostly alone
+SELECT item, count(*) FILTER (WHERE n = 1) AS alone, count(*) AS n FROM (SELECT tid, item, count(*) OVER (PARTITION BY tid) AS n FROM sales) GROUP BY item ORDER BY alone DESC LIMIT 5
+-- 138 products whose mean basket is large
+SELECT item, avg(n) AS mean FROM sales JOIN (SELECT tid, count(*) AS n FROM sales GROUP BY tid) USING (tid) GROUP BY item ORDER BY mean DESC LIMIT 5
+-- 139 penetration by town with HAVING
+SELECT town, count(DISTINCT tid) AS n FROM sales JOIN customers USING (tid) WHERE item IN ('milk', 'cream') GROUP BY town HAVING count(DISTINCT tid) > 20
+-- 140 z-score of product counts
+SELECT item, (n - avg(n) OVER ()) / stddev(n) OVER () AS z FROM (SELECT item, count(*) AS n FROM sales GROUP BY item)
+-- 141 quartiles of product counts
+SELECT quantile_cont(n, [0.25, 0.5, 0.75]) AS q FROM (SELECT item, count(*) AS n FROM sales GROUP BY item)
+-- 142 ntile of products
+SELECT item, ntile(4) OVER (ORDER BY count(*) DESC) AS quartile FROM sales GROUP BY item
+-- 143 baskets by age class and size class
+SELECT CASE WHEN age < 40 THEN 'young' ELSE 'old' END AS who, CASE WHEN n <= 3 THEN 'small' ELSE 'large' END AS size, count(*) AS baskets FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) JOIN customers USING (tid) GROUP BY who, size
+-- 144 a view of named groups by VALUES
+SELECT g.grp, count(DISTINCT tid) AS n FROM sales JOIN (VALUES ('milk', 'white'), ('cream', 'white'), ('coffee', 'black')) AS g(item, grp) USING (item) GROUP BY g.grp
+-- 145 chi-square ingredients
+SELECT sum(CASE WHEN m AND b THEN 1 ELSE 0 END) AS mb, sum(CASE WHEN m AND NOT b THEN 1 ELSE 0 END) AS m_only, sum(CASE WHEN b AND NOT m THEN 1 ELSE 0 END) AS b_only, sum(CASE WHEN NOT m AND NOT b THEN 1 ELSE 0 END) AS none FROM (SELECT tid, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) = 1 AS m, max(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) = 1 AS b FROM sales GROUP BY tid)
+-- 146 leverage and conviction
+WITH s AS (SELECT count(DISTINCT tid) AS n FROM sales), a AS (SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk'), b AS (SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'bread'), ab AS (SELECT count(DISTINCT x.tid) AS n FROM sales x JOIN sales y USING (tid) WHERE x.item = 'milk' AND y.item = 'bread') SELECT ab.n * 1.0 / s.n - (a.n * 1.0 / s.n) * (b.n * 1.0 / s.n) AS leverage FROM s, a, b, ab
+-- 147 items with at least twice the support of milk
+SELECT item FROM sales GROUP BY item HAVING count(*) >= 2 * (SELECT count(*) FROM sales WHERE item = 'milk')
+-- 148 customers per month and town as a crosstab
+SELECT date_trunc('month', day) AS month, count(*) FILTER (WHERE town = 'Cork') AS cork, count(*) AS n FROM customers GROUP BY 1 ORDER BY 1
+-- 149 average revenue per customer by town
+SELECT town, sum(price) / count(DISTINCT tid) AS each FROM sales JOIN prices USING (item) JOIN customers USING (tid) GROUP BY town
+-- 150 baskets that hold only products under 3 euros
+SELECT count(*) FROM (SELECT tid FROM sales JOIN prices USING (item) GROUP BY tid HAVING max(price) < 3)
+-- 151 cheapest item in milk baskets
+SELECT count(*) FROM (SELECT tid, min(price) AS p FROM sales JOIN prices USING (item) GROUP BY tid) WHERE p < 1
+-- 152 distinct products per town
+SELECT town, count(DISTINCT item) AS n FROM sales JOIN customers USING (tid) GROUP BY town
+-- 153 repeat: exists by lateral
+SELECT count(*) FROM customers c WHERE (SELECT count(*) FROM sales s WHERE s.tid = c.tid) >= 5
+-- 154 correlation of two flags
+SELECT corr(m::INTEGER, b::INTEGER) FROM (SELECT tid, bool_or(item = 'milk') AS m, bool_or(item = 'bread') AS b FROM sales GROUP BY tid)
+-- 155 first letter with at least 3 products
+SELECT left(item, 1) AS l, count(DISTINCT item) AS n FROM sales GROUP BY l HAVING count(DISTINCT item) >= 3 ORDER BY l
+-- 156 length of the item names
+SELECT length(item) AS len, count(*) AS n FROM sales GROUP BY len ORDER BY len
+-- 157 products above the average count
+SELECT count(*) FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) WHERE n > (SELECT avg(n) FROM (SELECT item, count(*) AS n FROM sales GROUP BY item))
+-- 158 top product by category with DISTINCT ON
+SELECT DISTINCT ON (parent) parent, item, count(*) AS n FROM sales JOIN food ON item = node GROUP BY parent, item ORDER BY parent, n DESC
+-- 159 arg_max
+SELECT parent, arg_max(item, n) AS best FROM (SELECT parent, item, count(*) AS n FROM sales JOIN food ON item = node GROUP BY parent, item) GROUP BY parent
+-- 160 running total by month
+SELECT month, sum(n) OVER (ORDER BY month) AS total FROM (SELECT date_trunc('month', day) AS month, count(*) AS n FROM customers GROUP BY month)
+-- 161 share of customers over 60 in each town
+SELECT town, avg((age > 60)::INTEGER) AS share FROM customers GROUP BY town
+-- 162 baskets with more dairy than bakery
+SELECT count(*) FROM (SELECT tid, count(*) FILTER (WHERE parent = 'dairy') AS d, count(*) FILTER (WHERE parent = 'bakery') AS b FROM sales JOIN food ON item = node GROUP BY tid) WHERE d > b
+-- 163 average dairy items in a basket
+SELECT avg(d) FROM (SELECT tid, count(*) FILTER (WHERE item IN ('milk', 'butter', 'cheese')) AS d FROM sales GROUP BY tid)
+-- 164 items in milk baskets per basket
+SELECT count(*) * 1.0 / count(DISTINCT tid) AS lines FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk')
+-- 165 approx count distinct
+SELECT approx_count_distinct(tid) FROM sales

@@ -10,6 +10,7 @@ from itertools import count
 
 from sqlglot import exp
 
+from anondb.query.flags import CONDITIONS, as_counts, flag, is_settled, is_truth, is_whole
 from anondb.query.parsing import lowered
 from anondb.query.predicates import (
     ALWAYS,
@@ -29,6 +30,7 @@ from anondb.query.predicates import (
     either,
     item_all,
     item_not,
+    listed,
     negate,
     on_item,
     settled,
@@ -85,6 +87,19 @@ def _flag(term: FlagTerm, of_none: bool, of_one: bool) -> Condition:
     if of_none == of_one:
         return Constant(of_one)
     return term.condition if of_one else negate(term.condition)
+
+
+def _more(one: NumberTerm, other: NumberTerm, *, open: bool) -> Condition:
+    """The condition that a person has more items that pass one test than that pass another; or, unless ``open``, as many.
+
+    Raises:
+        InputError: ``unsupported_query`` where the items that pass cannot be listed.
+    """
+    added, taken = (listed(term.test) for term in (one, other))
+    if added is None or taken is None:
+        raise unsupported("a comparison of two counts of any items", "Name the items that each of them counts.")
+    weights = [(label, 1.0) for label in added - taken] + [(label, -1.0) for label in taken - added]
+    return OnSum(Weights(ANY_ITEM, tuple(sorted(weights))), 0.0, open)
 
 
 class ConditionReader(ABC):
@@ -172,11 +187,14 @@ class ConditionReader(ABC):
             return read
         if (read := self._lists(node, scope)) is not None:
             return read
-        if isinstance(node, exp.Column | exp.LogicalOr | exp.LogicalAnd):
+        if isinstance(node, exp.Column | exp.LogicalOr | exp.LogicalAnd | exp.Max | exp.Min | exp.Case | exp.If):
             term = self._term(node, scope)
-            if isinstance(term, TruthTerm):
+            if isinstance(term, TruthTerm | FlagTerm):
                 return term.condition
-            raise unsupported("a column used as a condition")
+            raise unsupported("a column used as a condition" if isinstance(node, exp.Column) else name_of(node))
+        if is_settled(node):
+            inner, otherwise = self._condition(node.this, scope), bool(node.expressions[0].this)
+            return negate(settled(negate(inner))) if otherwise else settled(inner)
         if isinstance(node, exp.Between):
             only(node, "this", "low", "high")
             ends = ((exp.GTE, node.args["low"]), (exp.LTE, node.args["high"]))
@@ -289,6 +307,11 @@ class ConditionReader(ABC):
             return self._equal_any(self._term(left_node, scope), many, scope)
         if isinstance(left_node, exp.Subquery) or isinstance(right_node, exp.Subquery):
             raise unsupported("a scalar subquery")
+        if isinstance(left_node, exp.Boolean):
+            left_node, right_node = right_node, left_node
+        if isinstance(right_node, exp.Boolean):
+            inner = self._condition(left_node, scope)
+            return inner if right_node.this else negate(inner)
         left, right = self._term(left_node, scope), self._term(right_node, scope)
         if isinstance(left, TextTerm | IntegerTerm) and not isinstance(right, TextTerm | IntegerTerm):
             left, right = right, left
@@ -312,6 +335,11 @@ class ConditionReader(ABC):
             return both(at_least(right.value, left.test), negate(at_least(right.value + 1, left.test)))
         if isinstance(left, FlagTerm) and isinstance(right, IntegerTerm):
             return _flag(left, right.value == 0, right.value == 1)
+        if isinstance(left, FlagTerm) and isinstance(right, FlagTerm):
+            one, two = left.condition, right.condition
+            return either(both(one, two), both(negate(one), negate(two)))
+        if isinstance(left, NumberTerm) and isinstance(right, NumberTerm):
+            return both(_more(left, right, open=False), negate(_more(left, right, open=True)))
         if isinstance(left, TextTerm | IntegerTerm) and type(left) is type(right):
             return Constant(left == right)
         raise unsupported("a comparison of these operands")
@@ -354,6 +382,9 @@ class ConditionReader(ABC):
             least = right.value + (1 if kind in (exp.GT, exp.LTE) else 0)
             reached = at_least(least, left.test)
             return reached if kind in (exp.GT, exp.GTE) else negate(reached)
+        if isinstance(left, NumberTerm) and isinstance(right, NumberTerm):
+            more = _more(left, right, open=kind in (exp.GT, exp.LTE))
+            return more if kind in (exp.GT, exp.GTE) else negate(more)
         if isinstance(left, ItemTerm) and isinstance(right, ItemTerm):
             raise unsupported("a comparison of the items of two copies")
         if isinstance(left, TextTerm) and isinstance(right, ItemTerm | ItemsTerm):
@@ -536,6 +567,8 @@ class ConditionReader(ABC):
     def _function(self, node: exp.Expr, scope: Scope) -> Term:
         """Read a function of the item; a cast to text changes nothing."""
         if isinstance(node, exp.Cast | exp.TryCast):
+            if is_whole(node.to) and isinstance(number := self._cast_number(node.this, scope), FlagTerm | NumberTerm):
+                return number
             if node.to.this not in exp.DataType.TEXT_TYPES:
                 raise unsupported("CAST to another type than text", "Items are compared as texts.")
             return self._term(node.this, scope)
@@ -549,6 +582,16 @@ class ConditionReader(ABC):
         if not isinstance(item, ItemTerm):
             raise unsupported(f"{name_of(node)} of something else than the item")
         return ChangedItem(item.row, node.key)
+
+    def _cast_number(self, node: exp.Expr, scope: Scope) -> Term | None:
+        """A condition or a number of items as a whole number; None for what cannot be one."""
+        node = bare(node)
+        if not isinstance(node, (exp.Column, exp.AggFunc, exp.Filter, exp.Case, exp.If, *CONDITIONS)):
+            return None
+        term = TruthTerm(self._condition(node, scope)) if isinstance(node, CONDITIONS) else self._term(node, scope)
+        if isinstance(term, TruthTerm) and settled(term.condition) == term.condition:
+            return FlagTerm(term.condition)
+        return term
 
     def _listed(self, node: exp.Expr, scope: Scope) -> Term:
         """Read ``list(item)`` under GROUP BY the id."""
@@ -568,6 +611,14 @@ class ConditionReader(ABC):
         value = self._one_value(node, scope)
         if value is not None:
             return value
+        node = as_counts(node)
+        if isinstance(node, exp.Cast | exp.TryCast):
+            return self._function(node, scope)
+        if isinstance(node, CONDITIONS) or is_settled(node):
+            return TruthTerm(self._condition(node, scope))
+        if (met := flag(node)) is not None:
+            condition = self._condition(met, scope)
+            return TruthTerm(condition) if is_truth(node) else FlagTerm(condition)
         if isinstance(node, exp.ArrayAgg) and self.form != LIST:
             return self._listed(node, scope)
         if self.form == LIST and not group.rows:

@@ -115,6 +115,12 @@ def finite(test: ItemTest) -> frozenset[str] | None:
     return None
 
 
+def listed(test: ItemTest) -> frozenset[str] | None:
+    """The labels that pass the test; None if they cannot be listed."""
+    labels = None if patterns(test) else finite(test)
+    return None if labels is None else frozenset(label for label in labels if passes(test, {}, label))
+
+
 def _atoms(test: ItemTest | OnValue) -> Iterator[Labels | Pattern]:
     if isinstance(test, Labels | Pattern):
         yield test

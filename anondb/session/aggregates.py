@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from anondb.query.quantiles import QUANTILES
+from anondb.query.quantiles import QUANTILES, quantile_of
 from anondb.query.refusals import name_of, unsupported
 from anondb.query.relations import bare
 from anondb.session import values
@@ -99,7 +99,12 @@ class Rows:
         if isinstance(node, exp.Sum):
             return self._sum(value)
         if isinstance(node, (exp.Min, exp.Max, exp.Avg, *QUANTILES)):
+            if isinstance(node, QUANTILES):
+                quantile_of(node)  # refuses several at once
             return self._middle(node, value)
+        if isinstance(node, exp.ArgMax | exp.ArgMin) and len(others) == 1:
+            listed = [value.estimate, others[0].estimate]
+            return Value(self._of(_with_arguments(node, listed), self.likely), by_estimate=True)
         raise unsupported(f"{name_of(node)} of estimates", "Ask for the rows, and put them together.")
 
     def _of(self, call: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:

@@ -124,6 +124,7 @@ class Compiler:
             only(node, "this", "alias")
             return self.query(node.this, env)
         from anondb.session.distinct_values import average_of_values
+        from anondb.session.equivalents import equivalent
         from anondb.session.selects import SelectRows
         from anondb.session.unions import by_rows, grouping_sets
 
@@ -145,10 +146,10 @@ class Compiler:
             average = average_of_values(node, env) if refused else None
             if average is not None:
                 return self.query(*average)
-            several = by_rows(node, env, self) if refused else None
-            if several is None:
+            other = by_rows(node, env, self) or equivalent(node) if refused else None
+            if other is None:
                 raise
-            return self.query(several, env)
+            return self.query(other, env)
 
     def listed(self, node: exp.Expr, env: Env) -> Known:
         """The rows of a query whose values IN lists."""

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.query.conditions import WEIGHT
+from anondb.query.flags import as_counts, decided
 from anondb.query.refusals import name_of, unsupported
 from anondb.query.relations import bare
 from anondb.session.counts import CONDITIONS
@@ -103,6 +104,7 @@ class Converter:
         """A condition over persons alone."""
         if not self._touched(node):
             return node.copy()
+        node = decided(node) if self.inner else node
         dimension = self._of(node)
         if dimension is not None:
             return self.among(dimension, lambda value: value is True, node)
@@ -124,12 +126,14 @@ class Converter:
     def _check_null_free(self, node: exp.Expr) -> None:
         """Refuse an operation on a part that depends on a joined table and is NULL for some item."""
         dimension = self._of(node)
-        if isinstance(node, exp.AggFunc) and not isinstance(node, exp.LogicalOr | exp.LogicalAnd):
+        if isinstance(node, exp.AggFunc | exp.Filter) and not isinstance(node, exp.LogicalOr | exp.LogicalAnd):
             return  # of many rows
         if dimension is None:
             for part in node.iter_expressions():
                 self._check_null_free(part)
-        elif dimension.outer or any(v is None for _, v in dimension.values(node, self._registry)):
+        elif dimension.outer or any(
+            value is None and self._registry.may_hold(item) for item, value in dimension.values(node, self._registry)
+        ):
             raise unsupported(
                 "NOT or another operation on a column of a joined table with NULLs",
                 "Use coalesce, or a condition of its own.",
@@ -161,6 +165,7 @@ class Converter:
         Raises:
             InputError: ``unsupported_query``.
         """
+        node = as_counts(decided(node)) if self.inner else node
         self.check_rows(node)
         if not self._touched(node):
             return node.copy()

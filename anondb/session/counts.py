@@ -15,6 +15,7 @@ CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
 """The kinds of expressions that are conditions, beside columns."""
 
 HINTS: Mapping[type[exp.Expr], str] = {
+    exp.ApproxDistinct: "Use count(DISTINCT ...).",
     exp.Mode: "GROUP BY it, and take the first by ORDER BY count(*) DESC LIMIT 1.",
     exp.GroupConcat: "Ask for the rows, and put them together.",
     exp.ArrayAgg: "Ask for the rows, and put them together.",
@@ -132,8 +133,9 @@ class _Composer:
             if not what.to.is_type("DOUBLE") and any("." in n.name for n in what.this.find_all(exp.Literal)):
                 raise unsupported("the sum of a cast of numbers that are not whole")
             what = bare(what.this)
-        if isinstance(what, exp.Column) and self._kind_of(what) == "condition":
-            return self._rows(_both(condition, what)), condition
+        factors = [bare(factor) for factor in what.flatten()] if isinstance(what, exp.Mul) else [what]
+        if all(isinstance(f, exp.Column) and self._kind_of(f) in ("condition", "flag") for f in factors):
+            return self._rows(_both(condition, exp.and_(*(f.copy() for f in factors)))), condition
         if isinstance(what, exp.Column | exp.Anonymous):
             return None, condition
         if isinstance(what, exp.Literal) and not what.is_string:

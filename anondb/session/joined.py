@@ -36,6 +36,10 @@ class Registry(Protocol):
         """Run a query on the desk."""
         ...
 
+    def may_hold(self, item: str) -> bool:
+        """Whether a person may have an item with this label."""
+        ...
+
 
 @dataclass
 class Dimension:

@@ -27,7 +27,8 @@ class Key:
     """What a column of persons is.
 
     Attributes:
-        what: ``id``, ``item``, ``attribute``, ``condition``, ``number``, or ``part``: the column that divides the files.
+        what: ``id``, ``item``, ``attribute``, ``condition``, ``flag`` (a number, 0 or 1), ``number``, or ``part``: the
+            column that divides the files.
         kind: the SQL type of its values.
         attribute: the name of an attribute.
         open: whether values may be missing in a list of them: suppressed items, or the numbers of items with these.
@@ -79,6 +80,8 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
         true, false = (exp.Is(this=exp.paren(key), expression=truth()) for truth in (exp.true, exp.false))
         unknown = exp.and_(exp.Not(this=exp.paren(true)), exp.Not(this=exp.paren(false)))
         return Domain(key, "BOOLEAN", [(True, true), (False, false), (None, unknown)])
+    if known is not None and known.what == "flag":
+        return Domain(key, known.kind, [(n, equal_to(key, n, known.kind)) for n in (1, 0)])
     if isinstance(key, exp.GroupingSets | exp.Rollup | exp.Cube | exp.Tuple):
         raise unsupported(f"GROUP BY {key.key.upper()}", "Ask for each of the groupings by itself.")
     columns = set(key.find_all(exp.Column))

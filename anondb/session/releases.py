@@ -208,7 +208,8 @@ class Releases:
             for kind, what, of in (
                 (IdTerm, "id", "BIGINT"),
                 (ItemTerm, "item", "VARCHAR"),
-                (TruthTerm | FlagTerm, "condition", "BOOLEAN"),
+                (TruthTerm, "condition", "BOOLEAN"),
+                (FlagTerm, "flag", "INTEGER"),
                 (NumberTerm, "number", "BIGINT"),
             ):
                 if isinstance(term, kind):
@@ -315,6 +316,10 @@ class Releases:
     def grouped(self, number: int) -> list[tuple[Any, frozenset[str], str]]:
         """The values that were kept."""
         return self._groups[number]
+
+    def may_hold(self, item: str) -> bool:
+        """Whether a person may have an item with this label: any label where items were suppressed, or spelled otherwise."""
+        return self.suppressed or self.ambiguous or any(item in release.images for release in self._opened)
 
     def rows(self, tree: exp.Query) -> list[Row]:
         """Run a query on the desk."""

@@ -71,6 +71,10 @@ class Counts(Protocol):
         """Run a query on the desk."""
         ...
 
+    def may_hold(self, item: str) -> bool:
+        """Whether a person may have an item with this label."""
+        ...
+
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk; returns a SELECT with a column for each key (of this type), and three for each count.
 

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from session import random_inline, random_listings, random_persons, random_tables, random_unions, random_weeks
+from session import (
+    random_flags,
+    random_inline,
+    random_listings,
+    random_persons,
+    random_tables,
+    random_unions,
+    random_weeks,
+)
 from session.random_analyst import Analyst, Asked
 
 KINDS: dict[str, Callable[[Analyst], Asked]] = {
     name: make
-    for module in (random_persons, random_listings, random_tables, random_inline, random_unions, random_weeks)
+    for module in (
+        random_persons,
+        random_listings,
+        random_tables,
+        random_inline,
+        random_unions,
+        random_weeks,
+        random_flags,
+    )
     for name, make in vars(module).items()
     if getattr(make, "__module__", None) == module.__name__ and not name.startswith("_")
 }

@@ -1,0 +1,161 @@
+"""Other ways to write a query that is refused as it stands, with the same result in DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.relations import bare, operands, whole
+
+COMPARISONS = exp.GT | exp.GTE | exp.LT | exp.LTE | exp.EQ | exp.NEQ
+
+
+def equivalent(node: exp.Expr) -> exp.Expr | None:
+    """The query with each of its parts written in another way, if there is one; None if there is none."""
+    made, changed = node.copy(), False
+    for rewrite in (_first_of_each, _most_frequent, _keys_in_having):
+        for select in list(made.find_all(exp.Select)):
+            other = rewrite(select)
+            changed = changed or other is not None
+            if other is not None and select is made:
+                made = other
+            elif other is not None:
+                select.replace(other)
+    for test in list(made.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE, exp.EQ, exp.NEQ)):
+        counted = _rows_of_person(test)
+        if counted is not None:
+            test.replace(counted)
+            changed = True
+    return made if changed else None
+
+
+def _first_of_each(node: exp.Select) -> exp.Select | None:
+    """``SELECT DISTINCT ON (keys) ... ORDER BY ...`` as the rows that ``row_number()`` numbers 1 for each key."""
+    distinct = node.args.get("distinct")
+    keys = None if distinct is None else distinct.args.get("on")
+    order = node.args.get("order")
+    if keys is None or order is None or node.args.get("qualify") is not None:
+        return None
+    made = node.copy()
+    made.set("distinct", None)
+    by = [_resolved(key, node) for key in (keys.expressions if isinstance(keys, exp.Tuple) else [bare(keys)])]
+    ordered = order.copy()
+    for part in ordered.expressions:
+        part.set("this", _resolved(part.this, node))
+    window = exp.Window(this=exp.RowNumber(), partition_by=by, order=ordered, over="OVER")
+    made.set("qualify", exp.Qualify(this=exp.EQ(this=window, expression=exp.Literal.number(1))))
+    return made
+
+
+def _resolved(key: exp.Expr, node: exp.Select) -> exp.Expr:
+    """The selected expression behind a position or an alias."""
+    if isinstance(key, exp.Literal) and not key.is_string and 1 <= whole(key) <= len(node.expressions):
+        selected: exp.Expr = node.expressions[whole(key) - 1]
+        return selected.unalias().copy()
+    aliases = {lowered(e.alias): e.this for e in node.expressions if isinstance(e, exp.Alias)}
+    plain = isinstance(key, exp.Column) and not key.table
+    return aliases.get(lowered(key.name), key).copy() if plain else key.copy()
+
+
+def _most_frequent(node: exp.Select) -> exp.Select | None:
+    """``SELECT mode(x)`` as the first x by the number of its rows."""
+    shown = node.expressions[0].unalias() if len(node.expressions) == 1 else None
+    if not isinstance(shown, exp.Mode) or not {k for k, v in node.args.items() if v} <= {
+        "expressions", "from_", "joins", "where", "with_"}:  # fmt: skip
+        return None
+    made = node.copy()
+    key = bare(shown.this)
+    made.set("expressions", [exp.alias_(key.copy(), node.expressions[0].alias or "mode")])
+    made.set("group", exp.Group(expressions=[key.copy()]))
+    number = exp.Count(this=exp.Star(), big_int=True)
+    present = exp.Not(this=key.copy().is_(exp.null()))
+    where = made.args.get("where")
+    conditions = [present] if where is None else [exp.paren(where.this), present]
+    made.set("where", exp.Where(this=exp.and_(*conditions)))
+    made.set("order", exp.Order(expressions=[exp.Ordered(this=number, desc=True)]))
+    made.set("limit", exp.Limit(expression=exp.Literal.number(1)))
+    return made
+
+
+def _keys_in_having(node: exp.Select) -> exp.Select | None:
+    """WHERE that compares grouped columns of several tables, as HAVING: all rows of a group have the same values."""
+    where, group = node.args.get("where"), node.args.get("group")
+    if where is None or group is None or any(group.args.get(k) for k in ("all", "rollup", "cube", "grouping_sets")):
+        return None
+    keys = {_resolved(bare(key), node) for key in group.expressions}
+    parts = operands(where.this) if isinstance(where.this, exp.And) else [where.this]
+
+    def of_keys(part: exp.Expr) -> bool:
+        columns = set(part.find_all(exp.Column))
+        return columns <= keys and len({lowered(c.table) for c in columns}) > 1 and part.find(exp.Query) is None
+
+    moved = [part for part in parts if of_keys(part)]
+    if not moved:
+        return None
+    made, kept = node.copy(), [part.copy() for part in parts if not of_keys(part)]
+    made.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
+    having = made.args.get("having")
+    conditions = [*([exp.paren(having.this)] if having is not None else []), *(part.copy() for part in moved)]
+    made.set("having", exp.Having(this=exp.and_(*conditions)))
+    return made
+
+
+def _rows_of_person(test: exp.Expr) -> exp.Expr | None:
+    """``(SELECT count(*) FROM t WHERE t.id = c.id) > n`` as ``c.id IN (SELECT t.id FROM t GROUP BY t.id HAVING ...)``."""
+    for inner, number in ((bare(test.this), bare(test.expression)), (bare(test.expression), bare(test.this))):
+        query = inner.this if isinstance(inner, exp.Subquery) else None
+        if isinstance(query, exp.Select) and isinstance(number, exp.Literal) and not number.is_string:
+            return _counted(test, inner, query, whole(number))
+    return None
+
+
+def _counted(test: exp.Expr, inner: exp.Expr, query: exp.Select, number: int) -> exp.Expr | None:
+    where, clause = query.args.get("where"), query.args.get("from_")
+    parts = {k for k, v in query.args.items() if v}
+    if where is None or clause is None or parts != {"expressions", "from_", "where"} or len(query.expressions) != 1:
+        return None
+    call = query.expressions[0].unalias()
+    name = lowered(clause.this.alias_or_name)
+    conditions = operands(where.this) if isinstance(where.this, exp.And) else [where.this]
+    links = [(part, sides) for part in conditions if (sides := _link(part, name)) is not None]
+    if not isinstance(call, exp.Count) or len(links) != 1:
+        return None
+    ((link, (inside, outer)),) = links
+    rest = [part.copy() for part in conditions if part is not link]
+    if any(c.table and lowered(c.table) != name for part in (call, *rest) for c in part.find_all(exp.Column)):
+        return None
+    flipped = bare(test.this) is not inner
+    compared = test.copy()
+    compared.set("expression" if flipped else "this", call.copy())
+    none = _holds(type(test), *((number, 0) if flipped else (0, number)))  # of persons without a row
+    made = exp.select(inside.copy()).from_(clause.this.copy()).group_by(inside.copy())
+    made = made.having(exp.Not(this=exp.paren(compared)) if none else compared)
+    if rest:
+        made = made.where(exp.and_(*rest))
+    chosen = exp.In(this=outer.copy(), query=made.subquery())
+    return exp.paren(exp.Not(this=chosen)) if none else chosen
+
+
+def _link(part: exp.Expr, name: str) -> tuple[exp.Column, exp.Column] | None:
+    """The column of a subquery and the one around it that a condition compares; None for other conditions."""
+    sides: Sequence[exp.Expr] = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ) else ()
+    for inside, outer in (sides, sides[::-1]) if sides else ():
+        if not isinstance(inside, exp.Column) or not isinstance(outer, exp.Column):
+            continue
+        if lowered(inside.table) == name and outer.table and lowered(outer.table) != name:
+            return inside, outer
+    return None
+
+
+def _holds(kind: type[exp.Expr], left: int, right: int) -> bool:
+    tests: dict[type[exp.Expr], Callable[[int, int], bool]] = {
+        exp.GT: int.__gt__,
+        exp.GTE: int.__ge__,
+        exp.LT: int.__lt__,
+        exp.LTE: int.__le__,
+        exp.EQ: int.__eq__,
+        exp.NEQ: int.__ne__,
+    }
+    return tests[kind](left, right)
