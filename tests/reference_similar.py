@@ -17,23 +17,42 @@ PARTS = 16
 
 
 def groups(
-    transactions: Transactions, k: int, m: Bound, neighbours: int, candidates: int, distance: Distance | None = None
+    transactions: Transactions,
+    k: int,
+    m: Bound,
+    neighbours: int,
+    candidates: int,
+    distance: Distance | None = None,
+    whole: Callable[[Label], bool] = lambda _: False,
 ) -> list[Label]:
-    """The groups of items, in the order of their smallest items."""
+    """The groups of items, in the order of their smallest items; those that are whole are not split."""
     pair_k = k if m > 1 else 1
     labels = [frozenset([item]) for item in sorted({item for t in transactions for item in t})]
+    merged: list[Label] = []
 
     @cache
     def sup(*some: Label) -> int:
         return sum(all(label & set(t) for label in some) for t in transactions)
 
-    def rare(label: Label) -> bool:
+    def rare(label: Label, labels: Sequence[Label]) -> bool:
         return sup(label) < k or any(0 < sup(label, other) < pair_k for other in labels if other != label)
 
-    while len(labels) > 1 and any(map(rare, labels)):
-        a = min(filter(rare, labels), key=sup)  # min keeps the first of equals
+    def split() -> list[Label] | None:
+        for group in sorted(labels, key=lambda group: (len(group), min(group))):
+            parts = [] if whole(group) else [x & group for x in merged if 0 < len(x & group) < len(group)]
+            for part in sorted(parts, key=lambda part: abs(len(part) - len(group - part))):
+                after = [*(x for x in labels if x != group), part, group - part]
+                if not any(rare(x, after) for x in after):
+                    return sorted(after, key=min)
+        return None
+
+    while len(labels) > 1 and (some := [x for x in labels if rare(x, labels)]):
+        a = min(some, key=sup)  # min keeps the first of equals
         b = _partner(a, labels, sup, k, pair_k, neighbours, candidates, distance)
+        merged += sorted((a, b), key=min)
         labels = sorted([*(x for x in labels if x not in (a, b)), a | b], key=min)
+    while m <= 2 and (after := split()) is not None:
+        labels = after
     return labels
 
 

@@ -47,6 +47,14 @@ class Case:
         all_leaves = ref.leaves(self.children, self.root)
         return len(ref.leaves(self.children, node)) / len(all_leaves)
 
+    def whole(self, items: frozenset[str]) -> bool:
+        """Whether these are the items of the data that are below a node, but not all items of the data."""
+        data = {x for t in self.transactions for x in t}
+        paths = [set(ref.ancestors(self.children, x)) for x in items]
+        return items != data and any(
+            data & set(ref.leaves(self.children, v)) == items for v in set.intersection(*paths)
+        )
+
 
 def run(
     engine: Engine, case: Case, **options: Any
@@ -83,7 +91,8 @@ def check(engine: Engine, case: Case, monkeypatch: pytest.MonkeyPatch) -> list[f
         assert run(engine, case)[1] == [frozenset()] * len(transactions)
         return []
     distance = case.distance if case.with_taxonomy else None
-    groups = naive.groups(transactions, k, m, case.neighbours, case.candidates, distance)
+    whole = {"whole": case.whole} if case.with_taxonomy else {}
+    groups = naive.groups(transactions, k, m, case.neighbours, case.candidates, distance, **whole)
     of = {x: (group, False) for group in groups for x in group}
     grouped = [frozenset(of[x] for x in t) for t in transactions]
     closed, rows, _ = run(engine, case, open_rows=False)
@@ -136,6 +145,42 @@ def test_the_order_of_opening(engine: Engine, seeds: range, monkeypatch: pytest.
         case.transactions = [sorted(rnd.choice(kinds)) for _ in range(rnd.randint(8, 40))]
         cases.append((check(engine, case, monkeypatch), case.k, case.m))
     assert not any(verified_together(engine, cases))
+
+
+@pytest.mark.parametrize("seeds", portions(60, 400, 20_000))
+def test_splits(engine: Engine, seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many items in small transactions, and few candidates: groups are split in a quarter of the cases."""
+    split, published, items = 0, [], "abcdefghijkl"
+    for seed in seeds:
+        rnd, case = random.Random(seed), Case(0)
+        case.k, case.m, case.with_taxonomy = rnd.choice([2, 3]), rnd.choice([1, 2, 2, 2, 2]), rnd.random() < 0.3
+        case.neighbours, case.candidates = rnd.choice([(1, 1), (1, 2), (1, 2), (2, 3)])
+        some = rnd.sample(items, 12)
+        case.root, case.children = "top", {f"n{n}": some[3 * n : 3 * n + 3] for n in range(4)}
+        case.children["top"] = sorted(case.children)
+        kinds = [rnd.sample(items, rnd.randint(1, 3)) for _ in range(16)]
+        case.transactions = [sorted(rnd.choice(kinds)) for _ in range(30)]
+        published.append((check(engine, case, monkeypatch), case.k, case.m))
+        looked_at = case.k, case.m, case.neighbours, case.candidates, case.distance if case.with_taxonomy else None
+        unsplit = naive.groups(case.transactions, *looked_at, whole=lambda _: True)
+        split += naive.groups(case.transactions, *looked_at) != unsplit
+    assert split > len(seeds) / 8
+    assert not any(verified_together(engine, published))
+
+
+def test_a_group_of_a_node_is_split_only_if_it_is_of_all_items(engine: Engine) -> None:
+    """a and b become one label, which c and then d join."""
+    case = Case(0)
+    case.k, case.m, case.transactions = 2, 2, [["a"], ["b"], ["c"], ["d"]]
+    for case.with_taxonomy, case.root, case.children, wanted in (
+        (False, "", {}, {"(a,b)", "(c,d)"}),
+        (True, "top", {"top": ["a", "b", "c", "d"]}, {"(a,b)", "(c,d)"}),
+        (True, "top", {"top": ["ab", "c", "d"], "ab": ["a", "b"]}, {"ab", "(c,d)"}),
+        (True, "top", {"top": ["four", *"xyz"], "four": ["a", "b", "c", "d"]}, {"(a,b)", "(c,d)"}),
+    ):
+        assert set().union(*run(engine, case)[2]) == wanted
+    case.transactions += [["x"]] * 2
+    assert set().union(*run(engine, case)[2]) == {"four", "x"}
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, math.inf])

@@ -63,6 +63,7 @@ class Labels:
     Attributes:
         members: the items of each label, by its smallest item; empty for other items.
         left: the number of labels.
+        merges: the smallest items of the two labels of each merge, the smaller one first.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Labels:
         """
         self.members: list[list[int]] = [[i] for i in range(n)]
         self.left = n
+        self.merges: list[tuple[int, int]] = []
         self._k, self._pair_k, self._nearness = k, pair_k, nearness
         self._tid, self._slot = tid, item.copy()  # an occurrence beside another one of its label has the slot n
         self._length = np.bincount(tid, minlength=n_transactions)
@@ -216,6 +218,7 @@ class Labels:
         least = int(self._least[kept]), int(self._least[gone])
         self.members[least[0]] += self.members[least[1]]
         self.members[least[1]] = []
+        self.merges.append(least)
         if self._nearness is not None:
             self._nearness.merge(*least)
         self.left -= 1
@@ -261,3 +264,10 @@ class Labels:
         pairs = self._pairs[np.ix_(alive, alive)]
         np.fill_diagonal(pairs, self._support[alive])
         return pairs
+
+    def shown(self) -> Slots:
+        """The label of each occurrence, numbered as in :meth:`supports`; -1 beside another one of its label."""
+        alive = np.flatnonzero(self._support < FAR)
+        number = np.full(len(self._least) + 1, -1, dtype=np.int32)
+        number[alive] = np.arange(len(alive))
+        return np.asarray(number[self._slot])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 
@@ -14,6 +15,7 @@ from anondb.algorithms.coat.weights import TaxonomyWeights
 from anondb.algorithms.in_memory import check_occurrences
 from anondb.algorithms.similar.labels import Ints, Labels, Slots
 from anondb.algorithms.similar.opening import Cells
+from anondb.algorithms.similar.splitting import Splits
 from anondb.data.taxonomy import Taxonomy
 from anondb.data.transactions import Dataset
 from anondb.engine import Engine
@@ -23,7 +25,8 @@ from anondb.recoding import GlobalRecoding, LocalRecoding
 
 OCCURRENCE_BYTES = 100  # at the peak, of the arrays of the occurrences
 CELL_BYTES = 12  # for each pair of items: its count, twice while labels are renumbered
-OPENED = 2  # the largest m for which rows are opened
+OPENED = 2  # the largest m for which groups are split and rows are opened
+NodeOf = Callable[[Ints], int | None]
 
 
 def similar(
@@ -35,7 +38,7 @@ def similar(
         engine: inside a transaction.
         dataset: the coded transactions.
         model: k and m; m above the longest transaction (or infinity) means the longest. For m of 3 and more, COAT merges
-            groups until no set of m is rare, and no rows are opened.
+            groups until no set of m is rare; none are split, and no rows opened.
         taxonomy: a taxonomy of the items. Items near in it are preferred in a group, and a group of all items of the data
             below a node has the node's label.
         open_rows: whether to show items as themselves in some of the transactions.
@@ -58,15 +61,14 @@ def similar(
     while labels.left > 1 and (label := labels.rarest()) is not None:
         engine.progress(f"{labels.left:,} groups of items", 1 - labels.left / n)
         labels.merge(label, labels.partner(label))
-    groups = [sorted(members) for members in labels.members if members]
-    of_item = np.zeros(n, dtype=np.int64)
-    for number, members in enumerate(groups):
-        of_item[members] = number
     if m > OPENED:
-        return _recoding(dataset, _joined(engine, dataset, model, tid, of_item[item], groups), taxonomy)
+        groups = [sorted(members) for members in labels.members if members]
+        groups = _joined(engine, dataset, model, tid, _of_items(groups, n)[item], groups)
+        return _recoding(dataset, groups, taxonomy)
+    groups, supports = _split(labels, tid, item, model.k, pair_k, _node_of(dataset, taxonomy))
     if not open_rows:
         return _recoding(dataset, groups, taxonomy)
-    cells = Cells(of_item, labels.supports(), dataset.n_transactions, tid, item, model.k, pair_k)
+    cells = Cells(_of_items(groups, n), supports, dataset.n_transactions, tid, item, model.k, pair_k)
     cells.open()
     cells.divide()
     local = cells.shown.max() >= len(groups)
@@ -84,6 +86,32 @@ def _check_size(engine: Engine, dataset: Dataset) -> None:
             f" --memory-limit at most, {limit / 2**21:,.0f} MiB.",
             hint=f"Raise --memory-limit, or {instead}.",
         )
+
+
+def _of_items(groups: list[list[int]], n: int) -> Ints:
+    """The group of each item."""
+    of_item = np.zeros(n, dtype=np.int64)
+    for number, members in enumerate(groups):
+        of_item[members] = number
+    return of_item
+
+
+def _split(
+    labels: Labels, tid: Slots, item: Slots, k: int, pair_k: int, node_of: NodeOf
+) -> tuple[list[list[int]], Slots]:
+    """Split groups where nothing becomes rare, but none that is all of a node (that of all items may be split).
+
+    Returns:
+        The groups in the order of their smallest items, and how many transactions hold each two (and each one).
+    """
+    groups, shown = [members for members in labels.members if members], labels.shown()
+    splits = Splits(groups, labels.merges, shown, tid, item, k, pair_k)
+    n = len(labels.members)
+    changed = splits.split(lambda members: len(members) < n and node_of(members) is not None)
+    supports = splits.supports(labels.supports(), changed)
+    found = [sorted(items.tolist()) for items in splits.groups]
+    order = sorted(range(len(found)), key=found.__getitem__)
+    return [found[number] for number in order], supports[np.ix_(order, order)]
 
 
 def _joined(
@@ -155,16 +183,26 @@ def _second(names: tuple[str, ...], dataset: Dataset) -> list[str]:
 
 def _names(dataset: Dataset, groups: list[list[int]], taxonomy: Taxonomy | None) -> tuple[str, ...]:
     """The labels of groups: that of the lowest node above just these items of the data, or else a list of the items."""
-    names = list(set_labels(dataset.labels, groups))
+    names, node_of = list(set_labels(dataset.labels, groups)), _node_of(dataset, taxonomy)
+    for number, members in enumerate(groups):
+        node = node_of(np.array(members)) if len(members) > 1 else None
+        if taxonomy is not None and node is not None and taxonomy.labels[node] not in names:
+            names[number] = taxonomy.labels[node]
+    return tuple(names)
+
+
+def _node_of(dataset: Dataset, taxonomy: Taxonomy | None) -> NodeOf:
+    """What finds the lowest node above just these items of the data, if there is one."""
     if taxonomy is None:
-        return tuple(names)
+        return lambda _: None
     leaf = taxonomy.leaf_nodes(dataset)
     in_order = np.sort(leaf)
     below = np.searchsorted(in_order, taxonomy.last, side="right") - np.searchsorted(in_order, np.arange(taxonomy.size))
-    for number, members in enumerate(groups):
+
+    def node_of(members: Ints) -> int | None:
         node, last = int(leaf[members].min()), int(leaf[members].max())
         while taxonomy.last[node] < last:
             node = int(taxonomy.parent[node])
-        if len(members) > 1 and below[node] == len(members) and taxonomy.labels[node] not in names:
-            names[number] = taxonomy.labels[node]
-    return tuple(names)
+        return node if below[node] == len(members) else None
+
+    return node_of
