@@ -25,7 +25,11 @@ def branch(node: exp.Expr) -> tuple[exp.Expr, exp.Expr, exp.Expr | None] | None:
     if not isinstance(node, exp.Case) or len(node.args["ifs"]) != 1:
         return None
     (one,) = node.args["ifs"]
-    condition = one.this if node.this is None else exp.EQ(this=node.this.copy(), expression=one.this.copy())
+    condition = (
+        one.this
+        if node.this is None
+        else exp.EQ(this=exp.paren(node.this.copy()), expression=exp.paren(one.this.copy()))
+    )
     return condition, bare(one.args["true"]), _bare(node.args.get("default"))
 
 
@@ -64,11 +68,12 @@ def as_counts(call: exp.Expr) -> exp.Expr:
     """An aggregate over the rows of one person, of which there are some, as counts and conditions; others as they are.
 
     ``sum(CASE WHEN x THEN 1 ELSE 0 END)`` is the number of rows for which x is true, ``max`` tells whether there are any.
+    So is ``sum(x)`` where x is not unknown for all rows, which is up to the caller.
     """
     inner = call.this if isinstance(call, exp.Sum | exp.Count | exp.Max | exp.Min) else None
     if isinstance(call, exp.Count):
         return _counted(call, inner)
-    if inner is None:
+    if inner is None or call.args.get("count") is not None:
         return call
     inner = bare(inner)
     cast = inner if isinstance(inner, exp.Cast) and is_whole(inner.to) else None
@@ -80,8 +85,8 @@ def as_counts(call: exp.Expr) -> exp.Expr:
         return _number(met) if met is not None else exp.CountIf(this=inner.copy())
     kind = exp.LogicalOr if isinstance(call, exp.Max) else exp.LogicalAnd
     if met is None:
-        decided: exp.Expr = kind(this=inner.copy())
-        return decided if cast is None else exp.cast(decided, cast.to)
+        condition: exp.Expr = kind(this=inner.copy())
+        return condition if cast is None else exp.cast(condition, cast.to)
     if is_truth(inner):
         return kind(this=met)
     one, zero = (exp.Literal.number(n) for n in (1, 0))
@@ -97,7 +102,9 @@ def decided(node: exp.Expr) -> exp.Expr:
     if isinstance(right, exp.Max | exp.Min):
         left, right, kind = right, left, _FLIPPED.get(kind, kind)
     plain = right.this if isinstance(right, exp.Neg) else right
-    if not isinstance(left, exp.Max | exp.Min) or not isinstance(plain, exp.Literal) or left.expressions:
+    if not isinstance(left, exp.Max | exp.Min) or not isinstance(plain, exp.Literal):
+        return node
+    if left.args.get("count") is not None or isinstance(left.this, exp.Distinct):
         return node
 
     def of(compared: type[exp.Expr], some: bool) -> exp.Expr:

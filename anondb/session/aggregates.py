@@ -89,6 +89,10 @@ class Rows:
         others = [read(e, resolve) for e in node.iter_expressions() if e is not node.this]
         if any(part.item for part in (value, *others)):
             raise values.ambiguous(f"{name_of(node)} of them")
+        if isinstance(node, exp.ArgMax | exp.ArgMin) and len(others) == 1:
+            made = _with_arguments(node, [value.estimate, others[0].estimate])
+            known = value.exact and others[0].exact and self.sure is None
+            return Value(self._of(made, self.likely), by_estimate=not known)
         if value.exact and self.sure is None and all(other.exact for other in others):
             return Value(self._of(_over(node, value.estimate)))
         if value.by_estimate:
@@ -102,9 +106,6 @@ class Rows:
             if isinstance(node, QUANTILES):
                 quantile_of(node)  # refuses several at once
             return self._middle(node, value)
-        if isinstance(node, exp.ArgMax | exp.ArgMin) and len(others) == 1:
-            listed = [value.estimate, others[0].estimate]
-            return Value(self._of(_with_arguments(node, listed), self.likely), by_estimate=True)
         raise unsupported(f"{name_of(node)} of estimates", "Ask for the rows, and put them together.")
 
     def _of(self, call: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:

@@ -146,7 +146,9 @@ class Compiler:
             average = average_of_values(node, env) if refused else None
             if average is not None:
                 return self.query(*average)
-            other = by_rows(node, env, self) or equivalent(node) if refused else None
+            other = equivalent(node) if refused else None
+            if other is None and refused and "join" in str(error).lower():  # other refusals say more than its own
+                other = by_rows(node, env, self)
             if other is None:
                 raise
             return self.query(other, env)

@@ -104,7 +104,7 @@ class Converter:
         """A condition over persons alone."""
         if not self._touched(node):
             return node.copy()
-        node = decided(node) if self.inner else node
+        node = self._decided(node)
         dimension = self._of(node)
         if dimension is not None:
             return self.among(dimension, lambda value: value is True, node)
@@ -122,6 +122,13 @@ class Converter:
                     made.set(key, self.condition(node.args[key]))
             return made
         return self.expression(node)
+
+    def _decided(self, node: exp.Expr) -> exp.Expr:
+        """A comparison of the least or greatest value of a person as a condition on the rows, none of which is unknown."""
+        made = decided(node) if self.inner else node
+        if made is not node:
+            self._check_null_free(made)
+        return made
 
     def _check_null_free(self, node: exp.Expr) -> None:
         """Refuse an operation on a part that depends on a joined table and is NULL for some item."""
@@ -165,12 +172,14 @@ class Converter:
         Raises:
             InputError: ``unsupported_query``.
         """
-        node = as_counts(decided(node)) if self.inner else node
+        node = as_counts(self._decided(node)) if self.inner else node
         self.check_rows(node)
         if not self._touched(node):
             return node.copy()
         self._check_row(node)
         if isinstance(node, exp.Filter):
+            if self.inner and not isinstance(node.this, exp.Count) and as_counts(node.this) is not node.this:
+                raise unsupported(f"{name_of(node.this)} of conditions with FILTER", "Write the condition into CASE.")
             inner, wanted = self.expression(node.this), self.condition(node.expression.this)
             if isinstance(inner, exp.Filter):
                 inner, wanted = inner.this, exp.and_(inner.expression.this, wanted)
@@ -183,7 +192,7 @@ class Converter:
             counted = exp.Count(this=exp.Star(), big_int=True)
             return exp.Filter(this=counted, expression=exp.Where(this=self.condition(present)))
         if isinstance(node, exp.LogicalOr | exp.LogicalAnd | exp.CountIf):
-            if not isinstance(node, exp.CountIf):
+            if self.inner or not isinstance(node, exp.CountIf):
                 self._check_null_free(node.this)
             return type(node)(this=self.condition(node.this))
         if (

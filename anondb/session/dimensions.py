@@ -94,7 +94,8 @@ class Dimensions:
                 raise unsupported("USING with several columns", "Join items on the item alone.")
             using = next(iter(place.args.get("using") or ()), None)
         else:
-            using = next((u for join in joins for u in join.args.get("using") or ()), None)
+            shared = (u for join in joins for u in join.args.get("using") or ())
+            using = next((u for u in shared if lowered(u.name) in names), None)
         if using is not None:
             return Dimension(lowered(alias), relation, exp.column(using.name), exp.column(using.name, alias), outer)
         conditions = _conjuncts(place, "on") if outer else pool

@@ -36,7 +36,7 @@ def _first_of_each(node: exp.Select) -> exp.Select | None:
     distinct = node.args.get("distinct")
     keys = None if distinct is None else distinct.args.get("on")
     order = node.args.get("order")
-    if keys is None or order is None or node.args.get("qualify") is not None:
+    if keys is None or order is None or node.args.get("qualify") is not None or order.find(exp.Var):  # ORDER BY ALL
         return None
     made = node.copy()
     made.set("distinct", None)
@@ -60,22 +60,22 @@ def _resolved(key: exp.Expr, node: exp.Select) -> exp.Expr:
 
 
 def _most_frequent(node: exp.Select) -> exp.Select | None:
-    """``SELECT mode(x)`` as the first x by the number of its rows."""
+    """``SELECT mode(x)`` as the x of the greatest number of rows."""
     shown = node.expressions[0].unalias() if len(node.expressions) == 1 else None
     if not isinstance(shown, exp.Mode) or not {k for k, v in node.args.items() if v} <= {
         "expressions", "from_", "joins", "where", "with_"}:  # fmt: skip
         return None
-    made = node.copy()
-    key = bare(shown.this)
-    made.set("expressions", [exp.alias_(key.copy(), node.expressions[0].alias or "mode")])
-    made.set("group", exp.Group(expressions=[key.copy()]))
+    listing, key, with_ = node.copy(), bare(shown.this), node.args.get("with_")
     number = exp.Count(this=exp.Star(), big_int=True)
     present = exp.Not(this=key.copy().is_(exp.null()))
-    where = made.args.get("where")
-    conditions = [present] if where is None else [exp.paren(where.this), present]
-    made.set("where", exp.Where(this=exp.and_(*conditions)))
-    made.set("order", exp.Order(expressions=[exp.Ordered(this=number, desc=True)]))
-    made.set("limit", exp.Limit(expression=exp.Literal.number(1)))
+    where = node.args.get("where")
+    listing.set("with_", None)
+    listing.set("expressions", [key.copy().as_("value"), number.as_("number")])
+    listing.set("where", exp.Where(this=present if where is None else exp.and_(exp.paren(where.this.copy()), present)))
+    listing.set("group", exp.Group(expressions=[key.copy()]))
+    first = exp.ArgMax(this=exp.column("value"), expression=exp.column("number"))
+    made = exp.select(exp.alias_(first, node.expressions[0].alias or "mode")).from_(listing.subquery("listing"))
+    made.set("with_", with_.copy() if with_ is not None else None)
     return made
 
 

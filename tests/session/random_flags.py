@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from session.random_analyst import Analyst, Asked
+from session.random_releases import literal
 
 
 def _one(a: Analyst, test: str) -> str:
@@ -62,12 +63,22 @@ def flagged_persons(a: Analyst) -> Asked:
     return Asked(("count(*) AS c0",), f"FROM (SELECT tid FROM sales{a.where()} GROUP BY tid HAVING {test}) q")
 
 
+def _with_nulls(a: Analyst) -> str:
+    """A table of prices, some of which are NULL."""
+    rows = ", ".join(f"({literal(item)}, {a.one('NULL', '1.0', '2.5')})" for item in a.held)
+    return f"(VALUES {rows}, ('ghost', 0.5)) AS np(item, price)"
+
+
 def flagged_tables(a: Analyst) -> Asked:
     """Conditions on the columns of joined tables."""
     if a.rnd.random() < 0.4:
         column, number = a.one("min", "max"), a.one("1", "0.5", "2.0", "-1")
         test = f"{column}(price) {a.one('>', '>=', '<', '<=', '=')} {number}"
-        inner = f"FROM sales JOIN prices USING (item) GROUP BY tid HAVING {a.one('', 'NOT ')}{test}"
+        test = a.one(test, f"sum((price > {number})::INTEGER) = 0", f"coalesce({test}, true)", f"({test}) IS NOT TRUE")
+        table = a.one("prices", "prices", _with_nulls(a))
+        inner = (
+            f"FROM sales {a.one('', 'LEFT ')}JOIN {table} USING (item) GROUP BY tid HAVING {a.one('', 'NOT ')}({test})"
+        )
         return Asked(("count(*) AS c0",), f"FROM (SELECT tid {inner}) q")
     parents = a.rnd.choices(a.parents, k=2)
     one, two = (f"parent = '{parent}'" for parent in parents)

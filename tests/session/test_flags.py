@@ -13,6 +13,7 @@ from session.conftest import Named
 from session.test_chosen_items import wrong
 from sqlglot import exp
 
+import anondb
 from anondb.query.flags import as_counts, decided
 from anondb.session.equivalents import equivalent
 
@@ -67,6 +68,39 @@ def test_a_flag_has_the_bounds_of_its_count(named: Named) -> None:
     ((_, low, high),) = session.sql("SELECT count(DISTINCT tid) AS n FROM sales WHERE item = 'milk'").fetchall()
     ((_, *bounds),) = session.sql(f"SELECT sum(milk) AS n FROM ({FLAGS})").fetchall()
     assert bounds == [low, high]
+
+
+UNKNOWN = "(VALUES ('milk', NULL), ('bread', 1.0), ('butter', 3.0)) AS np(item, price)"
+EACH = f"SELECT count(*) AS c0 FROM (SELECT tid FROM sales JOIN {UNKNOWN} USING (item) GROUP BY tid HAVING {{}})"
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "NOT max(price) > 2",
+        "(max(price) > 2) = false",
+        "(min(price) > 2) IS NULL",
+        "coalesce(max(price) = 1, true)",
+        "sum((price > 2)::INTEGER) = 0",
+        "count_if(price > 2) = 0",
+        "sum(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) FILTER (WHERE price > 0) = 0",
+        "max(price, 2) > '[1]'",
+        "max(DISTINCT price) > 2",
+    ],
+)
+def test_what_may_be_unknown_is_refused(named: Named, test: str) -> None:
+    with pytest.raises(anondb.InputError) as error:
+        named[1].sql(EACH.format(test))
+    assert error.value.code == "unsupported_query"
+
+
+def test_operands_of_case_are_whole() -> None:
+    made = as_counts(sqlglot.parse_one("sum(CASE a OR b WHEN false THEN 1 ELSE 0 END)", dialect="duckdb"))
+    assert "(a OR b) = (FALSE)" in made.sql("duckdb")
+
+
+def test_the_mode_of_no_rows_is_null(named: Named) -> None:
+    assert named[1].sql("SELECT mode(item) AS m FROM sales WHERE item = 'nothing'").fetchall() == [(None,)]
 
 
 CALLS = [
