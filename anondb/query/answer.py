@@ -49,7 +49,7 @@ class Answer:
     """
 
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     notes: tuple[str, ...]
     predicate: str
     name: str = "count"
@@ -201,7 +201,8 @@ def _answer(release: Opened, sql: str) -> Answer:
         listed = plan.aggregate == "histogram"
         what = "GROUP BY a number of items" if listed else f"the function {plan.aggregate.upper()}"
         raise unsupported(f"{what} in a query for a count", "Ask in a session: anondb.open(FILE).sql(...).")
-    return answer_plan(release, plan)
+    answer = answer_plan(release, plan)
+    return replace(answer, rows=tuple(answer.rows))
 
 
 def _aggregate(release: Opened, plan: Plan) -> Answer:
@@ -299,7 +300,7 @@ def answer_plan(release: Opened, plan: Plan, *, unbounded: bool = False) -> Answ
             rows = rows[::-1]
         if len(plan.columns) > 1:
             rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in rows]
-        return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)
+        return Answer(plan.columns, rows, plan.notes, plan.describe(), plan.name)
     if plan.grouped is not None:
         rows = [(*(row[0],) * len(plan.columns), *row[1:]) for row in _value_rows(release, plan)]
         return Answer(plan.columns, tuple(rows), plan.notes, plan.describe(), plan.name)

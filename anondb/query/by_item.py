@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, Classes, Holding
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
 from anondb.query.holdings import holdings
+from anondb.query.item_counts import ItemCounts, ItemRow
 from anondb.query.plan import Plan
 from anondb.query.predicates import ALWAYS, NO_ITEM
 from anondb.query.refusals import unsupported
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from anondb.query.anatomy import BucketAnswers
 
 
-def item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Sequence[tuple[str, int, float, int]]:
+def item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Sequence[ItemRow]:
     """The counts of the items that pass a test; without a condition on persons they are those of the whole release, which is
     the same object each time."""
     assert plan.test is not None
@@ -37,12 +38,11 @@ def item_rows(release: Opened, plan: Plan, anatomy: BucketAnswers | None) -> Seq
     if release.supported is not None:
         rows = release.supported.by_item(plan, rows)
     if plan.condition == ALWAYS and len(rows) == len(release.items):
-        release.by_item = tuple(rows)
-        return release.by_item
+        release.by_item = rows
     return rows
 
 
-def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
+def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     """Answer GROUP BY item: one row for each original item that a released item stands for."""
     assert plan.test is not None
     question = Question.of(plan.condition)
@@ -59,13 +59,16 @@ def by_item(release: Opened, plan: Plan) -> list[tuple[str, int, float, int]]:
     answered = _counts(release, classes, walk, attributes)
     upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
     special, plain, rows = listed.special, dict[str, Bounds](), []
-    if listed.usual[0] and len(release.images) == len(release.listed):  # each item has one released item
-        others = [(item, label) for item, (label,) in release.sorted_images if item not in special]
-        plain = {label: answered((label,), listed.usual[1:]) for label in dict.fromkeys(label for _, label in others)}
-        named = [(item, special[item]) for item in special.keys() & release.images.keys()]
-        rows = [(item, *answered(release.images[item], passed[1:])) for item, passed in named if passed[0]]
-        rows += [(item, *plain[label]) for item, label in others]
-        return sorted(rows, key=itemgetter(0))
+    apart = {item: special[item] for item in special.keys() & release.images.keys()}
+    if listed.usual[0] and release.places is not None and all(passed[0] for passed in apart.values()):
+        others = Counter(release.sizes) - Counter(release.images[item][0] for item in apart)
+        none = 0, 0.0, 0
+        counts = [answered((label,), listed.usual[1:]) if label in others else none for label in release.sizes]
+        places = release.places.copy()
+        for item, of_item in apart.items():
+            places[bisect_left(release.items, item)] = len(counts)
+            counts.append(answered(release.images[item], of_item[1:]))
+        return ItemCounts(release.items, places, counts)
     for item, labels in release.sorted_images:
         if len(labels) == 1 and item not in special:
             if listed.usual[0]:

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.engine import DuckDBEngine, Table, check_collation, load
@@ -19,6 +20,7 @@ from anondb.query.evaluate import Bag, Passed, Question
 from anondb.query.held_items import HeldItems
 from anondb.query.held_sums import grouped_sums
 from anondb.query.inline_tables import inline_table
+from anondb.query.item_counts import ItemRow
 from anondb.query.matching import Matching
 from anondb.query.original import Original
 from anondb.query.predicates import ItemTest, Weights
@@ -87,7 +89,7 @@ class Opened:
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
         self.summed: dict[Weights, Summed] = {}
-        self.by_item: tuple[tuple[str, int, float, int], ...] | None = None  # the counts of all items, once asked for
+        self.by_item: Sequence[ItemRow] | None = None  # the counts of all items, once asked for
         self.lines: dict[bool, tuple[int, float, int | None]] = {}  # the number of all rows (``scalars.answered``)
         self._matching = Matching(engine, self.members, self.images.keys())
 
@@ -162,6 +164,14 @@ class Opened:
     def sorted_images(self) -> list[tuple[str, tuple[str, ...]]]:
         """The items, each with its released items."""
         return [(item, self.images[item]) for item in self.items]
+
+    @cached_property
+    def places(self) -> npt.NDArray[np.int64] | None:
+        """The place of the released item of each item; None without items, and if items have several released items."""
+        if not self.items or len(self.images) < len(self.listed):
+            return None
+        place = {label: n for n, label in enumerate(self.sizes)}
+        return np.array([place[label] for _, (label,) in self.sorted_images])
 
     @cached_property
     def supported(self) -> SupportedAnswers | None:

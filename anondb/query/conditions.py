@@ -89,6 +89,11 @@ def _flag(term: FlagTerm, of_none: bool, of_one: bool) -> Condition:
     return term.condition if of_one else negate(term.condition)
 
 
+def _is_weight(node: exp.Expr) -> bool:
+    """Whether an expression is a number that depends on the item."""
+    return isinstance(node, exp.Anonymous) and bool(node.name == WEIGHT)
+
+
 def _more(one: NumberTerm, other: NumberTerm, *, open: bool) -> Condition:
     """The condition that a person has more items that pass one test than that pass another; or, unless ``open``, as many.
 
@@ -686,7 +691,7 @@ class ConditionReader(ABC):
 
     def _weighted(self, node: exp.Expr, scope: Scope) -> tuple[int, Weights]:
         """Read a number that depends on the item (``WEIGHT``): the row of the item, and the numbers of all items."""
-        if not isinstance(node, exp.Anonymous) or node.name != WEIGHT:
+        if not _is_weight(node):
             raise unsupported(name_of(node))
         item = self._term(node.expressions[0], replace(scope, group=None))
         if not isinstance(item, ItemTerm):
@@ -708,7 +713,7 @@ class ConditionReader(ABC):
 
     def _aggregate_of_one(self, node: exp.Expr, scope: Scope) -> Term:
         """Read an aggregate over the single row of an id in a table of lists."""
-        if isinstance(node, exp.ArrayAgg):
+        if isinstance(node, exp.ArrayAgg) or (isinstance(node, exp.Sum) and _is_weight(bare(node.this))):
             raise WrongForm
         group, inner = scope.group, replace(scope, group=None)
         assert group is not None

@@ -172,6 +172,11 @@ def bare(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def is_null(node: exp.Expr) -> exp.Expr:
+    """The condition that an expression is NULL: sqlglot writes no parentheses around NOT."""
+    return exp.Is(this=exp.paren(node.copy()) if isinstance(node, exp.Not) else node.copy(), expression=exp.null())
+
+
 def operands(node: exp.Expr) -> list[exp.Expr]:
     """The operands of a chain of AND or OR, from left to right, without recursion."""
     kind, leaves, todo = type(node), [], [node]

@@ -19,6 +19,7 @@ from math import fsum
 from sqlglot import exp
 
 from anondb.query.cached_release import Opened
+from anondb.query.item_counts import ItemRow
 from anondb.query.plan import IDS, ROWS, Plan
 from anondb.query.predicates import (
     And,
@@ -73,11 +74,11 @@ class SupportedAnswers:
         few = frozenset(passing.first(self._release.images.keys() if labels is None else labels))
         return at_least(leaf.count, Labels(few)) if len(few) <= MAX_ITEMS else leaf
 
-    def by_item(self, plan: Plan, rows: Sequence[tuple[str, int, float, int]]) -> list[tuple[str, int, float, int]]:
+    def by_item(self, plan: Plan, rows: Sequence[ItemRow]) -> Sequence[ItemRow]:
         """GROUP BY item: each item without a condition on its persons."""
         if plan.condition != Constant(True):
-            return list(rows)
-        answers = []
+            return rows
+        answers: list[ItemRow] = []
         for item, lower, _, upper in rows:
             low, expected, high = self._alone[item]
             answers.append((item, *clip(max(lower, low), expected, min(upper, high))))

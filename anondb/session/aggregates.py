@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from anondb.query.quantiles import QUANTILES, quantile_of
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.relations import bare
+from anondb.query.relations import bare, is_null
 from anondb.session import values
 from anondb.session.expressions import Resolve, read
 from anondb.session.values import Value
@@ -122,7 +122,7 @@ class Rows:
             raise unsupported("count(DISTINCT ...) of an estimate")
         present: exp.Expr | None = None
         if value is not None and not value.exact:
-            present = exp.and_(*(end.copy().is_(exp.null()).not_() for end in value.bounds))
+            present = exp.and_(*(is_null(end).not_() for end in value.bounds))
         counted = exp.Count(this=exp.Distinct(expressions=[what]) if distinct else what)
         every = self._of(counted.copy())
         if self.sure is None and present is None:
@@ -174,7 +174,7 @@ class Rows:
 
     def _complete(self, total: exp.Expr, end: exp.Expr, *conditions: exp.Expr | None) -> exp.Expr:
         """An aggregate of bounds; NULL if a row has no bound."""
-        missing = self._of(exp.Count(this=exp.Star()), end.copy().is_(exp.null()), *conditions)
+        missing = self._of(exp.Count(this=exp.Star()), is_null(end), *conditions)
         return exp.Case(ifs=[exp.If(this=missing.eq(0), true=self._of(total, *conditions))])
 
     @staticmethod

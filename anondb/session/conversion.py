@@ -11,7 +11,7 @@ from anondb.errors import InputError
 from anondb.query.conditions import WEIGHT
 from anondb.query.flags import as_counts, decided
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.relations import bare
+from anondb.query.relations import bare, is_null
 from anondb.session.counts import CONDITIONS
 from anondb.session.joined import Dimension, Registry, weights_of
 from anondb.session.keys import VALUE
@@ -89,13 +89,14 @@ class Converter:
             )
 
     def _of(self, node: exp.Expr) -> Dimension | None:
-        """The known table on whose columns alone, beside the item, an expression depends; None without its columns."""
+        """The known table on whose columns alone, or beside the item, an expression depends; None without its columns."""
         columns = list(node.find_all(exp.Column))
         used = [d for d in self._dimensions if any(d.has(c, self._people) for c in columns)]
         if len(used) != 1 or node.find(exp.Query, exp.AggFunc, exp.Window):
             return None
         (dimension,) = used
-        return dimension if all(dimension.has(c, self._people) or c == dimension.item for c in columns) else None
+        others = [column for column in columns if not dimension.has(column, self._people)]
+        return dimension if not others or (not dimension.outer and all(map(dimension.is_item, others))) else None
 
     def _touched(self, node: exp.Expr) -> bool:
         return any(d.has(c, self._people) for c in node.find_all(exp.Column) for d in self._dimensions)
@@ -138,33 +139,35 @@ class Converter:
         if dimension is None:
             for part in node.iter_expressions():
                 self._check_null_free(part)
-        elif dimension.outer or any(
-            value is None and self._registry.may_hold(item) for item, value in dimension.values(node, self._registry)
-        ):
+        elif self._may_be_null(dimension, node):
             raise unsupported(
                 "NOT or another operation on a column of a joined table with NULLs",
                 "Use coalesce, or a condition of its own.",
             )
+
+    def _may_be_null(self, dimension: Dimension, node: exp.Expr) -> bool:
+        """Whether an expression of a joined table is NULL for a row that may be there."""
+        values = dimension.values(node, self._registry)
+        if dimension.outer and self._without(node, dimension) is None:
+            return True
+        return any(value is None and self._registry.may_hold(item) for item, value in values)
 
     def among(self, dimension: Dimension, wanted: Callable[[Any], bool], node: exp.Expr) -> exp.Expr:
         """The condition that the value of an expression for the item is a wanted one."""
         rows = dimension.values(node, self._registry)
         listed = sorted({item for item, value in rows if wanted(value)})
         item = dimension.item.copy()
-        if dimension.outer:
-            without = self._registry.rows(exp.select(self._nulls(node, dimension)))[0][0]
-            if wanted(without):
-                others = sorted({item for item, _ in rows} - set(listed))
-                if not others:
-                    return exp.true()
-                return exp.paren(exp.or_(item.copy().is_(exp.null()), exp.Not(this=exp.paren(_in(item, others)))))
+        if dimension.outer and wanted(self._without(node, dimension)):
+            others = sorted({item for item, _ in rows} - set(listed))
+            if not others:
+                return exp.true()
+            return exp.paren(exp.or_(item.copy().is_(exp.null()), exp.Not(this=exp.paren(_in(item, others)))))
         return _in(item, listed) if listed else exp.false()
 
-    def _nulls(self, node: exp.Expr, dimension: Dimension) -> exp.Expr:
-        """An expression for an item without a row."""
-        if any(c == dimension.item for c in node.find_all(exp.Column)):
-            raise unsupported("LEFT JOIN of items with an expression of the item and the table")
-        return node.copy().transform(lambda part: exp.null() if isinstance(part, exp.Column) else part)
+    def _without(self, node: exp.Expr, dimension: Dimension) -> Any:
+        """The value of an expression for an item without a row."""
+        nulls = node.copy().transform(lambda part: exp.null() if isinstance(part, exp.Column) else part)
+        return self._registry.rows(exp.select(nulls))[0][0]
 
     def expression(self, node: exp.Expr) -> exp.Expr:
         """An expression, with its aggregates, over persons alone.
@@ -172,6 +175,10 @@ class Converter:
         Raises:
             InputError: ``unsupported_query``.
         """
+        if isinstance(node, exp.Alias):
+            named = node.copy()
+            named.set("this", self.expression(node.this))
+            return named
         node = as_counts(self._decided(node)) if self.inner else node
         self.check_rows(node)
         if not self._touched(node):
@@ -184,31 +191,17 @@ class Converter:
             if isinstance(inner, exp.Filter):
                 inner, wanted = inner.this, exp.and_(inner.expression.this, wanted)
             return exp.Filter(this=inner, expression=exp.Where(this=wanted))
-        if isinstance(node.args.get("this"), exp.Distinct) and self._of(node.this) is not None:
-            hint = "Ask for its average, or name the values: bool_or(column = 'x')." if self.inner else "Group by it."
-            raise unsupported(f"{name_of(node)} DISTINCT of a column of a joined table", hint)
-        if isinstance(node, exp.Count) and not isinstance(node.this, exp.Distinct):
-            present = exp.Not(this=exp.paren(node.this.copy().is_(exp.null())))
-            counted = exp.Count(this=exp.Star(), big_int=True)
-            return exp.Filter(this=counted, expression=exp.Where(this=self.condition(present)))
-        if isinstance(node, exp.LogicalOr | exp.LogicalAnd | exp.CountIf):
-            if self.inner or not isinstance(node, exp.CountIf):
-                self._check_null_free(node.this)
-            return type(node)(this=self.condition(node.this))
-        if (
-            isinstance(node, exp.Sum | exp.Avg)
-            and self._of(node.this) is not None
-            and not isinstance(bare(node.this), CONDITIONS)
-        ):
-            return self._weighted(node)
+        made = self._aggregate(node) if isinstance(node, exp.AggFunc) else None
+        if made is not None:
+            return made
         dimension = self._of(node)
         if dimension is not None:
             return self._condition_or_value(dimension, node)
-        if isinstance(node, exp.AggFunc) and not isinstance(node, exp.Sum | exp.Avg | exp.Count):
-            raise unsupported(f"{name_of(node)} of a column of a joined table")
+        if isinstance(node, CONDITIONS):
+            self._check_null_free(node)
         if isinstance(node, exp.Case | exp.If) and (several := self._several(node)):
             raise _several_rows(several[0])
-        made: exp.Expr = node.copy()
+        made = node.copy()
         for key, part in node.args.items():
             if key == "ifs":
                 made.set(key, [exp.If(this=self.condition(p.this), true=self.expression(p.args["true"])) for p in part])
@@ -218,40 +211,81 @@ class Converter:
                 made.set(key, self._child(node, key, part))
         return made
 
+    def _aggregate(self, node: exp.AggFunc) -> exp.Expr | None:
+        """An aggregate over persons alone; None for a sum, an average or a count of parts that are converted one by one."""
+        of = None if node.this is None else self._of(node.this)
+        if isinstance(node.this, exp.Distinct):
+            if of is None:
+                return None
+            hint = "Ask for its average, or name the values: bool_or(column = 'x')." if self.inner else "Group by it."
+            raise unsupported(f"{name_of(node)} DISTINCT of a column of a joined table", hint)
+        if isinstance(node, exp.Count):
+            present = exp.Not(this=exp.paren(is_null(node.this)))
+            counted = exp.Count(this=exp.Star(), big_int=True)
+            return exp.Filter(this=counted, expression=exp.Where(this=self.condition(present)))
+        if of is not None and isinstance(node, exp.Sum | exp.Avg | exp.CountIf):
+            truths = isinstance(node, exp.CountIf) or isinstance(bare(node.this), CONDITIONS)
+            if not truths:
+                return self._weighted(node, of)
+            if not self.inner and self._may_be_null(of, node.this):  # the sum of no row that is known is NULL
+                return self._weighted(exp.Sum(this=exp.cast(exp.paren(node.this), "INTEGER")), of)
+        if isinstance(node, exp.LogicalOr | exp.LogicalAnd | exp.CountIf):
+            self._check_null_free(node.this)
+            return type(node)(this=self.condition(node.this))
+        if not isinstance(node, exp.Sum | exp.Avg):
+            raise unsupported(f"{name_of(node)} of a column of a joined table")
+        return None
+
     def _child(self, node: exp.Expr, key: str, part: Any) -> Any:
         if not isinstance(part, exp.Expr) or isinstance(part, exp.Identifier | exp.DataType):
             return part
-        conditional = isinstance(node, exp.If) and key == "this"
-        return self.condition(part) if conditional or isinstance(part, CONDITIONS) else self.expression(part)
+        if isinstance(node, exp.If) and key == "this":
+            return self.condition(part)
+        if not isinstance(part, CONDITIONS):
+            return self.expression(part)
+        self._check_null_free(part)
+        return self.condition(part)
 
-    def _weighted(self, node: exp.Expr) -> exp.Expr:
+    def _weighted(self, node: exp.Expr, dimension: Dimension) -> exp.Expr:
         """The sum or mean of a number of each item."""
         inner = bare(node.this)
-        dimension = self._of(inner)
-        assert dimension is not None
-        values = dimension.values(inner, self._registry)
-        if self.inner and any(value is None for _, value in values):
+        values = [*dimension.values(inner, self._registry), *self._others(inner, dimension)]
+        if self.inner and self._may_be_null(dimension, inner):
             raise unsupported("the sum of a column with NULLs for each person", "Use coalesce(..., 0).")
         number = self._registry.weigh(weights_of([(item, value) for item, value in values if value is not None]))
         call = exp.Anonymous(this=WEIGHT, expressions=[dimension.item.copy(), exp.Literal.number(number)])
         total = exp.Sum(this=call)
-        present = self.condition(exp.Not(this=exp.paren(inner.copy().is_(exp.null()))))
+        present = self.condition(exp.Not(this=exp.paren(is_null(inner))))
         if isinstance(node, exp.Sum):
             return total
         counted = exp.Filter(this=exp.Count(this=exp.Star(), big_int=True), expression=exp.Where(this=present))
         return exp.Div(this=total, expression=counted, typed=False, safe=False)
 
+    def _others(self, node: exp.Expr, dimension: Dimension) -> list[tuple[str, Any]]:
+        """The value of an expression for the items of a LEFT JOIN without a row of the table, unless it is NULL."""
+        without = self._without(node, dimension) if dimension.outer else None
+        if without is None:
+            return []
+        if without != 0 and self._registry.may_hold_others:
+            raise unsupported(
+                "the sum over items without a row of the table, which may be suppressed or spelled otherwise"
+            )
+        with_row = {item for item, _ in dimension.values(node, self._registry)}
+        return [(item, without) for item in self._registry.items if item not in with_row]
+
     def _condition_or_value(self, dimension: Dimension, node: exp.Expr) -> exp.Expr:
         """A condition on the item, or a value of the item to group by."""
-        if isinstance(bare(node), CONDITIONS):
+        if isinstance(bare(node), CONDITIONS) and not self._may_be_null(dimension, node):
             return self.condition(node)
-        if dimension.outer:
-            raise unsupported("GROUP BY a column of the right side of a LEFT JOIN")
         kind = dimension.kind(node, self._registry)
         values: dict[Any, set[str]] = {}
         for item, value in dimension.values(node, self._registry):
             values.setdefault(value, set()).add(item)
-        number = self._registry.group([(v, frozenset(items), kind) for v, items in values.items()])
+        conditions = {value: _in(dimension.item.copy(), sorted(items)) for value, items in values.items()}
+        if dimension.outer:
+            without = self._without(node, dimension)
+            conditions[without] = self.among(dimension, lambda value: value == without, node)
+        number = self._registry.group([(value, condition, kind) for value, condition in conditions.items()])
         return exp.Anonymous(this=VALUE, expressions=[dimension.item.copy(), exp.Literal.number(number)])
 
 

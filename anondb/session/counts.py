@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from anondb.query.quantiles import QUANTILES
 from anondb.query.refusals import HINT, name_of, only, unsupported
-from anondb.query.relations import bare
+from anondb.query.relations import bare, is_null
 from anondb.query.variances import SPREADS
 
 CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
@@ -75,7 +75,8 @@ class _Composer:
         """An aggregate over the rows that satisfy a condition."""
         if isinstance(call, exp.CountIf):
             only(call, "this")
-            return self._unless_empty(self._rows(_both(condition, call.this)), condition)  # DuckDB sums ones and zeros
+            rows = self._rows(_both(condition, call.this))  # DuckDB sums ones and zeros
+            return self._unless_empty(rows, self._known(call.this, condition))
         if isinstance(call, exp.LogicalOr | exp.LogicalAnd):
             only(call, "this")
             return self._unless_empty(self._decided(call, condition), self._known(call.this, condition))
@@ -141,7 +142,7 @@ class _Composer:
         if isinstance(what, exp.Literal) and not what.is_string:
             return exp.Mul(this=what.copy(), expression=self._rows(condition)), condition
         if isinstance(what, CONDITIONS):
-            return self._rows(_both(condition, what)), condition
+            return self._rows(_both(condition, what)), self._known(what, condition)
         if not isinstance(what, exp.Case | exp.If):
             raise unsupported(f"the sum of an expression ({name_of(what)})", "Sum a column, a literal or a condition.")
         listed = branches(what)
@@ -185,7 +186,7 @@ def branches(node: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
 
 def _present(condition: exp.Expr, value: exp.Expr) -> exp.Expr:
     """The condition, for rows whose value is not NULL."""
-    return exp.and_(exp.paren(condition), exp.Not(this=exp.paren(value.copy().is_(exp.null()))))
+    return exp.and_(exp.paren(condition), exp.Not(this=exp.paren(is_null(value))))
 
 
 def _not(condition: exp.Expr) -> exp.Expr:

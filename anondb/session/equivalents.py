@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from sqlglot import exp
 
 from anondb.query.parsing import lowered
-from anondb.query.relations import bare, operands, whole
+from anondb.query.relations import bare, is_null, operands, whole
+from anondb.session.counts import branches
+from anondb.session.keys import python_value
 
-COMPARISONS = exp.GT | exp.GTE | exp.LT | exp.LTE | exp.EQ | exp.NEQ
+TESTS: Mapping[type[exp.Expr], Callable[[Any, Any], bool]] = {
+    exp.GT: operator.gt,
+    exp.GTE: operator.ge,
+    exp.LT: operator.lt,
+    exp.LTE: operator.le,
+    exp.EQ: operator.eq,
+    exp.NEQ: operator.ne,
+}
 
 
 def equivalent(node: exp.Expr) -> exp.Expr | None:
@@ -23,10 +34,10 @@ def equivalent(node: exp.Expr) -> exp.Expr | None:
                 made = other
             elif other is not None:
                 select.replace(other)
-    for test in list(made.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE, exp.EQ, exp.NEQ)):
-        counted = _rows_of_person(test)
-        if counted is not None:
-            test.replace(counted)
+    for test in list(made.find_all(*TESTS)):
+        condition = _rows_of_person(test) or _of_branches(test)
+        if condition is not None:
+            test.replace(condition)
             changed = True
     return made if changed else None
 
@@ -67,7 +78,7 @@ def _most_frequent(node: exp.Select) -> exp.Select | None:
         return None
     listing, key, with_ = node.copy(), bare(shown.this), node.args.get("with_")
     number = exp.Count(this=exp.Star(), big_int=True)
-    present = exp.Not(this=key.copy().is_(exp.null()))
+    present = exp.Not(this=is_null(key))
     where = node.args.get("where")
     listing.set("with_", None)
     listing.set("expressions", [key.copy().as_("value"), number.as_("number")])
@@ -129,7 +140,7 @@ def _counted(test: exp.Expr, inner: exp.Expr, query: exp.Select, number: int) ->
     flipped = bare(test.this) is not inner
     compared = test.copy()
     compared.set("expression" if flipped else "this", call.copy())
-    none = _holds(type(test), *((number, 0) if flipped else (0, number)))  # of persons without a row
+    none = TESTS[type(test)](*((number, 0) if flipped else (0, number)))  # of persons without a row
     made = exp.select(inside.copy()).from_(clause.this.copy()).group_by(inside.copy())
     made = made.having(exp.Not(this=exp.paren(compared)) if none else compared)
     if rest:
@@ -149,13 +160,14 @@ def _link(part: exp.Expr, name: str) -> tuple[exp.Column, exp.Column] | None:
     return None
 
 
-def _holds(kind: type[exp.Expr], left: int, right: int) -> bool:
-    tests: dict[type[exp.Expr], Callable[[int, int], bool]] = {
-        exp.GT: int.__gt__,
-        exp.GTE: int.__ge__,
-        exp.LT: int.__lt__,
-        exp.LTE: int.__le__,
-        exp.EQ: int.__eq__,
-        exp.NEQ: int.__ne__,
-    }
-    return tests[kind](left, right)
+def _of_branches(test: exp.Expr) -> exp.Expr | None:
+    """``CASE WHEN x THEN 'a' ELSE 'b' END = 'a'`` as the branches that meet it, if all results are literals of one type."""
+    case, wanted = bare(test.this), bare(test.expression)
+    listed = [(c, bare(v)) for c, v in branches(case)] if isinstance(case, exp.Case | exp.If) else []
+    literals = [wanted, *(value for _, value in listed)]
+    if not listed or not all(isinstance(literal, exp.Literal) for literal in literals):
+        return None
+    if len({type(python_value(literal)) for literal in literals}) > 1:
+        return None
+    met = [c for c, value in listed if TESTS[type(test)](python_value(value), python_value(wanted))]
+    return exp.paren(exp.or_(*met)) if met else exp.false()

@@ -28,12 +28,22 @@ class Registry(Protocol):
         """Keep a number for each item; returns the number of the mapping."""
         ...
 
-    def group(self, values: list[tuple[Any, frozenset[str], str]]) -> int:
-        """Keep values with the items that have them, and the SQL type; returns the number of the list."""
+    def group(self, values: list[tuple[Any, exp.Expr, str]]) -> int:
+        """Keep values with the conditions that an item has them, and the SQL type; returns the number of the list."""
         ...
 
     def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
         """Run a query on the desk."""
+        ...
+
+    @property
+    def items(self) -> Sequence[str]:
+        """The items that are listed."""
+        ...
+
+    @property
+    def may_hold_others(self) -> bool:
+        """Whether a person may have an item that is not listed."""
         ...
 
     def may_hold(self, item: str) -> bool:
@@ -55,7 +65,7 @@ class Dimension:
 
     alias: str
     known: Known
-    item: exp.Expr
+    item: exp.Column
     key: exp.Column
     outer: bool
     _cache: dict[exp.Expr, list[tuple[str, Any]]] = field(default_factory=dict)
@@ -69,6 +79,13 @@ class Dimension:
         if node.table:
             return lowered(node.table) == self.alias
         return lowered(node.name) in self.names() and not people(node)
+
+    def is_item(self, node: exp.Expr) -> bool:
+        """Whether an expression is the item column that the table is joined with; a name is of one table of persons."""
+        if not isinstance(node, exp.Column):
+            return False
+        tables = {lowered(table) for table in (node.table, self.item.table) if table}
+        return lowered(node.name) == lowered(self.item.name) and len(tables) < 2
 
     def repeats(self, registry: Registry) -> bool:
         """Whether an item has several rows."""
@@ -98,7 +115,7 @@ class Dimension:
             def resolve(part: exp.Expr) -> Any:
                 if not isinstance(part, exp.Column):
                     return None
-                if part == self.item:
+                if self.is_item(part) and lowered(part.table) != self.alias:
                     return resolve(self.key)
                 return sources.column(part)
 
@@ -119,7 +136,7 @@ def weights_of(values: Sequence[tuple[str, Any]]) -> Weights:
     """
     digits = 0
     for _, value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        if not isinstance(value, int | float | Decimal):
             raise unsupported("the sum of something else than numbers")
         if not abs(float(value)) <= MAX_WEIGHT:
             raise unsupported("the sum of numbers that are too large")

@@ -195,14 +195,9 @@ def _literal(value: Any, kind: str) -> exp.Expr:
 
 
 def _of_table(key: exp.Anonymous, counts: Counts) -> Domain:
-    """The values of a column of a joined table, each with its items."""
-    item, number = key.expressions
-    listed = counts.grouped(int(number.name))
-    values: list[tuple[Any, exp.Expr]] = [
-        (value, exp.In(this=item.copy(), expressions=[exp.Literal.string(label) for label in sorted(labels)]))
-        for value, labels, _ in listed
-    ]
-    return Domain(key, listed[0][2] if listed else "VARCHAR", values)
+    """The values of an expression of a joined table, each with the condition on its items."""
+    listed = counts.grouped(int(key.expressions[1].name))
+    return Domain(key, listed[0][2] if listed else "VARCHAR", [(value, condition) for value, condition, _ in listed])
 
 
 def _of_case(key: exp.Expr) -> Domain:
@@ -212,7 +207,11 @@ def _of_case(key: exp.Expr) -> Domain:
         literal = bare(value)
         if not isinstance(literal, exp.Literal | exp.Null | exp.Boolean):
             raise unsupported("GROUP BY CASE with other results than literals")
-        same = (c for c in conditions if type(_python(c)) is type(_python(literal)) and _python(c) == _python(literal))
+        same = (
+            c
+            for c in conditions
+            if type(python_value(c)) is type(python_value(literal)) and python_value(c) == python_value(literal)
+        )
         conditions.setdefault(next(same, literal), []).append(condition)
     kinds = {
         "VARCHAR" if v.is_string else "BIGINT" if v.name.isdigit() else "DOUBLE"
@@ -223,11 +222,12 @@ def _of_case(key: exp.Expr) -> Domain:
         kinds.add("BOOLEAN")
     if len(kinds) > 1:
         raise unsupported("GROUP BY CASE with results of several types")
-    values: list[tuple[Any, exp.Expr]] = [(_python(value), exp.or_(*cases)) for value, cases in conditions.items()]
+    values: list[tuple[Any, exp.Expr]] = [(python_value(value), exp.or_(*cases)) for value, cases in conditions.items()]
     return Domain(key, kinds.pop() if kinds else "VARCHAR", values)
 
 
-def _python(value: exp.Expr) -> Any:
+def python_value(value: exp.Expr) -> Any:
+    """The value of a literal."""
     if isinstance(value, exp.Null):
         return None
     if isinstance(value, exp.Boolean):

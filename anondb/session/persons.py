@@ -17,7 +17,7 @@ from anondb.session.compiler import Compiler, Env, Facts, with_ctes
 from anondb.session.conversion import Converter
 from anondb.session.counts import composed
 from anondb.session.dimensions import Dimensions
-from anondb.session.keys import Domain, domain, equal_to, one_listed
+from anondb.session.keys import VALUE, Domain, domain, equal_to, one_listed
 from anondb.session.known import LIKELY, SURE, Column, Known
 from anondb.session.rows_of_persons import Bounds, Row, RowsOfPersons
 from anondb.session.sources import grouped
@@ -137,6 +137,8 @@ class Persons(RowsOfPersons):
         for key in ("from_", "joins", "where"):
             made.set(key, base.args.get(key))
         made.set("expressions", [converter.expression(e) for e in node.expressions])
+        if any(isinstance(call, exp.Anonymous) and call.name == VALUE for e in made.expressions for call in e.walk()):
+            raise unsupported("a column of a joined table in the SELECT of a subquery", "Join it around the subquery.")
         if node.args.get("having") is not None:
             converter.check_rows(node.args["having"])
             made.set("having", exp.Having(this=converter.condition(node.args["having"].this)))

@@ -17,6 +17,7 @@ from anondb.query import Answer, Plan, rewrite
 from anondb.query.answer import answer_plan
 from anondb.query.averages import average_in, average_over
 from anondb.query.cached_release import Opened
+from anondb.query.item_counts import ItemCounts, added
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS, PAIRS
@@ -79,6 +80,9 @@ def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> 
 
 def _counts_added(answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
     """``_summed`` for counts: there may be many; only their upper ends may be None, or above 0 where none is listed."""
+    counts = [rows for rows, _ in answers if isinstance(rows, ItemCounts)]
+    if len(counts) == len(answers) and all(part.items == counts[0].items for part in counts):
+        return [*added(counts)]
     totals: dict[Row, Row] = {}
     elsewhere = sum(absent or 0 for _, (_, _, absent) in answers)
     for rows, (_, _, absent) in answers:
@@ -113,7 +117,7 @@ class Releases:
         self._of_kinds: set[str] = set()
         self._of_answers: set[frozenset[str]] = set()
         self.weights: dict[int, Weights] = {}
-        self._groups: list[list[tuple[Any, frozenset[str], str]]] = []
+        self._groups: list[list[tuple[Any, exp.Expr, str]]] = []
         self._answers: Kept[Answer] = Kept(lambda answer: len(answer.rows))
         self._sums: Kept[list[Row]] = Kept(len)
 
@@ -308,18 +312,28 @@ class Releases:
         self.weights[len(self.weights)] = weights
         return len(self.weights) - 1
 
-    def group(self, values: list[tuple[Any, frozenset[str], str]]) -> int:
-        """Keep values with the items that have them, and the SQL type; returns the number of the list."""
+    def group(self, values: list[tuple[Any, exp.Expr, str]]) -> int:
+        """Keep values with the conditions that an item has them, and the SQL type; returns the number of the list."""
         self._groups.append(values)
         return len(self._groups) - 1
 
-    def grouped(self, number: int) -> list[tuple[Any, frozenset[str], str]]:
+    def grouped(self, number: int) -> list[tuple[Any, exp.Expr, str]]:
         """The values that were kept."""
         return self._groups[number]
 
+    @property
+    def items(self) -> Sequence[str]:
+        """The items that are listed."""
+        return sorted({item for release in self._opened for item in release.images})
+
+    @property
+    def may_hold_others(self) -> bool:
+        """Whether a person may have an item that is not listed: items were suppressed, or may be spelled otherwise."""
+        return self.suppressed or self.ambiguous
+
     def may_hold(self, item: str) -> bool:
-        """Whether a person may have an item with this label: any label where items were suppressed, or spelled otherwise."""
-        return self.suppressed or self.ambiguous or any(item in release.images for release in self._opened)
+        """Whether a person may have an item with this label."""
+        return self.may_hold_others or any(item in release.images for release in self._opened)
 
     def rows(self, tree: exp.Query) -> list[Row]:
         """Run a query on the desk."""

@@ -59,16 +59,26 @@ class Counts(Protocol):
         """Keep a number for each item; returns the number of the mapping."""
         ...
 
-    def group(self, values: list[tuple[Any, frozenset[str], str]]) -> int:
-        """Keep values with the items that have them, and the SQL type; returns the number of the list."""
+    def group(self, values: list[tuple[Any, exp.Expr, str]]) -> int:
+        """Keep values with the conditions that an item has them, and the SQL type; returns the number of the list."""
         ...
 
-    def grouped(self, number: int) -> list[tuple[Any, frozenset[str], str]]:
+    def grouped(self, number: int) -> list[tuple[Any, exp.Expr, str]]:
         """The values that were kept."""
         ...
 
     def rows(self, tree: exp.Query) -> list[Row]:
         """Run a query on the desk."""
+        ...
+
+    @property
+    def items(self) -> Sequence[str]:
+        """The items that are listed."""
+        ...
+
+    @property
+    def may_hold_others(self) -> bool:
+        """Whether a person may have an item that is not listed."""
         ...
 
     def may_hold(self, item: str) -> bool:

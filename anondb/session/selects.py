@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
-from anondb.query.relations import bare, whole
+from anondb.query.relations import bare, is_null, whole
 from anondb.session.aggregates import Rows, aggregates, over_all
 from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.session.expressions import read
@@ -206,7 +206,7 @@ class SelectRows:
             return Value(among(None))
         if self.compiler.tables.rows(first_column(relation).where("c0 IS NULL").limit(1)):
             raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
-        certain = exp.and_(left.estimate.copy().is_(exp.null()).not_(), among(SURE))
+        certain = exp.and_(is_null(left.estimate).not_(), among(SURE))
         return Value(among(LIKELY), certain, exp.true() if relation.open else among(None), truth=True)
 
     def _exists(self, node: exp.Exists) -> Value:

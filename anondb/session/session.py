@@ -30,6 +30,7 @@ from anondb.session.desk import Desk
 from anondb.session.files import check_alike, files_of, notes_on, weakest
 from anondb.session.kept import Kept, repeatable
 from anondb.session.known import Known
+from anondb.session.merging import merged
 from anondb.session.output import output, selected_from
 from anondb.session.parameters import numbered, with_parameters
 from anondb.session.parts import Parts
@@ -203,7 +204,7 @@ class Session:
         tree, releases = self._chosen(tree)
         bound = releases.bind(tree)
         try:
-            known, notes = _compiled(tree, releases)
+            known, notes = self._compiled(tree, releases)
             listed, columns, remarks = output(known, bound, bounds)
             selected, notes = selected_from(known, listed), [*notes, *remarks, *self.notes]
             if selected.find(exp.Table) is None and repeatable(selected):
@@ -212,6 +213,19 @@ class Session:
         finally:
             self._desk.sweep()
         return Result(rows, columns, notes)
+
+    def _compiled(self, tree: exp.Expr, releases: Releases) -> tuple[Known, list[str]]:
+        """The rows of a query, and its notes; a query that is refused is tried with its subqueries merged."""
+        try:
+            return _compiled(tree, releases)
+        except InputError as error:
+            other = merged(tree, self.types) if error.code == "unsupported_query" else None
+            if other is None:
+                raise
+            try:
+                return _compiled(other, releases)
+            except InputError:
+                raise error from None
 
     def _of_constants(self, selected: exp.Query, columns: Sequence[str], notes: Sequence[str]) -> Result:
         """The result of a query without tables, which gives the same rows whenever it is run."""

@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.query.refusals import name_of, unsupported
+from anondb.query.relations import is_null
 
 if TYPE_CHECKING:
     from anondb.session.known import Column
@@ -112,7 +113,7 @@ def _copy(node: exp.Expr, *operands: exp.Expr) -> exp.Expr:
 
 def _known(*parts: exp.Expr) -> exp.Expr:
     """That none of these is NULL."""
-    return exp.and_(*(part.copy().is_(exp.null()).not_() for part in parts))
+    return exp.and_(*(is_null(part).not_() for part in parts))
 
 
 def least(*parts: exp.Expr) -> exp.Expr:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from session import (
     random_flags,
     random_inline,
+    random_layers,
     random_listings,
     random_persons,
     random_tables,
@@ -25,6 +26,7 @@ KINDS: dict[str, Callable[[Analyst], Asked]] = {
         random_unions,
         random_weeks,
         random_flags,
+        random_layers,
     )
     for name, make in vars(module).items()
     if getattr(make, "__module__", None) == module.__name__ and not name.startswith("_")

@@ -44,6 +44,15 @@ ANSWERED = [
     f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE tag = 'x' AND (w > 3 OR item = 'a')",
     f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE w > 6 OR sales.item = 'a'",
     f"SELECT count(DISTINCT tid) FILTER (WHERE tag = 'y' AND sales.item <> 'b') AS n {of('tags')}",
+    *(
+        f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE {test}"
+        for test in (
+            "tag = 'y' AND (w < 3 OR sales.item = 'b')",
+            "(tag = 'y' OR sales.item = 'b') AND (w < 3 OR sales.item = 'b')",
+            "NOT (tag = 'x' OR sales.item = 'b')",
+            "((tag = 'y' AND sales.item <> 'b') AND w < 3) IS TRUE",
+        )
+    ),
     each("tags", "bool_or(tag = 'x') AND bool_or(w = 5)"),
     f"SELECT tag, count(DISTINCT tid) AS n {of('tags')} GROUP BY tag",
     f"SELECT count(*) AS n FROM (SELECT DISTINCT tid {of('tags')} WHERE w > 3)",
@@ -83,10 +92,10 @@ REFUSED = [
     *(
         (f"SELECT count(DISTINCT tid) AS n {of('tags')} WHERE {test}", "several conditions or columns")
         for test in (
-            "tag = 'y' AND (w < 3 OR sales.item = 'b')",
-            "(tag = 'y' OR sales.item = 'b') AND (w < 3 OR sales.item = 'b')",
-            "NOT (tag = 'x' OR sales.item = 'b')",
-            "((tag = 'y' AND sales.item <> 'b') AND w < 3) IS TRUE",
+            "tag = 'y' AND (w < 3 OR sales.tid IS NULL)",
+            "(tag = 'y' OR sales.tid IS NULL) AND (w < 3 OR sales.tid IS NULL)",
+            "NOT (tag = 'x' OR sales.tid IS NULL)",
+            "((tag = 'y' AND sales.tid IS NOT NULL) AND w < 3) IS TRUE",
         )
     ),
     (

@@ -68,6 +68,7 @@ WHOLE = [
     " SELECT avg(n) AS n, max(week) AS m FROM per",
     "SELECT DISTINCT week FROM plain",
     "SELECT week, count(*) AS n FROM plain GROUP BY ROLLUP (week)",
+    "SELECT week, count(*) AS n FROM (SELECT tid, week + 1 AS week FROM plain) AS q GROUP BY week",
 ]
 REFUSED = [
     "SELECT count(*) FROM plain WHERE week = 1 OR item = 'a'",
@@ -76,7 +77,6 @@ REFUSED = [
     "SELECT max(week) FROM plain",
     "SELECT count(*) FROM plain AS s JOIN plain AS t USING (tid, week)",
     "SELECT count(*) FROM plain AS s JOIN plain AS t ON s.tid = t.tid AND s.week <> t.week",
-    "SELECT week, count(*) FROM (SELECT tid, week + 1 AS week FROM plain) AS q GROUP BY week",
     "SELECT count(*) FROM (SELECT tid FROM plain WHERE week = 1 UNION SELECT tid FROM plain WHERE week = 2) AS q",
 ]
 

@@ -1,0 +1,96 @@
+"""Merge subqueries that only choose and compute columns into the SELECTs around them, where sqlglot can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from anondb.query.parsing import lowered
+from anondb.query.relations import bare, operands
+
+PLAIN = {"expressions", "from_", "joins", "where"}
+
+
+def merged(tree: exp.Expr, tables: Mapping[str, Mapping[str, str]]) -> exp.Expr | None:
+    """A query with the same rows, in which columns that subqueries compute are written out; None if there is no other.
+
+    Args:
+        tree: the query; it is not changed.
+        tables: the tables that it may name, with the types of their columns.
+    """
+    from sqlglot.optimizer.merge_subqueries import merge_subqueries
+    from sqlglot.optimizer.qualify import qualify
+
+    made = _inlined(tree)
+    schema: dict[str, object] = {
+        lowered(name): {lowered(c): kind for c, kind in of.items()} for name, of in tables.items() if "." not in name
+    }
+    before = sum(1 for _ in made.find_all(exp.Select))
+    try:
+        made = qualify(made, schema=schema, dialect="duckdb", quote_identifiers=False)
+        for select in list(made.find_all(exp.Select)):
+            _joined_once(select)
+            _in_parentheses(select)
+        made = merge_subqueries(made)
+    except SqlglotError:
+        return None
+    return made if sum(1 for _ in made.find_all(exp.Select)) < before else None
+
+
+def _inlined(tree: exp.Expr) -> exp.Expr:
+    """A copy of the query with plain common table expressions in place of their names: sqlglot merges those named once."""
+    made = tree.copy()
+    clause = made.args.get("with_")
+    names = [lowered(cte.alias) for cte in tree.find_all(exp.CTE)]
+    if clause is None or clause.recursive or len(set(names)) < len(names):
+        return made
+    for cte in list(clause.expressions):
+        if not _is_plain(cte.this) or cte.args["alias"].args.get("columns"):
+            continue
+        for table in list(made.find_all(exp.Table)):
+            if not table.db and isinstance(table.this, exp.Identifier) and lowered(table.name) == lowered(cte.alias):
+                table.replace(cte.this.copy().subquery(table.alias_or_name))
+        cte.pop()
+    if not clause.expressions:
+        made.set("with_", None)
+    return made
+
+
+def _is_plain(node: exp.Expr) -> bool:
+    """Whether a query only chooses rows, and computes columns of each row by itself."""
+    if not isinstance(node, exp.Select) or not {key for key, part in node.args.items() if part} <= PLAIN:
+        return False
+    return not any(part.find(exp.AggFunc, exp.Window, exp.Query) for part in node.expressions)
+
+
+def _in_parentheses(node: exp.Select) -> None:
+    """Put the operations that a SELECT computes into parentheses, which sqlglot does not set around them under NOT."""
+    for selected in node.expressions:
+        value = selected.unalias()
+        if isinstance(value, exp.Binary | exp.Unary | exp.Predicate) and not isinstance(value, exp.Paren):
+            value.replace(exp.paren(value.copy()))
+
+
+def _joined_once(node: exp.Select) -> None:
+    """Replace ``coalesce(a.x, b.x)``, as which sqlglot writes a column of ``USING (x)``, by ``a.x``."""
+    equal: dict[exp.Expr, exp.Expr] = {}
+    for join in node.args.get("joins") or ():
+        on = join.args.get("on")
+        if join.side not in ("", "LEFT") or on is None:
+            continue
+        for part in operands(on) if isinstance(on, exp.And) else [bare(on)]:
+            if isinstance(part, exp.EQ) and isinstance(part.expression, exp.Column):
+                first = _first(part.this, equal)
+                part.set("this", first.copy())
+                equal[part.expression] = first
+    for call in list(node.find_all(exp.Coalesce)):
+        call.replace(_first(call, equal).copy())
+
+
+def _first(node: exp.Expr, equal: Mapping[exp.Expr, exp.Expr]) -> exp.Expr:
+    """The first column of ``coalesce``, if the others are equal to it or NULL; else the expression."""
+    columns = [node.this, *node.expressions] if isinstance(node, exp.Coalesce) else [node]
+    first = equal.get(columns[0], columns[0])
+    return first if len(columns) > 1 and all(equal.get(column) == first for column in columns[1:]) else node
