@@ -17,7 +17,7 @@ from anondb.query.item_counts import ItemCounts, ItemRow
 from anondb.query.plan import Plan
 from anondb.query.predicates import ALWAYS, NO_ITEM
 from anondb.query.refusals import unsupported
-from anondb.query.relational import Cell, covered, values_part
+from anondb.query.relational import covered, values_part
 from anondb.query.totals import Bounds, chosen, clip, labels_of, outside_of, total
 from anondb.query.values import LISTS, ROW, Attribute, OnValue
 
@@ -180,38 +180,35 @@ class _ItemWalk:
         self._outside = [_stretched(p) for p in outside]
         self._numbers: dict[tuple[Block, Passed], int] = {}
         self._item_parts: list[Part] = []
-        self._item_number = cache(self._find_number)
-        self._known: dict[tuple[tuple[int, ...], tuple[int, ...], bool, tuple[Cell, ...], Passed], Outcome] = {}
+        self._item_kind = cache(self._find_kind)
+        self._known: dict[tuple[object, ...], Outcome] = {}
 
     def held(self, holding: Holding, passed: Passed) -> Outcome:
         """The outcome for a transaction with released items for the item, which passes these tests of the question."""
-        others = list(holding.counts)
-        numbers = []
-        for item in holding.items:
-            number = self._classes.of.get(item, self._classes.default)
-            if number is not None:
-                others[number] -= 1
-            numbers.append(self._item_number(item, passed))
-        return self._outcome(tuple(numbers), tuple(others), holding.complete, holding.cells, passed)
+        kinds = tuple([self._item_kind(item, passed) for item in holding.items])
+        key = kinds, passed, *holding[1:]
+        outcome = self._known.get(key)
+        if outcome is None:
+            outcome = self._known[key] = self._outcome(holding, kinds, passed)
+        return outcome
 
     def hidden(self, holding: Holding, passed: Passed) -> Outcome:
         """The outcome for a transaction in which the item can only have been suppressed."""
-        return self._outcome((), holding.counts, False, holding.cells, passed)
+        return self.held(Holding((), holding.counts, False, holding.cells), passed)
 
-    def _outcome(
-        self, numbers: tuple[int, ...], counts: tuple[int, ...], complete: bool, cells: tuple[Cell, ...], passed: Passed
-    ) -> Outcome:
-        key = numbers, counts, complete, cells, passed
-        if key not in self._known:
-            parts = [*self._free, *self._values(cells), *(self._item_parts[n] for n in numbers)]
-            parts += chosen(self._classes, counts)
-            if not complete:
-                parts += self._suppressed(passed) if self._release.differing else self._outside
-            self._known[key] = self._evaluator.outcome(parts)
-        return self._known[key]
+    def _outcome(self, holding: Holding, kinds: Sequence[tuple[int | None, int]], passed: Passed) -> Outcome:
+        others = list(holding.counts)
+        for of, _ in kinds:
+            if of is not None:
+                others[of] -= 1
+        parts = [*self._free, *self._values(holding.cells), *(self._item_parts[part] for _, part in kinds)]
+        parts += chosen(self._classes, others)
+        if not holding.complete:
+            parts += self._suppressed(passed) if self._release.differing else self._outside
+        return self._evaluator.outcome(parts)
 
-    def _find_number(self, item: str, passed: Passed) -> int:
-        """The number of the part of a released item that stands for the item; equal parts have the same number."""
+    def _find_kind(self, item: str, passed: Passed) -> tuple[int | None, int]:
+        """The class of a released item, and the number of its part as the item's; equal parts have the same number."""
         block = self._blocks.get(item) or self._release.block(item)
         number = self._numbers.setdefault((block, passed), len(self._numbers))
         if number == len(self._item_parts):
@@ -221,7 +218,7 @@ class _ItemWalk:
                 if left:
                     passing.append(((*which, False), left))
             self._item_parts.append(replace(block, passing=(*passing, ((*passed, True), 1))).part(self._caps))
-        return number
+        return self._classes.of.get(item, self._classes.default), number
 
     def _suppressed(self, passed: Passed) -> list[Part]:
         """The parts of suppressed items, which may include the item."""

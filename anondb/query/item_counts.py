@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -41,13 +41,17 @@ class ItemCounts(Sequence[ItemRow]):
     def __getitem__(self, place: int | slice) -> ItemRow | list[ItemRow]:
         return list(self)[place]
 
-    def columns(self) -> list[npt.NDArray[Any]]:
-        """The lower bounds, the estimates and the upper bounds."""
-        return [np.array(column)[self.places] for column in zip(*self.counts, strict=True)]
 
-
-def added(parts: Sequence[ItemCounts]) -> list[ItemRow]:
-    """The sums of the counts of equal items."""
-    ends = zip(*(part.columns() for part in parts), strict=True)
-    lower, estimate, upper = (np.add.reduce(end).tolist() for end in ends)
-    return list(zip(parts[0].items, lower, estimate, upper, strict=True))
+def added(parts: Sequence[tuple[ItemCounts, int]]) -> list[ItemRow]:
+    """The sums of the counts of disjoint persons, each with the upper bound for an item that it does not list."""
+    items = sorted({item for part, _ in parts for item in part.items})
+    place_of = {item: place for place, item in enumerate(items)}
+    lower, estimate, upper = np.zeros(len(items), np.int64), np.zeros(len(items)), np.zeros(len(items), np.int64)
+    upper += sum(absent for _, absent in parts)
+    for part, absent in parts:
+        at = slice(None) if part.items == items else [place_of[item] for item in part.items]
+        low, middle, high = (np.array(column)[part.places] for column in zip(*part.counts, strict=True))
+        lower[at] += low
+        estimate[at] += middle
+        upper[at] += high - absent
+    return list(zip(items, lower.tolist(), estimate.tolist(), upper.tolist(), strict=True))

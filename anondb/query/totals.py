@@ -22,11 +22,13 @@ def clip(lower: int, estimate: float, upper: int) -> Bounds:
 
 def total(outcomes: Sequence[tuple[Outcome, int]]) -> Bounds:
     """The sum over transactions, from outcomes and the number of transactions with each."""
-    return clip(
-        sum(o.least * n for o, n in outcomes),
-        fsum(o.expected * n for o, n in outcomes),
-        sum(o.greatest * n for o, n in outcomes),
-    )
+    least = most = 0
+    expected = []
+    for outcome, n in outcomes:
+        least += outcome.least * n
+        expected.append(outcome.expected * n)
+        most += outcome.greatest * n
+    return clip(least, fsum(expected), most)
 
 
 def labels_of(plan: Plan) -> frozenset[str]:

@@ -80,8 +80,8 @@ def _summed(aggregate: str, answers: Sequence[tuple[Sequence[Row], Bounds]]) -> 
 
 def _counts_added(answers: Sequence[tuple[Sequence[Row], Bounds]]) -> list[Row]:
     """``_summed`` for counts: there may be many; only their upper ends may be None, or above 0 where none is listed."""
-    counts = [rows for rows, _ in answers if isinstance(rows, ItemCounts)]
-    if len(counts) == len(answers) and all(part.items == counts[0].items for part in counts):
+    counts = [(rows, int(absent or 0)) for rows, (_, _, absent) in answers if isinstance(rows, ItemCounts)]
+    if len(counts) == len(answers):
         return [*added(counts)]
     totals: dict[Row, Row] = {}
     elsewhere = sum(absent or 0 for _, (_, _, absent) in answers)
