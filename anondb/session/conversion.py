@@ -179,7 +179,8 @@ class Converter:
             named = node.copy()
             named.set("this", self.expression(node.this))
             return named
-        node = as_counts(self._decided(node)) if self.inner else node
+        node = self._decided(node) if self._touched(node) else node
+        node = as_counts(node) if self.inner else node
         self.check_rows(node)
         if not self._touched(node):
             return node.copy()

@@ -26,6 +26,8 @@ ASKED = [
     f"WITH p AS ({FLAGS}) SELECT milk AS k0, two AS k1, count(*) AS c0 FROM p GROUP BY milk, two",
     f"SELECT count(*) AS c0 FROM ({FLAGS}) WHERE milk = 1 AND bread <> 1 AND NOT two",
     f"SELECT count(*) FILTER (WHERE milk = bread) AS c0, count_if(two = true) AS n1 FROM ({FLAGS})",
+    "SELECT sum(CASE WHEN m AND NOT b THEN 1 ELSE 0 END) AS n0 FROM (SELECT tid, max(CASE WHEN item = 'milk' THEN 1 ELSE 0"
+    " END) = 1 AS m, min(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) > 0 AS b FROM sales GROUP BY tid)",
     "SELECT count(*) AS c0 FROM (SELECT tid FROM sales GROUP BY tid HAVING max(CASE item WHEN 'milk' THEN 1 ELSE 0 END) = 1"
     " AND sum((item = 'bread')::INTEGER) = 0)",
     "SELECT count(*) AS c0 FROM (SELECT tid FROM sales GROUP BY tid HAVING count(CASE WHEN item = 'milk' THEN 1 END) >="
