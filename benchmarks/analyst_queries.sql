@@ -330,3 +330,33 @@ SELECT avg(d) FROM (SELECT tid, count(*) FILTER (WHERE item IN ('milk', 'butter'
 SELECT count(*) * 1.0 / count(DISTINCT tid) AS lines FROM sales WHERE tid IN (SELECT tid FROM sales WHERE item = 'milk')
 -- 165 approx count distinct
 SELECT approx_count_distinct(tid) FROM sales
+-- 166 lines by category from a staging query
+WITH lines AS (SELECT s.tid, s.item, f.parent AS category, p.price FROM sales s LEFT JOIN food f ON f.node = s.item LEFT JOIN prices p ON p.item = s.item) SELECT category, count(DISTINCT tid) AS baskets, sum(price) AS revenue FROM lines GROUP BY category ORDER BY revenue DESC
+-- 167 value of baskets from a staging query
+WITH lines AS (SELECT s.tid, s.item, coalesce(p.price, 0) AS price FROM sales s LEFT JOIN prices p USING (item)), baskets AS (SELECT tid, count(*) AS n, sum(price) AS total FROM lines GROUP BY tid) SELECT avg(total) AS mean, count(*) FILTER (WHERE total > 20) AS large FROM baskets
+-- 168 baskets by two flags of categories from a staging query
+WITH lines AS (SELECT tid, parent AS category FROM sales JOIN food ON item = node), flags AS (SELECT tid, bool_or(category = 'dairy') AS dairy, bool_or(category = 'bakery') AS bakery FROM lines GROUP BY tid) SELECT dairy, bakery, count(*) AS n FROM flags GROUP BY ALL
+-- 169 lines and baskets by price class
+WITH lines AS (SELECT tid, item, CASE WHEN price < 2 THEN 'low' WHEN price < 5 THEN 'middle' ELSE 'high' END AS class FROM sales JOIN prices USING (item)) SELECT class, count(*) AS n, count(DISTINCT tid) AS baskets FROM lines GROUP BY class
+-- 170 share of each price class
+WITH lines AS (SELECT tid, CASE WHEN price < 2 THEN 'low' ELSE 'high' END AS class FROM sales JOIN prices USING (item)) SELECT class, count(*) * 100.0 / sum(count(*)) OVER () AS share FROM lines GROUP BY class
+-- 171 share of milk in the lines of a town
+WITH lines AS (SELECT s.*, c.town FROM sales s JOIN customers c USING (tid)) SELECT town, count(*) FILTER (WHERE item = 'milk') * 1.0 / count(*) AS share FROM lines GROUP BY town
+-- 172 lines without a price
+SELECT count(*) FROM sales LEFT JOIN prices USING (item) WHERE price IS NULL
+-- 173 first five by a rank in a CTE
+WITH t AS (SELECT item, count(*) AS n FROM sales GROUP BY item), r AS (SELECT *, rank() OVER (ORDER BY n DESC) AS place FROM t) SELECT item, n, place FROM r WHERE place <= 5 ORDER BY place
+-- 174 counts by cleaned names
+WITH clean AS (SELECT tid, lower(trim(item)) AS name FROM sales) SELECT name, count(DISTINCT tid) AS n FROM clean GROUP BY name
+-- 175 a CASE in WHERE
+SELECT count(DISTINCT tid) FROM sales WHERE CASE WHEN item LIKE '%milk%' THEN 'milk' ELSE 'other' END = 'milk'
+-- 176 share of revenue by category
+WITH c AS (SELECT parent, sum(price) AS revenue FROM sales JOIN prices USING (item) JOIN food ON item = node GROUP BY parent) SELECT parent, revenue / sum(revenue) OVER () AS share FROM c
+-- 177 classes of basket sizes in two steps
+WITH b AS (SELECT tid, count(*) AS n FROM sales GROUP BY tid), k AS (SELECT *, CASE WHEN n = 1 THEN 'single' WHEN n <= 3 THEN 'few' ELSE 'many' END AS class FROM b) SELECT class, count(*) AS baskets FROM k GROUP BY class
+-- 178 buyers of dairy by age class
+WITH d AS (SELECT DISTINCT tid FROM sales JOIN food ON item = node WHERE parent = 'dairy'), a AS (SELECT tid, CASE WHEN age < 40 THEN 'young' ELSE 'old' END AS who FROM customers) SELECT who, count(*) AS n FROM a JOIN d USING (tid) GROUP BY who
+-- 179 mean price of a dairy line
+WITH lines AS (SELECT s.tid, f.parent AS category, p.price FROM sales s JOIN food f ON f.node = s.item JOIN prices p USING (item)) SELECT avg(price) AS mean FROM lines WHERE category = 'dairy'
+-- 180 pairs of products of two categories from one staging query
+WITH lines AS (SELECT tid, item, parent FROM sales JOIN food ON item = node) SELECT a.item AS one, b.item AS two, count(*) AS n FROM lines a JOIN lines b ON a.tid = b.tid WHERE a.parent = 'dairy' AND b.parent = 'bakery' GROUP BY ALL ORDER BY n DESC LIMIT 5

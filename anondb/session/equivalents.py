@@ -34,7 +34,7 @@ def equivalent(node: exp.Expr) -> exp.Expr | None:
                 made = other
             elif other is not None:
                 select.replace(other)
-    for test in list(made.find_all(*TESTS)):
+    for test in list(made.find_all(*TESTS, exp.In)):
         condition = _rows_of_person(test) or _of_branches(test)
         if condition is not None:
             test.replace(condition)
@@ -115,6 +115,8 @@ def _keys_in_having(node: exp.Select) -> exp.Select | None:
 
 def _rows_of_person(test: exp.Expr) -> exp.Expr | None:
     """``(SELECT count(*) FROM t WHERE t.id = c.id) > n`` as ``c.id IN (SELECT t.id FROM t GROUP BY t.id HAVING ...)``."""
+    if isinstance(test, exp.In):
+        return None
     for inner, number in ((bare(test.this), bare(test.expression)), (bare(test.expression), bare(test.this))):
         query = inner.this if isinstance(inner, exp.Subquery) else None
         if isinstance(query, exp.Select) and isinstance(number, exp.Literal) and not number.is_string:
@@ -161,13 +163,17 @@ def _link(part: exp.Expr, name: str) -> tuple[exp.Column, exp.Column] | None:
 
 
 def _of_branches(test: exp.Expr) -> exp.Expr | None:
-    """``CASE WHEN x THEN 'a' ELSE 'b' END = 'a'`` as the branches that meet it, if all results are literals of one type."""
-    case, wanted = bare(test.this), bare(test.expression)
+    """``CASE WHEN x THEN 'a' ELSE 'b' END = 'a'``, or IN, as the branches that meet it, if all results are literals of one
+    type."""
+    case = bare(test.this)
     listed = [(c, bare(v)) for c, v in branches(case)] if isinstance(case, exp.Case | exp.If) else []
-    literals = [wanted, *(value for _, value in listed)]
-    if not listed or not all(isinstance(literal, exp.Literal) for literal in literals):
+    wanted = [bare(v) for v in (test.expressions if isinstance(test, exp.In) else [test.expression])]
+    literals = [*wanted, *(value for _, value in listed)]
+    if not listed or not wanted or not all(isinstance(literal, exp.Literal) for literal in literals):
         return None
     if len({type(python_value(literal)) for literal in literals}) > 1:
         return None
-    met = [c for c, value in listed if TESTS[type(test)](python_value(value), python_value(wanted))]
+    compare = TESTS[exp.EQ if isinstance(test, exp.In) else type(test)]
+    values = [python_value(value) for value in wanted]
+    met = [c for c, v in listed if any(compare(python_value(v), value) for value in values)]
     return exp.paren(exp.or_(*met)) if met else exp.false()

@@ -34,7 +34,9 @@ def merged(tree: exp.Expr, tables: Mapping[str, Mapping[str, str]]) -> exp.Expr 
             _joined_once(select)
             _in_parentheses(select)
         made = merge_subqueries(made)
-    except SqlglotError:
+        while any(_turned(select) for select in list(made.find_all(exp.Select))):
+            made = merge_subqueries(made)
+    except (SqlglotError, KeyError):  # sqlglot 30 raises KeyError for the alias of VALUES that it renames
         return None
     return made if sum(1 for _ in made.find_all(exp.Select)) < before else None
 
@@ -63,6 +65,27 @@ def _is_plain(node: exp.Expr) -> bool:
     if not isinstance(node, exp.Select) or not {key for key, part in node.args.items() if part} <= PLAIN:
         return False
     return not any(part.find(exp.AggFunc, exp.Window, exp.Query) for part in node.expressions)
+
+
+def _turned(node: exp.Select) -> bool:
+    """Put a plain subquery of several tables first in FROM, where sqlglot merges it, if all joins are inner ones."""
+    joins = node.args.get("joins") or []
+    if any(join.side or join.kind not in ("", "INNER", "CROSS") or join.args.get("using") for join in joins):
+        return False
+    moved = next((join for join in joins if _is_mergeable(join.this)), None)
+    if moved is None or _is_mergeable(node.args["from_"].this):
+        return False
+    for join in joins:
+        if join.args.get("on") is not None:
+            node.where(exp.paren(join.args["on"].copy()), copy=False)
+    tables = [node.args["from_"].this, *(join.this for join in joins if join is not moved)]
+    node.set("from_", exp.From(this=moved.this.copy()))
+    node.set("joins", [exp.Join(this=table.copy(), kind="CROSS") for table in tables])
+    return True
+
+
+def _is_mergeable(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Subquery) and _is_plain(node.this) and bool(node.this.args.get("joins"))
 
 
 def _in_parentheses(node: exp.Select) -> None:

@@ -29,6 +29,8 @@ ASKED = [
     " SELECT count(*) AS c FROM per WHERE total >= 3",
     f"{LINES} SELECT a.product AS k0, b.product AS k1, count(*) AS c FROM (SELECT basket, product FROM lines) a"
     " JOIN (SELECT basket, product FROM lines) b ON a.basket = b.basket AND a.product < b.product GROUP BY 1, 2",
+    "WITH l AS (SELECT tid, item, parent FROM sales JOIN food ON item = node) SELECT a.item AS k0, b.item AS k1,"
+    " count(*) AS c FROM l a JOIN l b ON a.tid = b.tid WHERE a.parent = 'dairy' AND b.parent = 'bakery' GROUP BY ALL",
     f"{LINES} SELECT 'dear' AS k, count(*) AS c FROM lines WHERE tier = 'dear' UNION ALL"
     " SELECT 'all', count(*) FROM lines",
     "WITH b AS (SELECT * FROM sales JOIN food ON item = node) SELECT parent AS k, count(DISTINCT tid) AS c FROM b"
@@ -37,6 +39,8 @@ ASKED = [
     " d AS (SELECT tid, item, dear FROM b WHERE item <> 'bread') SELECT dear AS k, count(*) AS c FROM d GROUP BY dear",
     "SELECT count(*) AS c FROM (SELECT tid, upper(item) AS name FROM sales) WHERE name = 'MILK'",
     "SELECT k, count(*) AS c FROM (SELECT tid, item LIKE 'b%' AS k FROM sales) GROUP BY k",
+    f"{LINES} SELECT count(*) FILTER (WHERE tier IN ('dear', 'none')) AS c,"
+    " count(*) FILTER (WHERE tier NOT IN ('dear')) AS c1 FROM lines",
     "SELECT count(*) AS c FROM sales WHERE CASE WHEN item LIKE 'b%' THEN 2 WHEN item = 'milk' THEN 1 ELSE 0 END >= 1",
 ]
 TABLES = {"sales": {"tid": "INTEGER", "item": "VARCHAR"}, "prices": {"item": "VARCHAR", "price": "DOUBLE"}}
