@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isnan
 from typing import Any
 
 from sqlglot import exp
@@ -148,7 +149,7 @@ class Converter:
     def _may_be_null(self, dimension: Dimension, node: exp.Expr) -> bool:
         """Whether an expression of a joined table is NULL for a row that may be there."""
         values = dimension.values(node, self._registry)
-        if dimension.outer and self._without(node, dimension) is None:
+        if dimension.outer and dimension.without(node, self._registry) is None:
             return True
         return any(value is None and self._registry.may_hold(item) for item, value in values)
 
@@ -157,17 +158,12 @@ class Converter:
         rows = dimension.values(node, self._registry)
         listed = sorted({item for item, value in rows if wanted(value)})
         item = dimension.item.copy()
-        if dimension.outer and wanted(self._without(node, dimension)):
+        if dimension.outer and wanted(dimension.without(node, self._registry)):
             others = sorted({item for item, _ in rows} - set(listed))
             if not others:
                 return exp.true()
             return exp.paren(exp.or_(item.copy().is_(exp.null()), exp.Not(this=exp.paren(_in(item, others)))))
         return _in(item, listed) if listed else exp.false()
-
-    def _without(self, node: exp.Expr, dimension: Dimension) -> Any:
-        """The value of an expression for an item without a row."""
-        nulls = node.copy().transform(lambda part: exp.null() if isinstance(part, exp.Column) else part)
-        return self._registry.rows(exp.select(nulls))[0][0]
 
     def expression(self, node: exp.Expr) -> exp.Expr:
         """An expression, with its aggregates, over persons alone.
@@ -210,6 +206,8 @@ class Converter:
                 made.set(key, [self._child(node, key, p) for p in part])
             elif isinstance(part, exp.Expr):
                 made.set(key, self._child(node, key, part))
+        if any(call.name == VALUE for call in made.find_all(exp.Anonymous)):
+            raise unsupported("an expression of a joined table and other columns", "Compute it in the table.")
         return made
 
     def _aggregate(self, node: exp.AggFunc) -> exp.Expr | None:
@@ -264,7 +262,7 @@ class Converter:
 
     def _others(self, node: exp.Expr, dimension: Dimension) -> list[tuple[str, Any]]:
         """The value of an expression for the items of a LEFT JOIN without a row of the table, unless it is NULL."""
-        without = self._without(node, dimension) if dimension.outer else None
+        without = dimension.without(node, self._registry) if dimension.outer else None
         if without is None:
             return []
         if without != 0 and self._registry.may_hold_others:
@@ -279,12 +277,14 @@ class Converter:
         if isinstance(bare(node), CONDITIONS) and not self._may_be_null(dimension, node):
             return self.condition(node)
         kind = dimension.kind(node, self._registry)
+        if any(isinstance(value, float) and isnan(value) for _, value in dimension.values(node, self._registry)):
+            raise unsupported("GROUP BY a column with NaN", "Make it NULL in the table.")
         values: dict[Any, set[str]] = {}
         for item, value in dimension.values(node, self._registry):
             values.setdefault(value, set()).add(item)
         conditions = {value: _in(dimension.item.copy(), sorted(items)) for value, items in values.items()}
         if dimension.outer:
-            without = self._without(node, dimension)
+            without = dimension.without(node, self._registry)
             conditions[without] = self.among(dimension, lambda value: value == without, node)
         number = self._registry.group([(value, condition, kind) for value, condition in conditions.items()])
         return exp.Anonymous(this=VALUE, expressions=[dimension.item.copy(), exp.Literal.number(number)])

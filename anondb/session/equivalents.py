@@ -163,17 +163,21 @@ def _link(part: exp.Expr, name: str) -> tuple[exp.Column, exp.Column] | None:
 
 
 def _of_branches(test: exp.Expr) -> exp.Expr | None:
-    """``CASE WHEN x THEN 'a' ELSE 'b' END = 'a'``, or IN, as the branches that meet it, if all results are literals of one
-    type."""
+    """``CASE WHEN x THEN 'a' ELSE 'b' END = 'a'``, or IN, as the branches that meet it, if all results are texts, or whole
+    numbers."""
     case = bare(test.this)
     listed = [(c, bare(v)) for c, v in branches(case)] if isinstance(case, exp.Case | exp.If) else []
     wanted = [bare(v) for v in (test.expressions if isinstance(test, exp.In) else [test.expression])]
     literals = [*wanted, *(value for _, value in listed)]
     if not listed or not wanted or not all(isinstance(literal, exp.Literal) for literal in literals):
         return None
-    if len({type(python_value(literal)) for literal in literals}) > 1:
+    if {type(python_value(literal)) for literal in literals} not in ({str}, {int}):
         return None
     compare = TESTS[exp.EQ if isinstance(test, exp.In) else type(test)]
     values = [python_value(value) for value in wanted]
-    met = [c for c, v in listed if any(compare(python_value(v), value) for value in values)]
+    met = [
+        exp.Is(this=exp.paren(condition), expression=exp.true())  # the next branch has the rows for which it is unknown
+        for condition, v in listed
+        if any(compare(python_value(v), value) for value in values)
+    ]
     return exp.paren(exp.or_(*met)) if met else exp.false()

@@ -98,8 +98,9 @@ class Dimension:
         Raises:
             InputError: ``unsupported_query`` for a type whose values cannot be grouped by.
         """
-        listed = self.values(exp.Anonymous(this="typeof", expressions=[node.copy()]), registry)
-        kinds = {str(kind) for _, kind in listed} - {'"NULL"'}
+        call = exp.Anonymous(this="typeof", expressions=[node.copy()])
+        listed = [kind for _, kind in self.values(call, registry)]
+        kinds = {str(kind) for kind in [*listed, *([self.without(call, registry)] if self.outer else [])]} - {'"NULL"'}
         kind = kinds.pop() if len(kinds) == 1 else "VARCHAR"
         plain = ("BOOLEAN", "DECIMAL", "DOUBLE", "FLOAT", "DATE", "TIME", "VARCHAR", "INTEGER")
         if kind.endswith("]") or not (kind.startswith(plain) or kind.endswith("INT")):
@@ -109,23 +110,33 @@ class Dimension:
     def values(self, node: exp.Expr, registry: Registry) -> list[tuple[str, Any]]:
         """The value of an expression for each row, beside the item of the row; rows without an item are left out."""
         if node not in self._cache:
-            sources = Sources()
-            source = sources.add(self.known, self.alias)
-
-            def resolve(part: exp.Expr) -> Any:
-                if not isinstance(part, exp.Column):
-                    return None
-                if self.is_item(part) and lowered(part.table) != self.alias:
-                    return resolve(self.key)
-                return sources.column(part)
-
-            listed = [read(part, resolve) for part in (self.key, node)]
-            if not all(value.exact for value in listed):
-                raise unsupported("a join of items with estimates")
-            key = exp.cast(listed[0].estimate.copy(), "VARCHAR")
-            rows = registry.rows(exp.select(key, listed[1].estimate.copy()).from_(source))
+            source, (key, value) = self._read(self.key, node)
+            rows = registry.rows(exp.select(exp.cast(key, "VARCHAR"), value).from_(source))
             self._cache[node] = [(item, value) for item, value in rows if item is not None]
         return self._cache[node]
+
+    def without(self, node: exp.Expr, registry: Registry) -> Any:
+        """The value of an expression for an item without a row: the columns are NULLs of their types."""
+        source, (value,) = self._read(node)
+        one = exp.select(exp.Literal.number(1)).subquery("one")
+        return registry.rows(exp.select(value).from_(one).join(source, on=exp.false(), join_type="left"))[0][0]
+
+    def _read(self, *nodes: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]]:
+        """The rows of the table as a source of a SELECT, and expressions over them."""
+        sources = Sources()
+        source = sources.add(self.known, self.alias)
+
+        def resolve(part: exp.Expr) -> Any:
+            if not isinstance(part, exp.Column):
+                return None
+            if self.is_item(part) and lowered(part.table) != self.alias:
+                return resolve(self.key)
+            return sources.column(part)
+
+        listed = [read(node, resolve) for node in nodes]
+        if not all(value.exact for value in listed):
+            raise unsupported("a join of items with estimates")
+        return source, [value.estimate.copy() for value in listed]
 
 
 def weights_of(values: Sequence[tuple[str, Any]]) -> Weights:

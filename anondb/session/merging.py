@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -23,10 +23,13 @@ def merged(tree: exp.Expr, tables: Mapping[str, Mapping[str, str]]) -> exp.Expr 
     from sqlglot.optimizer.merge_subqueries import merge_subqueries
     from sqlglot.optimizer.qualify import qualify
 
-    made = _inlined(tree)
     schema: dict[str, object] = {
         lowered(name): {lowered(c): kind for c, kind in of.items()} for name, of in tables.items() if "." not in name
     }
+    columns = {lowered(c) for of in tables.values() for c in of}
+    if tree.find(exp.Bracket) or any(_is_ambiguous(select, columns) for select in tree.find_all(exp.Select)):
+        return None
+    made = _inlined(tree, schema)
     before = sum(1 for _ in made.find_all(exp.Select))
     try:
         made = qualify(made, schema=schema, dialect="duckdb", quote_identifiers=False)
@@ -41,12 +44,22 @@ def merged(tree: exp.Expr, tables: Mapping[str, Mapping[str, str]]) -> exp.Expr 
     return made if sum(1 for _ in made.find_all(exp.Select)) < before else None
 
 
-def _inlined(tree: exp.Expr) -> exp.Expr:
+def _is_ambiguous(node: exp.Select, columns: Collection[str]) -> bool:
+    """Whether a name is an alias of the SELECT and may be a column, of which DuckDB and sqlglot may choose another one."""
+    aliases = {lowered(e.alias) for e in node.expressions if isinstance(e, exp.Alias) and e.alias != bare(e.this).name}
+    inner = {lowered(e.alias) for e in node.find_all(exp.Alias) if e.parent_select is not node}
+    outer = {lowered(e.alias) for cte in node.root().find_all(exp.CTE) for e in cte.find_all(exp.Alias)}
+    clauses = (node.args.get(key) for key in ("where", "group", "having", "qualify"))
+    named = {lowered(c.name) for clause in clauses if clause for c in clause.find_all(exp.Column) if not c.table}
+    return bool(aliases & named & {*columns, *inner, *outer})
+
+
+def _inlined(tree: exp.Expr, tables: Collection[str]) -> exp.Expr:
     """A copy of the query with plain common table expressions in place of their names: sqlglot merges those named once."""
     made = tree.copy()
     clause = made.args.get("with_")
     names = [lowered(cte.alias) for cte in tree.find_all(exp.CTE)]
-    if clause is None or clause.recursive or len(set(names)) < len(names):
+    if clause is None or clause.recursive or len({*names, *tables}) < len(names) + len(tables):
         return made
     for cte in list(clause.expressions):
         if not _is_plain(cte.this) or cte.args["alias"].args.get("columns"):
@@ -70,7 +83,9 @@ def _is_plain(node: exp.Expr) -> bool:
 def _turned(node: exp.Select) -> bool:
     """Put a plain subquery of several tables first in FROM, where sqlglot merges it, if all joins are inner ones."""
     joins = node.args.get("joins") or []
-    if any(join.side or join.kind not in ("", "INNER", "CROSS") or join.args.get("using") for join in joins):
+    if any(
+        join.side or join.method or join.kind not in ("", "INNER", "CROSS") or join.args.get("using") for join in joins
+    ):
         return False
     moved = next((join for join in joins if _is_mergeable(join.this)), None)
     if moved is None or _is_mergeable(node.args["from_"].this):
@@ -109,7 +124,8 @@ def _joined_once(node: exp.Select) -> None:
                 part.set("this", first.copy())
                 equal[part.expression] = first
     for call in list(node.find_all(exp.Coalesce)):
-        call.replace(_first(call, equal).copy())
+        if call.parent_select is node:
+            call.replace(_first(call, equal).copy())
 
 
 def _first(node: exp.Expr, equal: Mapping[exp.Expr, exp.Expr]) -> exp.Expr:

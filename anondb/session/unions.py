@@ -139,7 +139,12 @@ def by_rows(node: exp.Select, env: Env, compiler: Compiler) -> exp.Query | None:
         return None
     places = [clause, *joins]
     known = [place for place in places if not compiler.people.is_source(place.this, env)]
-    if len(known) != 1 or len(places) < 2 or node.find(exp.Window) or any(j.args.get("using") for j in joins):
+    if (
+        len(known) != 1
+        or len(places) < 2
+        or node.find(exp.Window)
+        or any(j.args.get("using") or j.method for j in joins)
+    ):
         return None
     (place,) = known
     relation, alias = source_rows(compiler, place.this, env)

@@ -107,6 +107,7 @@ REFUSED = [
         "several conditions or columns",
     ),
     (f"SELECT count(*) AS n FROM (SELECT tid, item {of('tags')})", "several rows for an item"),
+    (f"SELECT w, count(*) AS n {of('odd')} GROUP BY w", "NaN"),
     (each("tags", "count(*) > 2"), "several rows for an item"),
     (each("tags", "bool_and(tag = 'x')"), "several rows for an item"),
     (f"SELECT avg(n) AS n FROM (SELECT tid, count(*) AS n {of('tags')} GROUP BY tid)", "several rows for an item"),

@@ -70,7 +70,14 @@ def test_the_columns_keep_their_names(named: Named) -> None:
         ),
         ("SELECT tid FROM (SELECT tid, count(*) AS n FROM sales GROUP BY tid) AS q WHERE n > 1", None),
         ("SELECT tid FROM sales", None),
+        (
+            "WITH sales AS (SELECT tid, upper(item) AS item FROM sales), b AS (SELECT item FROM sales) SELECT item FROM b",
+            "SELECT UPPER(sales.item) AS item FROM sales AS sales",
+        ),
         ("SELECT x FROM (SELECT tid AS x FROM unheard) AS q", None),
+        ("SELECT p[1] FROM (SELECT tid, item AS p FROM sales) AS q", None),
+        ("SELECT upper(p) AS p, count(*) FROM (SELECT tid, item AS p FROM sales) AS q GROUP BY p", None),
+        ("SELECT upper(p) AS item, count(*) FROM (SELECT tid, item AS p FROM sales) AS q GROUP BY item", None),
     ],
 )
 def test_what_is_merged(sql: str, text: str | None) -> None:

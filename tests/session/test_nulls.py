@@ -25,6 +25,11 @@ ASKED = [
     f"SELECT sum(coalesce(price, 0)) AS n0, avg(coalesce(price, 0)) AS n1 {LEFT}",
     f"SELECT item AS k, sum(coalesce(price, 0)) AS n {LEFT} GROUP BY item",
     f"SELECT bool_and(coalesce(price, 1) > -1) AS b0, bool_or(coalesce(price, 1) > 5) AS b1 {LEFT}",
+    f"SELECT coalesce(price, 1)::VARCHAR AS k, count(*) AS c {LEFT} GROUP BY 1",
+    f"SELECT greatest(price, 1.6) AS k, count(*) AS c {LEFT} GROUP BY 1",
+    f"SELECT coalesce(price, '5') AS k, count(DISTINCT tid) AS c {LEFT} GROUP BY 1",
+    f"SELECT coalesce(price, 3) // 2 AS k, typeof(price) AS k1, count(*) AS c {LEFT} GROUP BY ALL",
+    f"SELECT count(*) FILTER (WHERE NOT CASE WHEN price > 1.6 THEN 'd' ELSE 'c' END = 'd') AS c {LEFT}",
     f"SELECT count(NOT cheap) AS c0, count(NOT price > 1.6) AS c1 {LEFT}",
     "SELECT price > 1.6 OR sales.item = 'butter' AS k, count(*) AS c FROM sales JOIN prices USING (item) GROUP BY 1",
     f"SELECT count(DISTINCT tid) AS c {LEFT} WHERE NOT (cheap IS NULL OR sales.item = 'milk')",
@@ -60,6 +65,13 @@ def test_items_without_a_row(named: Named, shop: Path, sql: str) -> None:
         ),
         (f"SELECT count_if(cheap AND tid > 3) {LEFT}", "a joined table with NULLs"),
         (f"SELECT bool_or(cheap) {LEFT}", "a joined table with NULLs"),
+        (
+            "SELECT coalesce(parent, price::VARCHAR) AS k, count(*) FROM sales JOIN prices USING (item)"
+            " JOIN food f ON f.node = sales.item GROUP BY 1",
+            "an expression of a joined table and other columns",
+        ),
+        ("SELECT count(*) FROM sales WHERE CASE WHEN item = 'milk' THEN 0.30000000000000001 ELSE 0.2 END = 0.3", "CASE"),
+        ("SELECT coalesce(price, 0), count(*) FROM sales NATURAL JOIN prices GROUP BY 1", ""),
     ],
 )
 def test_what_may_be_unknown_is_refused(named: Named, sql: str, words: str) -> None:
