@@ -65,6 +65,13 @@ def domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
     Raises:
         InputError: ``unsupported_query``: they cannot be listed.
     """
+    made = _domain(key, base, counts)
+    if made.kind in ("UBIGINT", "HUGEINT", "UHUGEINT"):
+        raise unsupported(f"GROUP BY a number of the type {made.kind}", "Cast it to BIGINT or VARCHAR.")
+    return made
+
+
+def _domain(key: exp.Expr, base: exp.Select, counts: Counts) -> Domain:
     if isinstance(key, exp.Case | exp.If):
         return _of_case(key)
     if isinstance(key, exp.Anonymous) and key.name == VALUE:

@@ -9,6 +9,7 @@ from sqlglot.errors import SqlglotError
 
 from anondb.query.parsing import lowered
 from anondb.query.relations import bare, operands
+from anondb.session.kept import repeatable
 
 PLAIN = {"expressions", "from_", "joins", "where"}
 
@@ -22,17 +23,24 @@ def merged(tree: exp.Expr, tables: Mapping[str, Mapping[str, str]]) -> exp.Expr 
     """
     from sqlglot.optimizer.merge_subqueries import merge_subqueries
     from sqlglot.optimizer.qualify import qualify
+    from sqlglot.optimizer.scope import traverse_scope
 
     schema: dict[str, object] = {
         lowered(name): {lowered(c): kind for c, kind in of.items()} for name, of in tables.items() if "." not in name
     }
     columns = {lowered(c) for of in tables.values() for c in of}
-    if tree.find(exp.Bracket) or any(_is_ambiguous(select, columns) for select in tree.find_all(exp.Select)):
+    if (
+        not repeatable(tree)
+        or tree.find(exp.Bracket)
+        or any(_is_ambiguous(select, columns) for select in tree.find_all(exp.Select))
+    ):
         return None
     made = _inlined(tree, schema)
     before = sum(1 for _ in made.find_all(exp.Select))
     try:
         made = qualify(made, schema=schema, dialect="duckdb", quote_identifiers=False)
+        if any(scope.is_correlated_subquery for scope in traverse_scope(made)):  # sqlglot may give two tables one name
+            return None
         for select in list(made.find_all(exp.Select)):
             _joined_once(select)
             _in_parentheses(select)

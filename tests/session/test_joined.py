@@ -108,6 +108,8 @@ REFUSED = [
     ),
     (f"SELECT count(*) AS n FROM (SELECT tid, item {of('tags')})", "several rows for an item"),
     (f"SELECT w, count(*) AS n {of('odd')} GROUP BY w", "NaN"),
+    ("SELECT hash(item) AS k, count(*) AS n FROM sales GROUP BY 1", "UBIGINT"),
+    (f"SELECT w::HUGEINT AS k, count(*) AS n {of('tags')} GROUP BY 1", "HUGEINT"),
     (each("tags", "count(*) > 2"), "several rows for an item"),
     (each("tags", "bool_and(tag = 'x')"), "several rows for an item"),
     (f"SELECT avg(n) AS n FROM (SELECT tid, count(*) AS n {of('tags')} GROUP BY tid)", "several rows for an item"),

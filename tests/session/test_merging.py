@@ -75,6 +75,12 @@ def test_the_columns_keep_their_names(named: Named) -> None:
             "SELECT UPPER(sales.item) AS item FROM sales AS sales",
         ),
         ("SELECT x FROM (SELECT tid AS x FROM unheard) AS q", None),
+        (
+            "SELECT count(*) FROM (SELECT tid AS b, item FROM sales) AS x WHERE EXISTS"
+            " (SELECT 1 FROM sales WHERE sales.tid = x.b AND sales.item = 'milk')",
+            None,
+        ),
+        ("SELECT r FROM (SELECT random() AS r FROM sales) AS q", None),
         ("SELECT p[1] FROM (SELECT tid, item AS p FROM sales) AS q", None),
         ("SELECT upper(p) AS p, count(*) FROM (SELECT tid, item AS p FROM sales) AS q GROUP BY p", None),
         ("SELECT upper(p) AS item, count(*) FROM (SELECT tid, item AS p FROM sales) AS q GROUP BY item", None),

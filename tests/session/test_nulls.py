@@ -70,7 +70,10 @@ def test_items_without_a_row(named: Named, shop: Path, sql: str) -> None:
             " JOIN food f ON f.node = sales.item GROUP BY 1",
             "an expression of a joined table and other columns",
         ),
-        ("SELECT count(*) FROM sales WHERE CASE WHEN item = 'milk' THEN 0.30000000000000001 ELSE 0.2 END = 0.3", "CASE"),
+        (
+            "SELECT count(*) FROM sales WHERE CASE WHEN item = 'milk' THEN 0.30000000000000001 ELSE 0.2 END = 0.3",
+            "CASE",
+        ),
         ("SELECT coalesce(price, 0), count(*) FROM sales NATURAL JOIN prices GROUP BY 1", ""),
     ],
 )
