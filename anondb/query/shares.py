@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Size
-from anondb.query.predicates import Weights, finite
+from anondb.query.predicates import Weights, finite, patterns
 from anondb.query.refusals import unsupported
 from anondb.query.summed import Summed
 
@@ -137,7 +137,12 @@ def hidden(release: Opened, weights: Weights) -> tuple[float, float]:
             return 0.0, inf
         listed = dict.fromkeys(labels, 1.0)
     else:
-        passing = release.passing([weights.test])
-        listed = {label: w for label, w in weights.by_label if passing.of(label)[0]}
+        passing, matches = release.passing([weights.test]), bool(patterns(weights.test))
+        listed = {
+            label: weight
+            for label, weight in weights.by_label
+            if passing.of(label)[0]
+            or (matches and label not in release.images)  # patterns are tried on listed items only
+        }
     unseen = [w for label, w in listed.items() if release.differing or label not in release.images]
     return fsum(w for w in unseen if w < 0), fsum(w for w in unseen if w > 0)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from session.conftest import Named
 from session.test_chosen_items import wrong
 from session.test_odd_queries import refused
+
+import anondb
 
 LEFT = "FROM sales LEFT JOIN prices USING (item)"
 PER = f"SELECT tid, sum(coalesce(price, 0)) AS v {LEFT} GROUP BY tid"
@@ -79,3 +82,16 @@ def test_items_without_a_row(named: Named, shop: Path, sql: str) -> None:
 )
 def test_what_may_be_unknown_is_refused(named: Named, sql: str, words: str) -> None:
     refused(named[1], sql, words)
+
+
+@pytest.mark.parametrize("pattern", ["s%", "%a%"])
+def test_patterns_match_suppressed_items(shop: Path, pattern: str) -> None:
+    spices = pd.DataFrame({"item": ["saffron", "milk"], "price": [9.0, 1.5]})
+    sql = (
+        "SELECT count(*) FROM (SELECT tid, sum(coalesce(price, 0)) AS v FROM sales LEFT JOIN spices USING (item)"
+        f" WHERE item LIKE '{pattern}' GROUP BY tid) WHERE v > 3"
+    )
+    with anondb.open(shop / "suppressed.duckdb") as session:
+        session.register("spices", spices)
+        ((_, low, high),) = session.sql(sql).fetchall()
+    assert low <= 1 <= high  # one person has saffron, which the release suppresses
