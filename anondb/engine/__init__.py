@@ -3,7 +3,7 @@
 from anondb.engine.binding import Binder, Shape
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import check_collation, is_binary
-from anondb.engine.interface import Columns, Engine, Runner, Spread
+from anondb.engine.interface import Columns, Engine, Runner, Spread, has_nulls
 from anondb.engine.queries import NamedQuery, NamedRows, Tables, all_names, load
 from anondb.engine.tables import Table
 
@@ -21,6 +21,7 @@ __all__ = [
     "Tables",
     "all_names",
     "check_collation",
+    "has_nulls",
     "is_binary",
     "load",
 ]

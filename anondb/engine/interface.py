@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
@@ -19,6 +20,12 @@ from anondb.engine.queries import NamedRows, Tables, Value
 from anondb.engine.tables import Table
 
 Columns = dict[str, npt.NDArray[Any]]
+
+
+def has_nulls(column: npt.NDArray[Any]) -> bool:
+    """Whether a column of a result has NULLs, which DuckDB masks. ``numpy.ma.is_masked`` tells the same, but importing it
+    takes as long as a first question."""
+    return bool(np.any(getattr(column, "mask", False)))
 
 
 class Runner(Protocol):

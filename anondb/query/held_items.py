@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
-import numpy as np
 from sqlglot import exp
 
-from anondb.engine import Columns, Engine, Table, load
+from anondb.engine import Columns, Engine, Table, has_nulls, load
 from anondb.errors import InputError
 from anondb.query.classes import Classes
 from anondb.query.held_sums import HeldRows
@@ -41,7 +40,7 @@ class HeldItems:
         self._size, self._together = size, together
         numbers = self._read("query/item_numbers", labels="labels", transaction_items="transaction_items")
         self._most = max([size, *numbers["all_rows"][:1].tolist()])
-        whole = not any(np.ma.is_masked(column) for column in numbers.values())
+        whole = not any(has_nulls(column) for column in numbers.values())
         pairs = sorted(zip(numbers["item_id"].tolist(), numbers["item"].tolist(), strict=True)) if whole else []
         self.numbers: Mapping[str, int] = {item: number for number, item in pairs}
         if not whole or list(self.numbers.values()) != list(range(1, len(self.numbers) + 1)):

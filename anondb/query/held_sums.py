@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anondb.engine import has_nulls
 from anondb.query.classes import Classes, Group, Size, Sums
 from anondb.query.summed import LOGISTIC, ROUNDED, Summed, of_sums
 
@@ -40,7 +41,7 @@ class HeldRows:
     def of(cls, ids: Array, items: Array, size: int, numbers: Mapping[str, int]) -> HeldRows | None:
         """The rows from the ids of their transactions; None unless all numbers are those of a release."""
         for values, most in ((ids, size), (items, len(numbers))):
-            if np.ma.is_masked(values):
+            if has_nulls(values):
                 return None
             if len(values) and not (values.dtype.kind in "iu" and values.min() >= 1 and values.max() <= most):
                 return None

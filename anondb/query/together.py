@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-import numpy as np
-
-from anondb.engine import Columns, DuckDBEngine
+from anondb.engine import Columns, DuckDBEngine, has_nulls
 from anondb.release.objects import SchemaName
 
 
@@ -34,7 +32,7 @@ class Together:
     def members(self, schema: SchemaName) -> list[tuple[str, str]] | None:
         """The released items of a release with the items that they stand for, sorted; None if there are NULLs."""
         rows = self.query("release/members", schema, {"released_items": "released_items"})
-        whole = not any(np.ma.is_masked(column) for column in rows.values())
+        whole = not any(has_nulls(column) for column in rows.values())
         return sorted(zip(rows["released_item"].tolist(), rows["item"].tolist(), strict=True)) if whole else None
 
     def query(self, name: str, schema: SchemaName, tables: Mapping[str, str]) -> Columns:
