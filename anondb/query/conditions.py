@@ -185,6 +185,8 @@ class ConditionReader(ABC):
             return self._is(node, scope)
         if isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ | exp.NullSafeNEQ):
             same = self._on_sum(node, scope) or self._equal(node.left, node.right, scope, isinstance(node, exp.NEQ))
+            if isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ) and settled(same) != same:
+                raise unsupported("IS DISTINCT FROM of conditions that may be unknown", "Use coalesce(..., false).")
             return negate(same) if isinstance(node, exp.NEQ | exp.NullSafeNEQ) else same
         if isinstance(node, exp.GT | exp.GTE | exp.LT | exp.LTE):
             return self._compare(node, scope)
@@ -340,7 +342,7 @@ class ConditionReader(ABC):
             return both(at_least(right.value, left.test), negate(at_least(right.value + 1, left.test)))
         if isinstance(left, FlagTerm) and isinstance(right, IntegerTerm):
             return _flag(left, right.value == 0, right.value == 1)
-        if isinstance(left, FlagTerm) and isinstance(right, FlagTerm):
+        if isinstance(left, FlagTerm | TruthTerm) and type(left) is type(right):
             one, two = left.condition, right.condition
             return either(both(one, two), both(negate(one), negate(two)))
         if isinstance(left, NumberTerm) and isinstance(right, NumberTerm):
@@ -567,6 +569,8 @@ class ConditionReader(ABC):
             raise unsupported("len of the list of items", "Ask which items it has.")
         if isinstance(node, exp.Window):
             raise unsupported("a window function")
+        if scope.group is None and isinstance(node, CONDITIONS):
+            return TruthTerm(self._condition(node, scope))
         return self._aggregate(node, scope)
 
     def _function(self, node: exp.Expr, scope: Scope) -> Term:

@@ -15,6 +15,7 @@ from anondb.session.item_filters import with_counted_items
 from anondb.session.known import LIKELY, SURE, Column, Known, Sources, projected
 from anondb.session.set_operations import compared
 from anondb.session.values import Value, check_equal
+from anondb.session.weighed import Items, weighed
 
 ROWS_HINT = "A release tells counts of persons and of their items: count them, or GROUP BY the item."
 
@@ -75,8 +76,8 @@ def with_ctes(node: exp.Expr, env: Env, of_persons: Callable[[exp.Expr, Env], bo
     return known
 
 
-class Tables(Protocol):
-    """The desk's tables, which have rows that are known."""
+class Tables(Items, Protocol):
+    """The desk's tables, which have rows that are known, and what is known of the items of persons."""
 
     def table(self, node: exp.Table) -> Known | None:
         """The rows of a table of the analyst, or of the release; None if there is none of this name."""
@@ -146,6 +147,12 @@ class Compiler:
             average = average_of_values(node, env) if refused else None
             if average is not None:
                 return self.query(*average)
+            weights = weighed(node, set(env), self.tables) if refused else None
+            if weights is not None:
+                try:
+                    return self.query(weights, env)
+                except InputError:
+                    raise error from None
             other = equivalent(node) if refused else None
             if other is None and refused and "join" in str(error).lower():  # other refusals say more than its own
                 other = by_rows(node, env, self)

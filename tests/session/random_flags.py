@@ -27,6 +27,7 @@ def _truth(a: Analyst, test: str) -> str:
         f"count(DISTINCT CASE WHEN {test} THEN item END) > 1", f"min(CASE WHEN {test} THEN 1 ELSE 0 END) > 0",
         f"sum(CASE WHEN {test} THEN 1 ELSE 0 END) {a.one('>', '>=', '<', '=', '<>')} sum(CASE WHEN {a.test()} THEN 1 ELSE 0 END)",
         f"count(*) FILTER (WHERE {test}) {a.one('>', '<=')} count(*) FILTER (WHERE item IN ({a.items()}))",
+        f"bool_or({test}) {a.one('=', '<>', 'IS DISTINCT FROM')} bool_or({a.test()})", f"bool_and({test}) <> (count(*) > 2)",
     )  # fmt: skip
 
 
@@ -40,7 +41,7 @@ def flagged_numbers(a: Analyst) -> Asked:
         return a.one(
             "sum(f0)", "avg(f0)", "sum(f0 * f1)", "count(*) FILTER (WHERE f0 = 1 AND f1 = 0)", "count(*) FILTER (WHERE t)",
             "sum(CASE WHEN f0 = 1 AND t THEN 1 ELSE 0 END)", "count(*)", "sum(f0 * f1) * 1.0 / nullif(sum(f1), 0)",
-            "count_if(f0 > 0)", "sum(t::INTEGER)", "count_if(f0 <> f1)", "count_if(t = false)",
+            "count_if(f0 > 0)", "sum(t::INTEGER)", "count_if(f0 <> f1)", "count_if(t = false)", "count_if(t = (f0 = 1))",
         )  # fmt: skip
 
     where = a.one(
@@ -67,6 +68,21 @@ def _with_nulls(a: Analyst) -> str:
     """A table of prices, some of which are NULL."""
     rows = ", ".join(f"({literal(item)}, {a.one('NULL', '1.0', '2.5')})" for item in a.held)
     return f"(VALUES {rows}, ('ghost', 0.5)) AS np(item, price)"
+
+
+def points(a: Analyst) -> Asked:
+    """Sums of a number of each item, by CASE."""
+    test = a.test()
+    value = a.one(
+        f"CASE WHEN {test} THEN 2 ELSE 1 END", f"CASE WHEN {test} THEN 1.5 WHEN {a.test()} THEN -1 ELSE 0 END",
+        f"CASE item WHEN {a.item()} THEN 3 WHEN {a.item()} THEN 2 ELSE 1 END", f"if({test}, 0, 2) + 1",
+    )  # fmt: skip
+    inner = f"SELECT tid, sum({value}) AS v, sum(CASE WHEN {test} THEN 1 ELSE -1 END) AS w FROM sales{a.where()} GROUP BY tid"
+    if a.rnd.random() < 0.5:
+        number = a.one("avg(v)", "sum(v)", "max(v)", "min(v)", "avg(w)", "count(*)")
+        return Asked((f"{number} AS {'c' if number == 'count(*)' else 'n'}0",), f"FROM ({inner}) q")
+    least = a.one("0", "1", "2.5", "4")
+    return Asked(("count(*) AS c0",), f"FROM ({inner} HAVING sum({value}) {a.one('>', '>=', '<', '=')} {least}) q")
 
 
 def flagged_tables(a: Analyst) -> Asked:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pytest
 import sqlglot
 from session.conftest import Named
 from session.test_chosen_items import wrong
+from session.test_odd_queries import refused
 from sqlglot import exp
 
 import anondb
 from anondb.query.flags import as_counts, decided
 from anondb.session.equivalents import equivalent
+from anondb.session.weighed import weighed
 
 FLAGS = (
     "SELECT tid, max(CASE WHEN item = 'milk' THEN 1 ELSE 0 END) AS milk, bool_or(item = 'bread')::INTEGER AS bread,"
@@ -25,6 +28,10 @@ ASKED = [
     f"SELECT sum(milk) AS c0, avg(bread) AS n1, sum(milk * bread) * 1.0 / sum(bread) AS n2 FROM ({FLAGS})",
     f"WITH p AS ({FLAGS}) SELECT milk AS k0, two AS k1, count(*) AS c0 FROM p GROUP BY milk, two",
     f"SELECT count(*) AS c0 FROM ({FLAGS}) WHERE milk = 1 AND bread <> 1 AND NOT two",
+    "SELECT count(*) AS c0 FROM (SELECT tid FROM sales GROUP BY tid"
+    " HAVING bool_or(item = 'milk') <> bool_or(item = 'bread'))",
+    f"SELECT two = (milk = 1) AS k0, count(*) AS c0, count_if(two <> (bread = 0)) AS n0 FROM ({FLAGS}) GROUP BY 1",
+    "SELECT count(*) AS c0 FROM sales WHERE (item = 'milk') = (item LIKE 'm%')",
     f"SELECT count(*) FILTER (WHERE milk = bread) AS c0, count_if(two = true) AS n1 FROM ({FLAGS})",
     "SELECT sum(CASE WHEN m AND NOT b THEN 1 ELSE 0 END) AS n0 FROM (SELECT tid, max(CASE WHEN item = 'milk' THEN 1 ELSE 0"
     " END) = 1 AS m, min(CASE WHEN item = 'bread' THEN 1 ELSE 0 END) > 0 AS b FROM sales GROUP BY tid)",
@@ -41,6 +48,13 @@ ASKED = [
     "SELECT x.parent AS k0, y.parent AS k1, count(DISTINCT s.tid) AS c0 FROM sales s JOIN sales u ON s.tid = u.tid"
     " JOIN food x ON s.item = x.node JOIN food y ON u.item = y.node WHERE x.parent < y.parent GROUP BY 1, 2",
 ]
+NUMBER = "CASE WHEN item LIKE 'b%' THEN 2 WHEN item = 'milk' THEN 1.5 ELSE -1 END"
+POINTS = [
+    f"SELECT avg(v) AS n0, max(v) AS n1, min(v) AS n2 FROM (SELECT tid, sum({NUMBER}) AS v FROM sales GROUP BY tid)",
+    f"SELECT count(*) AS c0 FROM (SELECT tid FROM sales AS s WHERE item <> 'bread' GROUP BY tid HAVING sum({NUMBER}) > 1)",
+    f"WITH p AS (SELECT tid, sum({NUMBER}) AS v, sum(if(s.item = 'milk', 3, 1)) AS w FROM sales s GROUP BY tid)"
+    " SELECT count(*) AS c0 FROM p WHERE v > 2 AND w < 5",
+]
 BY_ESTIMATE = {  # the answer by estimates, and the same asked in another way
     "SELECT mode(item) FROM sales WHERE item LIKE 'b%'": "SELECT item FROM sales WHERE item LIKE 'b%' GROUP BY item"
     " ORDER BY count(*) DESC LIMIT 1",
@@ -56,6 +70,26 @@ BY_ESTIMATE = {  # the answer by estimates, and the same asked in another way
 @pytest.mark.parametrize("sql", ASKED)
 def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
     assert not wrong(named, shop, sql, filtered=False)
+
+
+@pytest.mark.parametrize("sql", POINTS)
+def test_sums_of_numbers_of_items(named: Named, shop: Path, sql: str) -> None:
+    if named[0] == "suppressed":
+        refused(named[1], sql, "a sum of numbers of all items")
+    else:
+        assert not wrong(named, shop, sql, filtered=False)
+
+
+def test_other_tables_of_the_name_have_other_items() -> None:
+    items = SimpleNamespace(
+        persons="sales", manifest={"item_column": "item"}, items=["milk", "bread"], may_hold_others=False
+    )
+    sql = f"SELECT avg(v) FROM (SELECT tid, sum({NUMBER}) AS v FROM sales GROUP BY tid)"
+    hiding = f"WITH sales AS (SELECT tid, upper(item) AS item FROM sales) {sql}"
+    tree, other = (sqlglot.parse_one(text, dialect="duckdb") for text in (sql, hiding))
+    assert isinstance(tree, exp.Select) and isinstance(other, exp.Select)
+    assert weighed(tree, set(), items) is not None
+    assert weighed(tree, {"sales"}, items) is None and weighed(other, set(), items) is None
 
 
 @pytest.mark.parametrize("sql", BY_ESTIMATE)
