@@ -230,8 +230,13 @@ def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> V
 
 
 def rising(node: exp.Expr, value: Value) -> Value:
-    """A function that never falls while its first argument rises."""
+    """A function that never falls while its first argument rises; TRY_CAST and roots give NULL or NaN for some numbers."""
     one, two, three = (_with_first(node, end) for end in (value.estimate, *value.bounds))
+    if isinstance(node, exp.TryCast):
+        two, three = (exp.Case(ifs=[exp.If(this=_known(two, three), true=end.copy())]) for end in (two, three))
+    elif isinstance(node, exp.Sqrt | exp.Ln) and not value.unsigned:
+        defined = exp.GTE(this=_paren(value.bounds[0]), expression=exp.Literal.number(0))
+        two, three = (exp.Case(ifs=[exp.If(this=defined.copy(), true=end)]) for end in (two, three))
     return Value(one, two, three, unsigned=value.unsigned and not isinstance(node, exp.Ln))
 
 
