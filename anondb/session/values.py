@@ -154,8 +154,13 @@ def constant(value: Any) -> exp.Expr:
         return exp.convert(value)
     if isinstance(value, int):
         return exp.cast(exp.convert(value), "BIGINT" if abs(value) < 1 << 63 else "HUGEINT")
-    if isinstance(value, float | Decimal):
-        return exp.cast(exp.Literal.string(str(value)), "DOUBLE" if isinstance(value, float) else "DECIMAL(38, 9)")
+    if isinstance(value, float):
+        return exp.cast(exp.Literal.string(str(value)), "DOUBLE")
+    if isinstance(value, Decimal):
+        text = format(value, "f")
+        scale = len(text.partition(".")[2])
+        width = max(len(text.lstrip("-0.").replace(".", "")), scale, 1)
+        return exp.cast(exp.Literal.string(text), f"DECIMAL({width}, {scale})")
     raise unsupported("a scalar subquery of something else than a number, a text or a condition")
 
 

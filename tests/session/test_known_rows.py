@@ -1,7 +1,8 @@
-"""Window functions, casts, roots and random numbers over counts: bounds that hold, or none."""
+"""Windows, casts, roots, random numbers and decimals over known rows: values and bounds that hold, or none."""
 
 from __future__ import annotations
 
+import duckdb
 import pytest
 from session.conftest import Named
 
@@ -69,3 +70,16 @@ def test_an_aggregate_of_two_known_columns_reads_both(named: Named) -> None:
     assert named[1].sql(f"SELECT regr_slope(b, a) AS v FROM {known}").fetchall() == [(1.5,)]
     swapped = f"(SELECT b AS a, a AS b FROM {known})"
     assert named[1].sql(f"SELECT regr_slope(a, b) AS v FROM {swapped}").fetchall() == [(1.5,)]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "0.00000000012::DECIMAL(38, 15)",
+        "-1.50::DECIMAL(9, 2)",
+        "12345678901234567890123456789012345678::DECIMAL(38, 0)",
+    ],
+)
+def test_the_decimal_of_a_scalar_subquery_is_exact(named: Named, number: str) -> None:
+    sql = f"SELECT (SELECT max(d) FROM (VALUES ({number})) t(d)) AS v"
+    assert named[1].sql(sql).fetchall() == duckdb.sql(sql).fetchall()
