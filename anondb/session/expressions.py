@@ -129,6 +129,10 @@ def _inexact(node: exp.Expr, of: dict[int, Value]) -> Value:
     if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
         return _without_bounds(node, of) or values.arithmetic(node, part("this"), part("expression"))
     if isinstance(node, values.COMPARISONS):
+        if isinstance(node.expression, exp.Any | exp.All) or (
+            isinstance(node.expression, exp.Anonymous) and node.expression.name.upper() == "ALL"
+        ):
+            raise unsupported("ANY or ALL with an estimate", "Write out the comparisons.")
         return values.compared(node, part("this"), part("expression"))
     if isinstance(node, exp.And | exp.Or):
         return values.connected(type(node), [part("this"), part("expression")])

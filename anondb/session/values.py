@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.relations import is_null
+from anondb.query.relations import bare, is_null
 
 if TYPE_CHECKING:
     from anondb.session.known import Column
@@ -284,7 +284,8 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
         certain: exp.Expr = exp.and_(of(exp.EQ, a, d), of(exp.EQ, b, c))
         possible: exp.Expr = exp.and_(holds(of(exp.LTE, a, d), unknown=True), holds(of(exp.LTE, c, b), unknown=True))
         sides = left.estimate, right.estimate
-        whole = sides if left.truth or right.truth else [exp.Round(this=side.copy()) for side in sides]
+        plain = left.truth or right.truth or any(map(_no_number, sides))
+        whole = sides if plain else [exp.Round(this=side.copy()) for side in sides]
         estimate = of(exp.EQ, *whole)
     else:
         kind = type(node)
@@ -293,6 +294,14 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
         estimate = of(kind, left.estimate, right.estimate)
     ends = holds(estimate, unknown=False), holds(certain, unknown=False), holds(possible, unknown=True)
     return Value(*ends, truth=True)
+
+
+def _no_number(node: exp.Expr) -> bool:
+    """Whether a value is written as a text or a date, which DuckDB does not round."""
+    node = bare(node)
+    return (isinstance(node, exp.Literal) and node.is_string) or (
+        isinstance(node, exp.Cast) and node.to.this in exp.DataType.TEMPORAL_TYPES
+    )
 
 
 def tested(node: exp.Is, value: Value) -> Value:

@@ -83,3 +83,16 @@ def test_an_aggregate_of_two_known_columns_reads_both(named: Named) -> None:
 def test_the_decimal_of_a_scalar_subquery_is_exact(named: Named, number: str) -> None:
     sql = f"SELECT (SELECT max(d) FROM (VALUES ({number})) t(d)) AS v"
     assert named[1].sql(sql).fetchall() == duckdb.sql(sql).fetchall()
+
+
+@pytest.mark.parametrize("test", ["n = '7'", "n <> '7'", "DATE '2024-01-01' + n::INTEGER = DATE '2024-01-08'"])
+def test_a_count_is_compared_with_a_text_or_a_date(named: Named, test: str) -> None:
+    plain = "n <> 7" if "<>" in test else "n = 7"
+    shown = [named[1].sql(f"SELECT k, {one} AS b FROM ({COUNTS}) ORDER BY k").fetchall() for one in (test, plain)]
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("test", ["n > ANY([5, 6])", "n > ALL([5, 6])"])
+def test_any_and_all_of_estimates_are_refused(named: Named, test: str) -> None:
+    with pytest.raises(anondb.InputError, match="ANY or ALL"):
+        named[1].sql(f"SELECT k, {test} AS b FROM ({COUNTS})")
