@@ -11,10 +11,13 @@ from anondb.query.quantiles import QUANTILES, quantile_of
 from anondb.query.refusals import name_of, unsupported
 from anondb.query.relations import bare, is_null
 from anondb.session import values
-from anondb.session.expressions import Resolve, read
+from anondb.session.expressions import DRAWN, Resolve, read
 from anondb.session.values import Value
 
 AGGREGATES = (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max)
+PLACES = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
+"""Window functions that give the value of another row, so that their bounds are the bounds of this value."""
+
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile)
 
 
@@ -74,6 +77,8 @@ class Rows:
             condition = read(node.expression.this, resolve)
             if condition.by_estimate:
                 raise unsupported("FILTER with a condition on a rank", "Write the condition into WHERE.")
+            if condition.estimate.find(*DRAWN):
+                raise unsupported("FILTER with a random number", "Write the condition into WHERE.")
             certain, possible = condition.truths
             rows = self if condition.exact else self.among(certain, condition.estimate)
             return replace(rows, wanted=possible).aggregate(node.this, resolve)
@@ -94,7 +99,10 @@ class Rows:
             known = value.exact and others[0].exact and self.sure is None
             return Value(self._of(made, self.likely), by_estimate=not known)
         if value.exact and self.sure is None and all(other.exact for other in others):
-            return Value(self._of(_over(node, value.estimate)))
+            whole = [value.estimate, *(other.estimate for other in others)]
+            return Value(self._of(_with_arguments(node, whole) if len(whole) == 2 else _over(node, value.estimate)))
+        if value.estimate.find(*DRAWN):
+            raise unsupported(f"{name_of(node)} of a random number for rows that may not be there")
         if value.by_estimate:
             return Value(self._of(_over(node, value.estimate), self.likely), by_estimate=True)
         if isinstance(node, exp.CountIf):
@@ -213,17 +221,20 @@ class Rows:
         arguments = [read(e, resolve) for e in function.iter_expressions() if not isinstance(e, exp.Star)]
         if any(v.item for v in (*keys, *(() if isinstance(function, exp.Count) else arguments))):
             raise values.ambiguous("a window function of them or in their order")
-        aggregate = isinstance(function, AGGREGATES)
+        aggregate = isinstance(function, (*AGGREGATES, *QUANTILES))
         placed = self.sure is None and not self.open and all(k.exact for k in keys)  # rows and their order are certain
         if isinstance(function, RANKS) or (not aggregate and not placed):
             made = over(_with_arguments(function, [a.estimate for a in arguments]))
-            if placed:
+            if placed and all(a.exact for a in arguments):
                 return Value(made)
             return Value(made, by_estimate=True) if isinstance(function, RANKS) else Value(made, exp.null(), exp.null())
         if not aggregate or (placed and all(a.exact for a in arguments)):
             ends = zip(*((a.estimate, *a.bounds) for a in arguments), strict=True)
             whole = [over(_with_arguments(function, list(end))) for end in ends] or [over(function.copy())]
-            return Value(whole[0]) if all(a.exact for a in arguments) else Value(*whole)
+            if all(a.exact for a in arguments):
+                return Value(whole[0])
+            chosen = isinstance(function, PLACES) and all(a.exact for a in arguments[1:2])  # which row it is
+            return Value(*whole) if chosen else Value(whole[0], exp.null(), exp.null())
         if not all(k.exact for k in keys):
             made = over(_with_arguments(function, [a.estimate for a in arguments]))
             return Value(made, exp.null(), exp.null())

@@ -15,18 +15,19 @@ COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, e
 TESTS = (exp.Predicate, exp.StartsWith, exp.EndsWith, exp.Contains, exp.SimilarTo, exp.RegexpFullMatch)
 
 
-def with_listed_values(node: exp.Expr, base: exp.Select, counts: Counts) -> exp.Expr:
+def with_listed_values(node: exp.Expr, base: exp.Select, counts: Counts, *, where: bool = False) -> exp.Expr:
     """An expression in which each condition on a function of an attribute names the values for which it holds.
 
     Args:
         node: the expression; it is not changed.
         base: the FROM clause of its SELECT.
         counts: what answers for the persons.
+        where: whether the expression is the condition of WHERE, where NULL counts as false.
 
     Raises:
         InputError: ``unsupported_query``: a condition is NULL for a value, where this matters.
     """
-    made = exp.Paren(this=node.copy())
+    made = exp.Where(this=node.copy()) if where else exp.Paren(this=node.copy())
     for test in list(made.find_all(*TESTS)):
         column = None if test.find_ancestor(exp.Query) else _function_of(test)
         key = None if column is None else counts.kind(base, column)
@@ -66,8 +67,8 @@ def _listed(test: exp.Expr, column: exp.Column, of: Key, base: exp.Select, count
 
 
 def _is_plain(test: exp.Expr) -> bool:
-    """Whether only AND, OR and parentheses are around a condition, so that NULL counts as false."""
+    """Whether only AND, OR and parentheses are between a condition and WHERE, so that NULL counts as false."""
     above = test.parent
     while isinstance(above, exp.And | exp.Or | exp.Paren):
         above = above.parent
-    return above is None or isinstance(above, exp.Where)
+    return isinstance(above, exp.Where)

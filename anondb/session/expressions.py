@@ -21,6 +21,9 @@ FILLED = (
 )
 """Operations whose result is NULL only if an operand is."""
 
+DRAWN = (exp.Rand, exp.Uuid)
+"""Functions that give another value each time, so also for each bound."""
+
 NEVER_WRAPPED = (
     *(exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Cast, exp.Anonymous),
     *(exp.Array, exp.Struct, exp.Map, exp.Slice, exp.PropertyEQ, exp.Kwarg, exp.Any, exp.All),
@@ -54,6 +57,8 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
     if all(part.exact for part in parts):
         literal, plain = isinstance(node, exp.Literal | exp.Boolean), item or isinstance(node, exp.Null)
         return Value(_rebuilt(node, [part.estimate for part in parts]), present=literal, item=item, plain=plain)
+    if any(part.exact and part.estimate.find(*DRAWN) for part in parts):
+        raise unsupported("a random number beside an estimate", "Its bounds would be of another random number.")
     value = _inexact(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
     if value.lower is not None and sum(1 for _ in islice(value.lower.walk(), MAX_NODES)) == MAX_NODES:
         raise too_complex("the bounds of an expression with so many operations would take too long")
@@ -124,6 +129,10 @@ def _inexact(node: exp.Expr, of: dict[int, Value]) -> Value:
     if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
         return _without_bounds(node, of) or values.arithmetic(node, part("this"), part("expression"))
     if isinstance(node, values.COMPARISONS):
+        if isinstance(node.expression, exp.Any | exp.All) or (
+            isinstance(node.expression, exp.Anonymous) and node.expression.name.upper() == "ALL"
+        ):
+            raise unsupported("ANY or ALL with an estimate", "Write out the comparisons.")
         return values.compared(node, part("this"), part("expression"))
     if isinstance(node, exp.And | exp.Or):
         return values.connected(type(node), [part("this"), part("expression")])
@@ -163,7 +172,7 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
         if isinstance(node, values.RISING):
             return values.rising(node, this)
         if isinstance(node, exp.Cast | exp.TryCast) and node.to.this in exp.DataType.NUMERIC_TYPES:
-            return values.rising(exp.TryCast(this=node.this, to=node.to), this)
+            return _cast(node, this)
         if isinstance(node, exp.Abs):
             return values.absolute(node, this)
         if isinstance(node, exp.Coalesce | exp.Nullif):
@@ -178,6 +187,15 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
         extreme = values.least if isinstance(node, exp.Least) else values.greatest
         return Value(_rebuilt(node, [v.estimate for v in operands_of]), extreme(*lows), extreme(*highs))
     raise unsupported(f"{name_of(node).replace(' in this place', '')} of an estimate", "Ask for the number itself.")
+
+
+def _cast(node: exp.Cast | exp.TryCast, value: Value) -> Value:
+    """A number as a number of another type: a bound that does not fit it is none; CAST of such a number is an error."""
+    made = exp.TryCast(this=node.this, to=node.to)
+    if isinstance(node, exp.TryCast):
+        return values.rising(made, value)
+    ends = (exp.TryCast(this=exp.paren(end), to=node.to.copy()) for end in (value.estimate, *value.bounds))
+    return Value(*ends, unsigned=value.unsigned)
 
 
 def _without_bounds(node: exp.Expr, of: dict[int, Value]) -> Value | None:

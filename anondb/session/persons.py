@@ -101,7 +101,7 @@ class Persons(RowsOfPersons):
         base, converter = Dimensions(compiler, self.counts, self.is_source).without(made, env, self._is_column)
         where = base.args.get("where")
         if where is not None:
-            where.set("this", self._tested(where.this, base))
+            where.set("this", self._tested(where.this, base, where=True))
         return base, converter
 
     def _is_date(self, base: exp.Select, call: exp.Expr) -> bool:
@@ -111,11 +111,11 @@ class Persons(RowsOfPersons):
         key = self.counts.kind(base, column) if isinstance(column, exp.Column) else None
         return key is not None and key.kind == "DATE"
 
-    def _tested(self, node: exp.Expr, base: exp.Select) -> exp.Expr:
+    def _tested(self, node: exp.Expr, base: exp.Select, *, where: bool = False) -> exp.Expr:
         """An expression of a SELECT, with conditions on functions of attributes as conditions on their values."""
         bare_from = base.copy()
         bare_from.set("where", None)
-        return with_listed_values(node, bare_from, self.counts)
+        return with_listed_values(node, bare_from, self.counts, where=where)
 
     def _prepared(self, node: exp.Expr, env: Env, compiler: Compiler, *, outermost: bool = False) -> exp.Expr:
         """A query of persons without known tables; a subquery of known rows as the list of its values."""

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from anondb.errors import InputError
 from anondb.query.refusals import name_of, unsupported
-from anondb.query.relations import is_null
+from anondb.query.relations import bare, is_null
 
 if TYPE_CHECKING:
     from anondb.session.known import Column
@@ -154,8 +154,13 @@ def constant(value: Any) -> exp.Expr:
         return exp.convert(value)
     if isinstance(value, int):
         return exp.cast(exp.convert(value), "BIGINT" if abs(value) < 1 << 63 else "HUGEINT")
-    if isinstance(value, float | Decimal):
-        return exp.cast(exp.Literal.string(str(value)), "DOUBLE" if isinstance(value, float) else "DECIMAL(38, 9)")
+    if isinstance(value, float):
+        return exp.cast(exp.Literal.string(str(value)), "DOUBLE")
+    if isinstance(value, Decimal):
+        text = format(value, "f")
+        scale = len(text.partition(".")[2])
+        width = max(len(text.lstrip("-0.").replace(".", "")), scale, 1)
+        return exp.cast(exp.Literal.string(text), f"DECIMAL({width}, {scale})")
     raise unsupported("a scalar subquery of something else than a number, a text or a condition")
 
 
@@ -230,8 +235,13 @@ def _quotient(node: exp.Expr, left: Value, right: Value, *, unsigned: bool) -> V
 
 
 def rising(node: exp.Expr, value: Value) -> Value:
-    """A function that never falls while its first argument rises."""
+    """A function that never falls while its first argument rises; TRY_CAST and roots give NULL or NaN for some numbers."""
     one, two, three = (_with_first(node, end) for end in (value.estimate, *value.bounds))
+    if isinstance(node, exp.TryCast):
+        two, three = (exp.Case(ifs=[exp.If(this=_known(two, three), true=end.copy())]) for end in (two, three))
+    elif isinstance(node, exp.Sqrt | exp.Ln) and not value.unsigned:
+        defined = exp.GTE(this=_paren(value.bounds[0]), expression=exp.Literal.number(0))
+        two, three = (exp.Case(ifs=[exp.If(this=defined.copy(), true=end)]) for end in (two, three))
     return Value(one, two, three, unsigned=value.unsigned and not isinstance(node, exp.Ln))
 
 
@@ -274,7 +284,8 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
         certain: exp.Expr = exp.and_(of(exp.EQ, a, d), of(exp.EQ, b, c))
         possible: exp.Expr = exp.and_(holds(of(exp.LTE, a, d), unknown=True), holds(of(exp.LTE, c, b), unknown=True))
         sides = left.estimate, right.estimate
-        whole = sides if left.truth or right.truth else [exp.Round(this=side.copy()) for side in sides]
+        plain = left.truth or right.truth or any(map(_no_number, sides))
+        whole = sides if plain else [exp.Round(this=side.copy()) for side in sides]
         estimate = of(exp.EQ, *whole)
     else:
         kind = type(node)
@@ -283,6 +294,14 @@ def compared(node: exp.Expr, left: Value, right: Value) -> Value:
         estimate = of(kind, left.estimate, right.estimate)
     ends = holds(estimate, unknown=False), holds(certain, unknown=False), holds(possible, unknown=True)
     return Value(*ends, truth=True)
+
+
+def _no_number(node: exp.Expr) -> bool:
+    """Whether a value is written as a text or a date, which DuckDB does not round."""
+    node = bare(node)
+    return (isinstance(node, exp.Literal) and node.is_string) or (
+        isinstance(node, exp.Cast) and node.to.this in exp.DataType.TEMPORAL_TYPES
+    )
 
 
 def tested(node: exp.Is, value: Value) -> Value:

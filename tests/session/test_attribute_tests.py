@@ -107,3 +107,20 @@ def test_charts_of_bi_tools_have_the_answers_of_plain_sql(session: Session, name
 def test_the_literal_at_fault_is_named_under_group_by(session: Session) -> None:
     with pytest.raises(anondb.InputError, match="'day' compared with something else than a date"):
         session.sql("SELECT dayname(day) AS d, count(*) FROM records WHERE day < '2026-4-1' GROUP BY d")
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("town LIKE 'B%'", {True: 12, False: 6, None: 6}),
+        ("starts_with(town, 'B')", {True: 12, False: 6, None: 6}),
+        ("upper(town) = 'CORK'", {True: 6, False: 12, None: 6}),
+        ("age % 2 = 0", {True: 12, False: 6, None: 6}),
+        ("town LIKE 'B%' OR age > 40", {True: 18, False: 6}),
+        ("town LIKE 'B%' AND age > 40", {False: 12, None: 12}),
+    ],
+)
+def test_a_condition_to_group_by_is_null_for_null(session: Session, key: str, expected: dict[bool | None, int]) -> None:
+    rows = session.sql(f"SELECT {key} AS k, count(*) AS n FROM records GROUP BY k").fetchall()
+    bounds = {k: (low, high) for k, _, low, high in rows}
+    assert all(bounds[k][0] <= n <= bounds[k][1] for k, n in expected.items()), rows
