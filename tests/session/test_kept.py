@@ -95,8 +95,9 @@ def test_results_of_functions_that_vary_are_not_kept(shop: Path) -> None:
 
 def test_every_function_of_duckdb_that_varies_is_known() -> None:
     connection = duckdb.connect()
-    names = connection.execute(
+    names = connection.execute(  # + and - of times vary with the time zone alone, which a session does not change
         "SELECT DISTINCT function_name FROM duckdb_functions() WHERE stability <> 'CONSISTENT' AND function_type = 'scalar'"
+        " AND function_name NOT IN ('+', '-')"
     ).fetchall()
     assert len(names) > 10
     keywords = ["current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"]
