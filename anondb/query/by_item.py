@@ -9,10 +9,12 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Block, Classes, Holding
 from anondb.query.evaluate import Evaluator, Outcome, Part, Passed, Question, part_of
-from anondb.query.holdings import holdings
+from anondb.query.holdings import holdings, transactions_by_item
 from anondb.query.item_counts import ItemCounts, ItemRow
 from anondb.query.plan import Plan
 from anondb.query.predicates import ALWAYS, NO_ITEM
@@ -56,19 +58,14 @@ def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
     if release.bags is not None and not release.is_laminar:
         raise unsupported("GROUP BY item where released items share only some members", "Count the items one by one.")
     walk = _ItemWalk(release, question, blocks, classes, outside, attributes)
-    answered = _counts(release, classes, walk, attributes)
-    upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
     special, plain, rows = listed.special, dict[str, Bounds](), []
     apart = {item: special[item] for item in special.keys() & release.images.keys()}
-    if listed.usual[0] and release.places is not None and all(passed[0] for passed in apart.values()):
-        others = Counter(release.sizes) - Counter(release.images[item][0] for item in apart)
-        none = 0, 0.0, 0
-        counts = [answered((label,), listed.usual[1:]) if label in others else none for label in release.sizes]
-        places = release.places.copy()
-        for item, of_item in apart.items():
-            places[bisect_left(release.items, item)] = len(counts)
-            counts.append(answered(release.images[item], of_item[1:]))
-        return ItemCounts(release.items, places, counts)
+    if listed.usual[0] and not attributes and all(passed[0] for passed in apart.values()):
+        found = _at_once(release, classes, walk, listed.usual[1:], {item: p[1:] for item, p in apart.items()})
+        if found is not None:
+            return found
+    answered = _counts(release, classes, walk, attributes)
+    upwards = {label: n for n, label in enumerate(sorted(release.sizes, key=lambda r: (release.sizes[r], r)))}
     for item, labels in release.sorted_images:
         if len(labels) == 1 and item not in special:
             if listed.usual[0]:
@@ -81,6 +78,51 @@ def by_item(release: Opened, plan: Plan) -> Sequence[ItemRow]:
         if wanted:
             rows.append((item, *answered(tuple(sorted(labels, key=upwards.__getitem__)), tuple(passed))))
     return rows
+
+
+def _at_once(
+    release: Opened, classes: Classes, walk: _ItemWalk, usual: Passed, apart: Mapping[str, Passed]
+) -> ItemCounts | None:
+    """The counts of all items at once: released items that a question does not tell apart have the same outcomes.
+
+    Args:
+        release: the release.
+        classes, walk: its classes of released items, and what evaluates the question.
+        usual: the tests of the question that an item passes.
+        apart: those of the items that pass other ones.
+
+    Returns:
+        None if items have several released items, and where the rows are not in memory.
+    """
+    counted = None if release.places is None else transactions_by_item(release, classes)
+    if counted is None or release.places is None or release.numbered is None:
+        return None
+    signatures, table = counted
+    vectors = classes.all_counts(signatures) if classes.parts else [()]
+    others = Counter(release.sizes) - Counter(release.images[item][0] for item in apart)
+    wanted = [(label, usual if label in others else None) for label in release.sizes]
+    wanted += [(release.images[item][0], passed) for item, passed in apart.items()]
+    alike: dict[object, list[int]] = {}
+    for place, (label, passed) in enumerate(wanted):
+        if passed is not None:
+            alike.setdefault((walk.effect(label), passed), []).append(place)
+    numbers = release.numbered.numbers
+    rows = table[[numbers.get(label, 0) for label, _ in wanted]]
+    lower, upper = np.zeros((2, len(wanted)), np.int64)
+    estimate = np.zeros(len(wanted))
+    for places in alike.values():
+        label, passed = wanted[places[0]]
+        assert passed is not None
+        theirs = rows[places]
+        there = np.flatnonzero(theirs.any(axis=0))
+        outcomes = [walk.held(Holding((label,), vectors[n], not release.suppressed), passed) for n in there.tolist()]
+        lower[places] = theirs[:, there] @ np.array([o.least for o in outcomes], np.int64)
+        estimate[places] = theirs[:, there] @ np.array([o.expected for o in outcomes])
+        upper[places] = theirs[:, there] @ np.array([o.greatest for o in outcomes], np.int64)
+    of_item = release.places.copy()
+    for place, item in enumerate(apart, len(release.sizes)):
+        of_item[bisect_left(release.items, item)] = place
+    return ItemCounts(release.items, of_item, (lower, np.clip(estimate, lower, upper), upper))
 
 
 def _counts(
@@ -191,6 +233,10 @@ class _ItemWalk:
         if outcome is None:
             outcome = self._known[key] = self._outcome(holding, kinds, passed)
         return outcome
+
+    def effect(self, item: str) -> tuple[int | None, Block | int]:
+        """What the outcomes of a released item depend on: its class, and its block, or its size where it has none."""
+        return self._classes.of.get(item, self._classes.default), self._blocks.get(item) or self._release.sizes[item]
 
     def hidden(self, holding: Holding, passed: Passed) -> Outcome:
         """The outcome for a transaction in which the item can only have been suppressed."""

@@ -18,7 +18,7 @@ from anondb.errors import AnondbError, EngineError, InputError
 from anondb.query.classes import Block, Classes, Counts, Group, Passing, classes_of
 from anondb.query.evaluate import Bag, Passed, Question
 from anondb.query.held_items import HeldItems
-from anondb.query.held_sums import grouped_sums
+from anondb.query.held_sums import counted, grouped_sums
 from anondb.query.inline_tables import inline_table
 from anondb.query.item_counts import ItemRow
 from anondb.query.matching import Matching
@@ -88,7 +88,7 @@ class Opened:
         self.items = sorted(self.images)
         self.bags = self._read_bags() if self.manifest["semantics"] != "set" else None
         self.size = int(self.manifest["transactions"])
-        self.summed: dict[Weights, Summed] = {}
+        self.summed: dict[tuple[Weights, bool], Summed] = {}
         self.by_item: Sequence[ItemRow] | None = None  # the counts of all items, once asked for
         self.lines: dict[bool, tuple[int, float, int | None]] = {}  # the number of all rows (``scalars.answered``)
         self._matching = Matching(engine, self.members, self.images.keys())
@@ -214,18 +214,20 @@ class Opened:
                 return [((1,), self.supports.get(released, 0))]
         read = self.numbered.rows_for(classes) if self.numbered else None
         if read is not None:
-            signatures, numbers = np.unique(read.signatures(classes.all_codes(self.sizes)), return_counts=True)
-            counted = zip(classes.all_counts(signatures), signatures.tolist(), numbers.tolist(), strict=True)
-            return [(counts, n) for counts, signature, n in counted if signature]
-        rows = self.engine.query("query/signatures", {"held": self.held(classes)})
+            signatures, numbers = counted(read.signatures(classes.all_codes(self.sizes)))
+            rows = zip(classes.all_counts(signatures), signatures.tolist(), numbers.tolist(), strict=True)
+            return [(counts, n) for counts, signature, n in rows if signature]
+        found = self.engine.query("query/signatures", {"held": self.held(classes)})
         return [
             (classes.counts(signature), transactions)
-            for signature, transactions in zip(rows["signature"].tolist(), rows["transactions"].tolist(), strict=True)
+            for signature, transactions in zip(found["signature"].tolist(), found["transactions"].tolist(), strict=True)
         ]
 
     def records(self, classes: Classes, attributes: Sequence[Attribute], sums: Sequence[Summed] = ()) -> list[Group]:
         """Group the records by their numbers of released items of each class, their published values, and whether items may
         be missing; with sums over their items if these are asked for, the one of the measure first."""
+        if not (sums or attributes or classes.parts or self.differing):
+            return [Group((), (), not self.suppressed, self.size)]
         if not sums:
             return self._records(classes, attributes, self.held(classes), ())
         codes, numbered = classes.all_codes(self.sizes), None if classes.wide else self.numbered
@@ -241,8 +243,6 @@ class Opened:
     ) -> list[Group]:
         """Group the records; ``held`` has the signature and the sums of each transaction."""
         columns = [c for a in attributes for c in cell_columns(a)]
-        if not columns and not classes.parts and not self.differing and not sums:
-            return [Group((), (), not self.suppressed, self.size)]
         base = "ids" if self.differing or not columns else "records"
         shown = [column.as_(f"c{n}") for n, column in enumerate(columns)]
         complete: exp.Expr = exp.column("complete", "ids") if self.differing else exp.convert(not self.suppressed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -52,22 +52,35 @@ class HeldItems:
     @cached_property
     def rows(self) -> HeldRows | None:
         """The rows in memory, where they are read once; None if they are too many (DuckDB joins them then), or damaged."""
+        return self._rows_of(None)
+
+    def rows_for(self, classes: Classes) -> HeldRows | None:
+        """The rows in memory that count for the signatures of these classes, or all if most of them do, or if they were read
+        before; None where they are not to be had."""
+        if classes.wide:
+            return None
+        if classes.default is not None or "rows" in self.__dict__:
+            return self.rows
+        listed = sorted(self.numbers[label] for label in classes.of)
+        return self._rows_of(listed) if 0 < len(listed) <= MAX_LISTED else None
+
+    def _rows_of(self, listed: Sequence[int] | None) -> HeldRows | None:
+        """All rows, or those of released items with some numbers."""
         if self._most * ROW_BYTES > self._together.array_bytes or not self.numbers:
             return None
         short = max(self._size, len(self.numbers)) <= SHORT
         columns: list[exp.Expr] = [exp.column("transaction_id"), exp.column("item_id")]
         if short:  # half as many bytes to fetch; NULL for another number, which no release has
             columns = [
-                exp.TryCast(this=c, to=exp.DataType.build("USMALLINT", dialect="duckdb")).as_(c.name) for c in columns
+                exp.TryCast(this=c, to=exp.DataType(this=exp.DataType.Type.USMALLINT)).as_(c.name) for c in columns
             ]
-        rows = self._engine.select(exp.select(*columns).from_(self._rows.expression()), "the rows of a release")
+        tree = exp.select(*columns, copy=False).from_(self._rows.expression(), copy=False)
+        if listed is not None:
+            tree = tree.where(
+                exp.In(this=exp.column("item_id"), expressions=[exp.convert(n) for n in listed]), copy=False
+            )
+        rows = self._engine.select(tree, "the rows of a release")
         return HeldRows.of(rows["transaction_id"], rows["item_id"], self._size, self.numbers)
-
-    def rows_for(self, classes: Classes) -> HeldRows | None:
-        """The rows in memory, if most of them count for the signatures of these classes, or if they were read before."""
-        if classes.wide or (classes.default is None and "rows" not in self.__dict__):
-            return None
-        return self.rows
 
     def supports(self) -> dict[str, int]:
         """The number of transactions of each released item."""

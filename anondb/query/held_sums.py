@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -18,7 +18,7 @@ from anondb.query.summed import LOGISTIC, ROUNDED, Summed, of_sums
 Array = npt.NDArray[Any]
 
 FEW = 8  # released items whose rows are added up one item after the other
-EXACT = 1 << 53  # whole numbers below it are exact as doubles
+PIECE = 1 << 15  # rows that are added up at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +50,34 @@ class HeldRows:
     @cached_property
     def supports(self) -> Array:
         """The number of transactions of each released item, by its number."""
+        if self.together:
+            return np.diff(np.searchsorted(self.items, np.arange(len(self.numbers) + 2)))
         return np.bincount(self.items, minlength=len(self.numbers) + 1)
+
+    @cached_property
+    def together(self) -> bool:
+        """Whether the rows of each released item lie together, those of the first one first."""
+        return bool((self.items[1:] >= self.items[:-1]).all())
 
     @cached_property
     def held(self) -> int:
         """The number of transactions with an item."""
         some = np.zeros(self.size, dtype=bool)
-        some[self.transactions] = True
+        for transactions, _ in self.pieces():
+            some[transactions] = True
         return int(some.sum())
+
+    def pieces(self) -> Iterator[tuple[Array, Array]]:
+        """The transactions and the items of some rows after the other, as indices: arrays of all rows would not fit in the
+        processor's cache, and cost more in pages of memory than what is computed from them."""
+        for start in range(0, len(self.items), PIECE):
+            some = slice(start, start + PIECE)
+            yield indices(self.transactions[some]), indices(self.items[some])
 
     @cached_property
     def ends(self) -> list[int] | None:
         """The place behind the last row of each released item, by its number; None if their rows do not lie together."""
-        ordered = bool((self.items[1:] >= self.items[:-1]).all())
-        return np.cumsum(self.supports).tolist() if ordered else None
+        return np.cumsum(self.supports).tolist() if self.together else None
 
     def by_number(self, labels: Sequence[str], values: Array) -> Array:
         """The values of released items by their numbers; 0 for others."""
@@ -77,33 +91,34 @@ class HeldRows:
             added = np.zeros(self.size, values.dtype)
             for label, value in zip(labels, values, strict=True):
                 number = self.numbers[label]
-                added[self.transactions[self.ends[number - 1] : self.ends[number]]] += value
+                added[indices(self.transactions[self.ends[number - 1] : self.ends[number]])] += value
             return added
-        by_number = self.by_number(labels, values)
-        if values.dtype.kind != "i" or int(values.sum()) < EXACT:
-            taken = by_number.astype(float)[self.items]
-            return np.bincount(self.transactions, taken, self.size).astype(values.dtype)
-        added = np.zeros(self.size, values.dtype)
-        np.add.at(added, self.transactions, by_number[self.items])
+        by_number, added = self.by_number(labels, values), np.zeros(self.size, values.dtype)
+        for transactions, items in self.pieces():
+            np.add.at(added, transactions, by_number[items])
         return added
 
     def signatures(self, codes: Mapping[str, int]) -> Array:
         """The signature of each transaction, from what released items add to it."""
         return self.totals(list(codes), np.array(list(codes.values()), dtype=np.int64))
 
-    def by_item(self, codes: Mapping[str, int]) -> list[tuple[str, int, int]]:
-        """The number of transactions of each released item with each signature above 0: rows (item, signature, number)."""
+    def by_item(self, codes: Mapping[str, int]) -> tuple[Array, Array]:
+        """The number of transactions of each released item with each signature: the signatures in ascending order, and an
+        array with a row for the number of each released item, from 0 on."""
         signatures = self.signatures(codes)
         of_each, several = _numbered(signatures)
         known = np.zeros(several, dtype=np.int64)
         known[of_each] = signatures
-        rows = np.flatnonzero((signatures != 0)[self.transactions])
-        counts = np.bincount(self.items[rows].astype(np.int64) * several + of_each[self.transactions[rows]])
-        there = np.flatnonzero(counts)
-        items, which = np.divmod(there, several)
-        labels = {number: label for label, number in self.numbers.items()}
-        names = map(labels.__getitem__, items.tolist())
-        return list(zip(names, known[which].tolist(), counts[there].tolist(), strict=True))
+        counts = np.zeros((len(self.numbers) + 1, several), dtype=np.int64)
+        flat = counts.reshape(-1)
+        for transactions, items in self.pieces():
+            np.add.at(flat, items * several + of_each[transactions], 1)
+        return known, counts
+
+
+def indices(numbers: Array) -> Array:
+    """Numbers as the type of NumPy's indices: it converts others itself, which takes three times as long."""
+    return numbers.astype(np.intp, copy=False)
 
 
 def added_up(rows: HeldRows, complete: bool, one: Summed) -> tuple[tuple[int, Sums], tuple[int, Sums]]:
@@ -204,6 +219,16 @@ def _groups(
         group = Group(counts, (), complete, int(count))
         groups.append(of_sums(group, states, aggregates, sums))
     return groups
+
+
+def counted(keys: Array) -> tuple[Array, Array]:
+    """The different ones of some whole numbers, which are not negative, in ascending order, and how often each is there."""
+    if keys.max(initial=0) > 4 * len(keys):
+        values, numbers = np.unique(keys, return_counts=True)
+        return values, numbers
+    numbers = np.bincount(keys)
+    values = np.flatnonzero(numbers)
+    return values, numbers[values]
 
 
 def _numbered(key: Array) -> tuple[Array, int]:

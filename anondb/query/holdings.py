@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 from sqlglot import exp
 
 from anondb.engine import Table
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Holding
+from anondb.query.held_sums import Array
 from anondb.query.relational import Cell, with_cells
 from anondb.query.values import Attribute
 
@@ -25,9 +27,13 @@ def holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute] 
     complete = not release.suppressed
     if not classes.parts and not release.local and not attributes:
         return {r: Counter({Holding((r,), none, complete): n}) for r, n in release.supports.items()}
-    plain = release.numbered is not None and not release.local and not attributes and not classes.wide
-    if plain and release.numbered is not None and release.numbered.rows is not None:
-        return _numbered(release, classes, release.numbered.rows.by_item(classes.all_codes(release.sizes)), {})
+    counted = None if attributes else transactions_by_item(release, classes)
+    if counted is not None and release.numbered is not None:
+        signatures, table = counted
+        labels = {number: label for label, number in release.numbered.numbers.items()}
+        items, which = np.nonzero(table)
+        columns = (column.tolist() for column in (items, signatures[which], table[items, which]))
+        return _numbered(release, classes, [(labels[item], *rest) for item, *rest in zip(*columns, strict=True)], {})
     held, cells = with_cells(release.engine, release.schema.table("records"), attributes, release.held(classes))
     if release.numbered is not None and not release.local:
         return _numbered(release, classes, release.numbered.by_item(held), cells)
@@ -49,6 +55,19 @@ def holdings(release: Opened, classes: Classes, attributes: Sequence[Attribute] 
         holding = Holding((item, *(() if over is None else over)), counts, whole, shown)
         found.setdefault(label, Counter())[holding] += transactions
     return found
+
+
+def transactions_by_item(release: Opened, classes: Classes) -> tuple[Array, Array] | None:
+    """The number of transactions of each released item with each signature, as ``HeldRows.by_item``; None in a local
+    recoding, and where the rows are not in memory."""
+    numbered = release.numbered
+    if numbered is None or release.local or classes.wide:
+        return None
+    if not classes.parts:
+        supports = np.zeros((len(numbered.numbers) + 1, 1), np.int64)
+        supports[[numbered.numbers[label] for label in release.supports], 0] = list(release.supports.values())
+        return np.zeros(1, np.int64), supports
+    return None if numbered.rows is None else numbered.rows.by_item(classes.all_codes(release.sizes))
 
 
 def _numbered(

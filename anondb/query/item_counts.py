@@ -19,18 +19,18 @@ class ItemCounts(Sequence[ItemRow]):
     Attributes:
         items: the items.
         places: the place of the count of each item in ``counts``.
-        counts: the different counts.
+        counts: the different counts: their lower bounds, estimates and upper bounds.
     """
 
     items: Sequence[str]
     places: npt.NDArray[np.int64]
-    counts: Sequence[tuple[int, float, int]]
+    counts: tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
     def __len__(self) -> int:
         return len(self.items)
 
     def __iter__(self) -> Iterator[ItemRow]:
-        return ((item, *self.counts[place]) for item, place in zip(self.items, self.places.tolist(), strict=True))
+        return zip(self.items, *(ends[self.places].tolist() for ends in self.counts), strict=True)
 
     @overload
     def __getitem__(self, place: int) -> ItemRow: ...
@@ -50,8 +50,8 @@ def added(parts: Sequence[tuple[ItemCounts, int]]) -> list[ItemRow]:
     upper += sum(absent for _, absent in parts)
     for part, absent in parts:
         at = slice(None) if part.items == items else [place_of[item] for item in part.items]
-        low, middle, high = (np.array(column)[part.places] for column in zip(*part.counts, strict=True))
-        lower[at] += low
-        estimate[at] += middle
-        upper[at] += high - absent
+        low, middle, high = part.counts
+        lower[at] += low[part.places]
+        estimate[at] += middle[part.places]
+        upper[at] += high[part.places] - absent
     return list(zip(items, lower.tolist(), estimate.tolist(), upper.tolist(), strict=True))

@@ -192,8 +192,9 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     outside = outside_of(release, question, passing, labels_of(plan))
     classes = release.classes(question, release.blocks(passing))
     listed = plan.aggregate in ("histogram", *SPREADS.values()) or plan.share is not None
-    sums = [replace(summed(release, plan.measure), listed=listed)] if isinstance(plan.measure, Weights) else []
-    sums += [replace(summed(release, leaf.weights), least=leaf.least, open=leaf.open) for leaf in compared]
+    measure = plan.measure if isinstance(plan.measure, Weights) else None
+    sums = [] if measure is None else [replace(summed(release, measure, spread=listed), listed=listed)]
+    sums += [replace(summed(release, leaf.weights, spread=True), least=leaf.least, open=leaf.open) for leaf in compared]
     endless = plan.aggregate == "histogram" and bool(sums) and isinf(sums[0].high)
     if endless:
         sums[0] = replace(sums[0], high=0.0)

@@ -56,24 +56,29 @@ class Members:
         return cls(labels, np.cumsum(sizes) - sizes, release.listed, likely)
 
 
-def summed(release: Opened, weights: Weights) -> Summed:
+def summed(release: Opened, weights: Weights, *, spread: bool) -> Summed:
     """What the released items of a transaction add to a sum, and what suppressed ones may; the last sums are kept.
+
+    Args:
+        release: the release.
+        weights: the weight of each item.
+        spread: whether the variances are asked for, which take longer than all else; else they are 0.
 
     Raises:
         InputError: ``unsupported_query`` for bags, whose items repeat.
     """
-    kept = release.summed.pop(weights, None)
+    kept = release.summed.pop((weights, spread), None)
     if kept is None:
         if release.bags is not None:
             raise unsupported("a sum over the items of a bag", "Use count(DISTINCT id).")
-        kept = _summed(release, weights)
-    release.summed[weights] = kept
+        kept = _summed(release, weights, spread=spread)
+    release.summed[weights, spread] = kept
     if len(release.summed) > MAX_KEPT:
         del release.summed[next(iter(release.summed))]
     return kept
 
 
-def _summed(release: Opened, weights: Weights) -> Summed:
+def _summed(release: Opened, weights: Weights, *, spread: bool) -> Summed:
     """The least, expected and greatest value that each released item adds, and the variance, where a member has a weight."""
     members = release.listed_members
     numbers = _numbers(release, weights, members.items)
@@ -87,10 +92,13 @@ def _summed(release: Opened, weights: Weights) -> Summed:
     least, greatest = np.minimum.reduceat(numbers, starts), np.maximum.reduceat(numbers, starts)
     low = np.where(least < 0, added(np.minimum(numbers, 0.0)), least)
     high = np.where(greatest > 0, added(np.maximum(numbers, 0.0)), greatest)
-    mean, squares = added(numbers * likely), added((numbers * likely) ** 2)
-    second = added(numbers * numbers * likely) + _covered(likely, starts) * (mean**2 - squares)
-    mean = np.clip(mean, low, high)
-    columns = {"least": low, "mean": mean, "variance": np.maximum(second - mean**2, 0.0), "greatest": high}
+    whole, variance = added(numbers * likely), np.zeros(len(starts))
+    mean = np.clip(whole, low, high)
+    if spread:
+        squares = added((numbers * likely) ** 2)
+        second = added(numbers * numbers * likely) + _covered(likely, starts) * (whole**2 - squares)
+        variance = np.maximum(second - mean**2, 0.0)
+    columns = {"least": low, "mean": mean, "variance": variance, "greatest": high}
     counted = np.flatnonzero((least != 0) | (greatest != 0))
     labels = [members.labels[n] for n in counted.tolist()]
     shares = {name: column[counted] for name, column in columns.items()}

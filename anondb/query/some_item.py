@@ -10,7 +10,7 @@ import numpy as np
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes
 from anondb.query.evaluate import Evaluator, Part
-from anondb.query.held_sums import Array, HeldRows
+from anondb.query.held_sums import Array, HeldRows, indices
 from anondb.query.totals import Bounds, clip
 
 
@@ -26,8 +26,10 @@ def of_some_item(release: Opened, evaluator: Evaluator, classes: Classes, outsid
     Returns:
         None for another question, and where the rows are not in memory, or are not needed.
     """
-    rows = None if release.numbered is None or len(classes.of) < 2 else release.numbered.rows_for(classes)
-    if evaluator.some is None or rows is None:
+    if evaluator.some is None or release.numbered is None or len(classes.of) < 2:
+        return None
+    rows = release.numbered.rows_for(classes)
+    if rows is None:
         return None
     others = {} if classes.default is None else dict.fromkeys(release.sizes, classes.default)
     classed = others | dict(classes.of)
@@ -60,4 +62,4 @@ def _transactions(rows: HeldRows, labels: Sequence[str]) -> tuple[Array, Array]:
     else:
         transactions, ends = rows.transactions, rows.ends
     slices = [transactions[ends[number - 1] : ends[number]] for number in numbers]
-    return np.concatenate([transactions[:0], *slices]), rows.supports[numbers]
+    return indices(np.concatenate([transactions[:0], *slices])), rows.supports[numbers]

@@ -12,7 +12,7 @@ import pytest
 from query.small import release
 
 from anondb.engine import Engine
-from anondb.query import held_items
+from anondb.query import held_items, held_sums
 from anondb.query.answer import answer_plan
 from anondb.query.cached_release import Opened
 from anondb.query.held_sums import HeldRows
@@ -83,3 +83,37 @@ def test_rows_with_numbers_of_no_release_are_not_held(ids: Any) -> None:
     assert HeldRows.of(np.ma.asanyarray(ids), items, 3, numbers) is None
     assert HeldRows.of(np.array([1, 3]), items, 3, numbers) is not None
     assert HeldRows.of(np.array([1, 3]), np.array([1, 3]), 3, numbers) is None
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("everybody", [False, True])
+def test_rows_are_added_up_in_pieces(together: bool, everybody: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The totals, and the transactions of each item with each signature, as counted row by row."""
+    monkeypatch.setattr(held_sums, "PIECE", 7)
+    rnd, numbers = random.Random(7), {f"i{n}": n for n in range(1, 13)}
+    pairs = [(t, n) for t in range(30) for n in numbers.values() if rnd.random() < 0.4 or (everybody and n == 1)]
+    pairs.sort(key=lambda pair: pair[1]) if together else rnd.shuffle(pairs)
+    rows = HeldRows.of(*np.array([(t + 1, n) for t, n in pairs], dtype=np.uint16).T, 31 - everybody, numbers)
+    assert rows is not None and rows.together == together
+    codes = {label: 1 + 5 * (n % 3) for label, n in numbers.items() if n < 11 or everybody}
+    signatures = Counter[int]()
+    for transaction, n in pairs:
+        signatures[transaction] += codes.get(f"i{n}", 0)
+    expected = Counter((n, signatures[transaction]) for transaction, n in pairs)
+    known, table = rows.by_item(codes)
+    found = {
+        (n, known[m]): table[n, m] for n, m in zip(*(places.tolist() for places in np.nonzero(table)), strict=True)
+    }
+    assert found == expected and known.tolist() == sorted(known)
+    assert rows.signatures(codes).tolist() == [signatures[t] for t in range(rows.size)]
+    assert rows.held == len({t for t, _ in pairs})
+    assert rows.supports.tolist() == [sum(n == one for _, one in pairs) for n in range(len(numbers) + 1)]
+
+
+@pytest.mark.parametrize("most", [3, 1 << 20])
+def test_numbers_and_how_often_each_is_there(most: int) -> None:
+    keys = np.random.default_rng(1).integers(0, most, 50)
+    for one in (keys, keys[:0]):
+        values, numbers = held_sums.counted(one)
+        assert dict(zip(values.tolist(), numbers.tolist(), strict=True)) == Counter(one.tolist())
+        assert values.tolist() == sorted(set(one.tolist()))
