@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import duckdb
+import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from anondb.engine.duckdb_engine import DuckDBEngine
 from anondb.engine.failures import wrap
@@ -30,13 +32,15 @@ class UserStatement:
     """A statement that the user wrote.
 
     Attributes:
-        text: its text, up to the next statement.
+        text: its text, with what DuckDB adds of the text behind it.
+        start: where it begins in the text that was split, in characters.
         returns: ``rows``, ``nothing``, or ``either`` (a change, with or without RETURNING).
         is_select: whether it is one SELECT.
         parameters: whether it has parameters such as ``?``.
     """
 
     text: str
+    start: int
     returns: str
     is_select: bool
     parameters: bool
@@ -71,14 +75,26 @@ def split(engine: DuckDBEngine, text: str) -> list[UserStatement]:
         UserSqlError: DuckDB cannot parse the text.
     """
     extracted = _guarded(engine, text, lambda: engine.connection.extract_statements(text))
-    statements = []
+    statements, place = [], 0
     for one in extracted:
+        place = max(text.find(one.query, place), place)
+        begun = _beginning(one.query)
         kinds = one.expected_result_type
         rows = duckdb.ExpectedResultType.QUERY_RESULT in kinds
         returns = "either" if rows and len(kinds) > 1 else "rows" if rows else "nothing"
         is_select = one.type == duckdb.StatementType.SELECT
-        statements.append(UserStatement(one.query, returns, is_select, bool(one.named_parameters)))
+        parameters = bool(one.named_parameters)
+        statements.append(UserStatement(one.query[begun:], place + begun, returns, is_select, parameters))
+        place += len(one.query)
     return statements
+
+
+def _beginning(text: str) -> int:
+    """Where a statement begins in its text: DuckDB 2.0.1 puts the blanks and comments before it there, others do not."""
+    try:
+        return int(sqlglot.tokenize(text, dialect="duckdb")[0].start)
+    except (SqlglotError, IndexError):
+        return len(text) - len(text.lstrip())
 
 
 def run(engine: DuckDBEngine, text: str) -> UserResult:

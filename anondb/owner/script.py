@@ -231,12 +231,7 @@ def _split(engine: DuckDBEngine, text: str, part: Ordinary) -> list[tuple[Ordina
         pieces = user_sql.split(engine, part.text)
     except user_sql.UserSqlError as refused:
         raise _parse_error(text, part.start, refused) from None
-    start = part.start + len(part.text) - sum(len(s.text) for s in pieces)  # they cover the text from the first on
-    statements = []
-    for one in pieces:
-        statements.append((Ordinary(one.text, start), one.returns))
-        start += len(one.text)
-    return statements
+    return [(Ordinary(one.text, part.start + one.start), one.returns) for one in pieces]
 
 
 def _check_ordinary(engine: DuckDBEngine, text: str, part: Ordinary) -> None:
