@@ -23,8 +23,8 @@ Columns = dict[str, npt.NDArray[Any]]
 
 
 def has_nulls(column: npt.NDArray[Any]) -> bool:
-    """Whether a column of a result has NULLs, which DuckDB masks. ``numpy.ma.is_masked`` tells the same, but importing it
-    takes as long as a first question."""
+    """Whether a column of a result has NULLs, which DuckDB masks. ``numpy.ma.is_masked`` tells the same, but its import
+    takes 10 to 20 CPU milliseconds."""
     return bool(np.any(getattr(column, "mask", False)))
 
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.refusals import unsupported
+from anondb.session.expressions import DRAWN
 
 ITEM, WEIGHTS = "weighed item", "weights of items"  # no name of a query needs quotes like these
 
@@ -72,7 +73,7 @@ def _is_case(call: exp.Sum, select: exp.Select, items: Items) -> bool:
         return False
     columns, item = list(value.find_all(exp.Column)), lowered(items.manifest["item_column"])
     names = {"", lowered(table.alias_or_name)}
-    if value.find(exp.Query, exp.AggFunc, exp.Window, exp.Distinct) or not value.find(exp.Case, exp.If):
+    if value.find(exp.Query, exp.AggFunc, exp.Window, exp.Distinct, *DRAWN) or not value.find(exp.Case, exp.If):
         return False
     return bool(columns) and all(lowered(c.name) == item and lowered(c.table) in names for c in columns)
 

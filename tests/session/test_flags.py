@@ -89,6 +89,8 @@ def test_other_tables_of_the_name_have_other_items() -> None:
     tree, other = (sqlglot.parse_one(text, dialect="duckdb") for text in (sql, hiding))
     assert isinstance(tree, exp.Select) and isinstance(other, exp.Select)
     assert weighed(tree, set(), items) is not None
+    drawn = sqlglot.parse_one(sql.replace("item = 'milk'", "random() < 0.5"), dialect="duckdb")
+    assert isinstance(drawn, exp.Select) and weighed(drawn, set(), items) is None  # it is drawn anew for each row
     assert weighed(tree, {"sales"}, items) is None and weighed(other, set(), items) is None
 
 
