@@ -30,6 +30,8 @@ from anondb.statements.statement import (
     Statement,
 )
 
+SINCE_2 = int(duckdb.__version__.partition(".")[0]) >= 2
+
 
 def render(statement: OnView | RefreshAll | ShowViews) -> str:
     """The text of a statement; parsing it gives the statement again."""
@@ -231,14 +233,14 @@ BAD: list[tuple[str, str, int, int]] = [
 # what only DuckDB's parser knows: text, line, column
 BAD_QUERIES: list[tuple[str, int, int]] = [
     ("SELECT 1;\nSELECT * FRM x y", 2, 14),
-    ("SELECT 'é🍎', * FRM x y", 1, 20),
+    ("SELECT 'é🍎', * FRM x y", 1, 20 if SINCE_2 else 16),  # DuckDB 2.0 reads FRM as an alias
     ("CREAT TABLE x", 1, 1),
     (HEAD + "SELECT tid, item FRM s t", 1, 50),
     (HEAD + "SELECT tid,\n  item FRM s t WITH (k = 2)", 2, 12),
     (HEAD + "INSERT INTO s VALUES (1)", 1, 29),
     (HEAD + "CREATE TABLE x (a INT)", 1, 29),
     (HEAD + "SELECT ? AS tid, 1 AS item", 1, 29),
-    (HEAD + "PRAGMA version", 1, 29),
+    *([(HEAD + "PRAGMA version", 1, 29)] if SINCE_2 else []),  # older versions make a SELECT of it
 ]
 
 
@@ -394,8 +396,8 @@ def test_hostile_names_through_every_builder(number: int) -> None:
 
 @pytest.mark.parametrize("number", [700, pytest.param(5000, marks=pytest.mark.slow)])
 def test_hostile_names_in_duckdb(engine: Engine, number: int) -> None:
-    """The quoted names as DuckDB reads them: as columns, and as tables that a query reads."""
-    names = hostile(number)
+    """The quoted names as DuckDB reads them: as columns, and as tables that a query reads; before 2.0 none may have NUL."""
+    names = [name for name in hostile(number) if SINCE_2 or "\0" not in name]
     with duckdb.connect() as connection:
         for i in range(0, len(names), 500):
             some = names[i : i + 500]
