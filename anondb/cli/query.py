@@ -81,8 +81,9 @@ def _ask_once(file: str, sql: str, as_json: bool, on_statement: Said) -> None:
         _ask_session(file, sql, as_json, on_statement)
         return
     with at_hand(file, on_statement) as local, sealed_release(local, on_statement=on_statement) as sealed:
+        release = OpenRelease(sealed.engine, sealed.schema, sealed)
         try:
-            answer = OpenRelease(sealed.engine, sealed.schema, sealed).answer(sql)
+            answer = release.answer(sql)
         except InputError as error:
             if error.code != "unsupported_query":
                 raise
@@ -91,7 +92,7 @@ def _ask_once(file: str, sql: str, as_json: bool, on_statement: Said) -> None:
             return
         from anondb.session import session_on
 
-        with session_on([sealed], on_statement=on_statement) as session:
+        with session_on([sealed], opened=[release.opened], on_statement=on_statement) as session:
             _print_rows(session.sql(sql), as_json)
 
 

@@ -20,7 +20,7 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import sqlglot
@@ -68,14 +68,24 @@ Tables = Mapping[str, Table | exp.Query | NamedRows]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NamedQuery:
-    """A parsed ``.sql`` file: what it reads, its parameters, what it returns (column names) and its grain."""
+    """A ``.sql`` file: what it reads, its parameters, what it returns (column names) and its grain."""
 
     name: str
     reads: Mapping[str, tuple[str, ...]]
     params: frozenset[str]
     returns: tuple[str, ...]
     grain: str
-    tree: exp.Query
+
+    @cached_property
+    def tree(self) -> exp.Query:
+        """The parsed statement."""
+        dialect = _DIALECTS.get(self.name.partition("/")[0], "duckdb")
+        tree = sqlglot.parse_one(_read(self.name), dialect=dialect)
+        if not isinstance(tree, exp.Query):
+            raise InternalError(f"query {self.name} is not a SELECT")
+        for node in tree.walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
+            node._meta = None
+        return tree
 
     def check(self, tables: Collection[str], values: Collection[str]) -> None:
         """Check that exactly the tables and values of the header are bound."""
@@ -131,25 +141,27 @@ def _header(name: str, text: str) -> dict[str, str]:
 @cache
 def source_digest(name: str) -> str:
     """The SHA-256 of the file of a query without its comment lines, in hexadecimal."""
-    lines = (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8").splitlines(keepends=True)
-    statement = "".join(line for line in lines if not line.lstrip().startswith("--"))
-    return hashlib.sha256(statement.encode()).hexdigest()
+    return hashlib.sha256(statement(name).encode()).hexdigest()
+
+
+def statement(name: str) -> str:
+    """The text of a query without its comment lines."""
+    lines = _read(name).splitlines(keepends=True)
+    return "".join(line for line in lines if not line.lstrip().startswith("--"))
+
+
+def _read(name: str) -> str:
+    return (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8")
 
 
 @cache
 def load(name: str) -> NamedQuery:
     """Load the query ``name`` (such as ``transactions/items``); the tests check its header against the statement."""
-    text = (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8")
-    header = _header(name, text)
-    tree = sqlglot.parse_one(text, dialect=_DIALECTS.get(name.partition("/")[0], "duckdb"))
-    if not isinstance(tree, exp.Query):
-        raise InternalError(f"query {name} is not a SELECT")
+    header = _header(name, _read(name))
     reads = {m[1]: tuple(c.strip() for c in m[2].split(",")) for m in _READS.finditer(header["reads"])}
     params = frozenset(p.strip() for p in header["params"].split(",") if p.strip() not in ("", "none"))
     returns = tuple(c.strip() for c in header["returns"].split(","))
-    for node in tree.walk():  # the positions of nodes in the text are unused, and most of the cost of a copy
-        node._meta = None
-    return NamedQuery(name, reads, params, returns, header["grain"], tree)
+    return NamedQuery(name, reads, params, returns, header["grain"])
 
 
 def all_names() -> list[str]:

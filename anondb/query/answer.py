@@ -141,18 +141,21 @@ class OpenRelease:
         schema: the schema of the release: ``main`` of a sealed file, or ``release_<name>``.
         known: its kind and its manifest, if they are known.
 
+    Attributes:
+        opened: what was read of the release.
+
     Raises:
         InputError: ``not_a_release``, or ``unsupported_query`` for an unsupported kind of release.
     """
 
     def __init__(self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None) -> None:
         with engine.names.steady():
-            self._opened = Opened(engine, schema, known)
+            self.opened = Opened(engine, schema, known)
 
     @property
     def manifest(self) -> Mapping[str, str]:
         """The manifest of the release."""
-        return self._opened.manifest
+        return self.opened.manifest
 
     def answer(self, sql: str) -> Answer:
         """Answer a COUNT query, written for the original table.
@@ -172,9 +175,9 @@ class OpenRelease:
 
     def current(self, work: Callable[[Opened], _T]) -> _T:
         """The result of work on the release; it is done again if the release changed meanwhile."""
-        with self._opened.engine.names.steady():
+        with self.opened.engine.names.steady():
             while True:
-                opened = self._opened
+                opened = self.opened
                 try:
                     result = work(opened)
                 except Exception:  # a release that changed meanwhile can cause any error
@@ -183,7 +186,7 @@ class OpenRelease:
                 else:
                     if opened.is_current():
                         return result
-                self._opened = Opened(opened.engine, opened.schema)
+                self.opened = Opened(opened.engine, opened.schema)
 
 
 def run(engine: DuckDBEngine, schema: SchemaName, sql: str) -> Answer:

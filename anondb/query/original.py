@@ -7,7 +7,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from anondb.engine import Binder, Engine, Shape
+from anondb.engine import Binder, DuckDBEngine, Engine, Shape
 from anondb.errors import InputError
 from anondb.query.conditions import LIST, LONG
 from anondb.query.inline_tables import label_table
@@ -44,6 +44,8 @@ class Original:
         self._binder: tuple[Shape, Binder] | None = None
         self.divided: Mapping[str, str] = {}
         """The name and the type of the column that divides the table into files, for a session over them."""
+        self.desk: DuckDBEngine | None = None
+        """The engine of a session, beside whose tables queries are bound."""
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
@@ -72,6 +74,8 @@ class Original:
                 items, such as dates, or vice versa.
         """
         if self._binder is None or self._binder[0] != beside:
+            if self._binder is not None:
+                self._binder[1].close()
             self._binder = beside, self._bind(beside)
         binder, columns = self._binder[1], {}
         for form in (LONG, LIST):
@@ -93,7 +97,8 @@ class Original:
     def _bind(self, beside: Shape) -> Binder:
         kinds = {form: (form, "VARCHAR") for form in (LONG, LIST)}
         kinds |= {f"{form} {kind.sql}": (form, kind.sql) for form in (LONG, LIST) for kind in self.kinds}
-        return Binder({name: [*self._tables(*shape), *beside] for name, shape in kinds.items()})
+        shapes = {name: [*self._tables(*shape), *beside] for name, shape in kinds.items()}
+        return Binder(shapes, None if self.desk is None else self.desk.connection)
 
     def tables(self) -> list[tuple[str, Mapping[str, str]]]:
         """The names of the tables, with the names and types of their columns, for a table with a row for each item."""

@@ -83,13 +83,17 @@ def open_session(
 def session_on(
     sealed: Sequence[SealedRelease],
     resources: contextlib.ExitStack | None = None,
+    opened: Sequence[Opened] = (),
     *,
     memory_limit: str = "2GB",
     max_seconds: float = ANALYST_SECONDS,
     threads: int | None = None,
     on_statement: Callable[[str], None] | None = None,
 ) -> Session:
-    """A session on open sealed files, which closes ``resources``; for the limits of its own work see ``open_session``."""
+    """A session on open sealed files, which closes ``resources``; for the limits of its own work see ``open_session``.
+
+    ``opened`` is what was read of the files, if they were asked before.
+    """
     with contextlib.ExitStack() as stack:
         if resources is not None:
             stack.enter_context(resources)
@@ -97,7 +101,7 @@ def session_on(
         limits: dict[str, Any] = {"memory_limit": memory_limit, "max_seconds": max_seconds, "threads": threads}
         desk = desk_engine(**limits, on_statement=on_statement)
         stack.callback(desk.close)
-        return Session(sealed, desk, stack.pop_all())
+        return Session(sealed, desk, stack.pop_all(), opened)
 
 
 def _paths(files: Sources) -> list[str]:
@@ -142,11 +146,19 @@ class Session:
         notes: what is to be known of every answer, such as that the promises of the files differ.
     """
 
-    def __init__(self, sealed: Sequence[SealedRelease], desk: DuckDBEngine, resources: contextlib.ExitStack) -> None:
+    def __init__(
+        self,
+        sealed: Sequence[SealedRelease],
+        desk: DuckDBEngine,
+        resources: contextlib.ExitStack,
+        opened: Sequence[Opened] = (),
+    ) -> None:
         self._resources, self._closed = resources, False
         self._desk = Desk(desk)
         together = Together(sealed[0].engine, [s.schema for s in sealed])
-        self._opened = [Opened(s.engine, s.schema, s, together) for s in sealed]
+        self._opened = opened or [Opened(s.engine, s.schema, s, together) for s in sealed]
+        for release in self._opened:
+            release.original.desk = desk
         self._parts = Parts.of(self._opened, desk)
         self._releases = Releases(self._opened, self._desk, self._parts)
         self._results: Kept[Result] = Kept(len)
