@@ -6,18 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from anondb.engine import Binder
+from anondb.engine import Binder, Shape
+from anondb.engine.locked import open_desk
+
+SHAPES: dict[str, Shape] = {
+    "long": [("t", {"tid": "BIGINT", "item": "VARCHAR"})],
+    "list BIGINT": [("t", {"tid": "BIGINT", "item": "BIGINT[]"})],
+    "broken": [("t", {"tid": "BIGINT", "TID": "VARCHAR"}), ("t", {"a": "BIGINT"})],
+}
 
 
-@pytest.fixture(scope="module")
-def binder() -> Binder:
-    return Binder(
-        {
-            "long": [("t", {"tid": "BIGINT", "item": "VARCHAR"})],
-            "list BIGINT": [("t", {"tid": "BIGINT", "item": "BIGINT[]"})],
-            "broken": [("t", {"tid": "BIGINT", "TID": "VARCHAR"}), ("t", {"a": "BIGINT"})],
-        }
-    )
+@pytest.fixture(scope="module", params=["alone", "beside a desk"])
+def binder(request: pytest.FixtureRequest) -> Binder:
+    return Binder(SHAPES, None if request.param == "alone" else open_desk())
 
 
 @pytest.mark.parametrize(
@@ -56,3 +57,15 @@ def test_a_bug_of_the_optimizer_on_empty_tables(binder: Binder) -> None:
     on = "a.tid = b.tid AND (b.item = ANY(['x', 'y']) OR b.item = 'z')"
     anti = f"SELECT DISTINCT a.tid FROM t a LEFT JOIN t b ON {on} WHERE NOT (a.item = 'w') AND b.tid IS NULL"
     assert binder.accepts(f"SELECT item, count(*) FROM t WHERE tid NOT IN ({anti}) GROUP BY item", "long")
+
+
+def test_the_tables_of_a_desk_are_no_tables_of_the_query() -> None:
+    desk = open_desk()
+    desk.execute("CREATE TABLE price (item VARCHAR)")
+    first, second = Binder(SHAPES, desk), Binder({"long": [("other", {"a": "BIGINT"})]}, desk)
+    assert not first.accepts("SELECT item FROM price", "long") and not first.accepts("FROM other", "long")
+    first.close()
+    assert second.accepts("SELECT a FROM other", "long") and not second.accepts("SELECT tid FROM t", "long")
+    second.close()
+    names = desk.execute("SELECT database_name FROM duckdb_databases() WHERE NOT internal").fetchall()
+    assert names == [("memory",)]
