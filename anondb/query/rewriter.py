@@ -331,6 +331,7 @@ class Reader(ConditionReader):
         by = order.expressions if order is not None else []
         if limit is None or len(by) != 1 or not by[0].args.get("desc") or not isinstance(bare(by[0].this), exp.Count):
             raise unsupported("ORDER BY something else than the count, largest first and with LIMIT")
+        only(limit, "expression")
         return whole(limit.expression)
 
     def _pairs(

@@ -96,6 +96,10 @@ class Tables(Items, Protocol):
         """Run a query on the desk."""
         ...
 
+    def is_aggregate(self, name: str) -> bool:
+        """Whether a function of DuckDB computes one value from several rows."""
+        ...
+
 
 @dataclass
 class Compiler:

@@ -73,6 +73,8 @@ class _Composer:
 
     def aggregate(self, call: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
         """An aggregate over the rows that satisfy a condition."""
+        if call.args.get("count") is not None:
+            raise unsupported(f"several values of {name_of(call)}", "Ask for the values and their numbers of rows.")
         if isinstance(call, exp.CountIf):
             only(call, "this")
             rows = self._rows(_both(condition, call.this))  # DuckDB sums ones and zeros

@@ -23,6 +23,17 @@ TESTS: Mapping[type[exp.Expr], Callable[[Any, Any], bool]] = {
 }
 
 
+def with_known_names(tree: exp.Expr) -> exp.Expr:
+    """A query in which functions have the names under which they are known here."""
+    made = tree.copy()
+    for call in list(made.find_all(exp.Anonymous, exp.IgnoreNulls)):
+        if isinstance(call, exp.Anonymous) and lowered(call.name) == "mean" and len(call.expressions) == 1:
+            call.replace(exp.Avg(this=call.expressions[0].copy()))
+        elif isinstance(call, exp.IgnoreNulls) and isinstance(call.this, exp.AnyValue):  # so sqlglot reads any_value(x)
+            call.replace(call.this.copy())
+    return made
+
+
 def equivalent(node: exp.Expr) -> exp.Expr | None:
     """The query with each of its parts written in another way, if there is one; None if there is none."""
     made, changed = node.copy(), False
@@ -34,12 +45,29 @@ def equivalent(node: exp.Expr) -> exp.Expr | None:
                 made = other
             elif other is not None:
                 select.replace(other)
+    for call in list(made.find_all(exp.WithinGroup)):
+        quantile = _quantile(call)
+        if quantile is not None:
+            call.replace(quantile)
+            changed = True
     for test in list(made.find_all(*TESTS, exp.In)):
         condition = _rows_of_person(test) or _of_branches(test)
         if condition is not None:
             test.replace(condition)
             changed = True
     return made if changed else None
+
+
+def _quantile(node: exp.WithinGroup) -> exp.Expr | None:
+    """``percentile_cont(share) WITHIN GROUP (ORDER BY x)`` as ``quantile_cont(x, share)``."""
+    ordered = node.expression.expressions
+    if (
+        not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc)
+        or len(ordered) != 1
+        or ordered[0].args["desc"]
+    ):
+        return None
+    return type(node.this)(this=ordered[0].this.copy(), expression=node.this.this.copy())
 
 
 def _first_of_each(node: exp.Select) -> exp.Select | None:
