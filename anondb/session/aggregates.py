@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from anondb.query.quantiles import QUANTILES, quantile_of
+from anondb.query.quantiles import QUANTILES, one_by_one, quantile_of
 from anondb.query.refusals import name_of, unsupported
 from anondb.query.relations import bare, is_null
 from anondb.session import values
@@ -116,8 +116,10 @@ class Rows:
         if isinstance(node, exp.Sum):
             return self._sum(value)
         if isinstance(node, (exp.Min, exp.Max, exp.Avg, *QUANTILES)):
+            if quantiles := one_by_one(node):
+                return values.listed([self.aggregate(one, resolve) for one in quantiles])
             if isinstance(node, QUANTILES):
-                quantile_of(node)  # refuses several at once
+                quantile_of(node)  # refuses other shares than numbers
             return self._middle(node, value)
         raise unsupported(f"{name_of(node)} of estimates", "Ask for the rows, and put them together.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -160,11 +160,11 @@ def _counted(test: exp.Expr, inner: exp.Expr, query: exp.Select, number: int) ->
     call = query.expressions[0].unalias()
     name = lowered(clause.this.alias_or_name)
     conditions = operands(where.this) if isinstance(where.this, exp.And) else [where.this]
-    links = [(part, sides) for part in conditions if (sides := _link(part, name)) is not None]
+    links = [(part, sides) for part in conditions if (sides := link(part, {name})) is not None]
     if not isinstance(call, exp.Count) or len(links) != 1:
         return None
-    ((link, (inside, outer)),) = links
-    rest = [part.copy() for part in conditions if part is not link]
+    ((linking, (inside, outer)),) = links
+    rest = [part.copy() for part in conditions if part is not linking]
     if any(c.table and lowered(c.table) != name for part in (call, *rest) for c in part.find_all(exp.Column)):
         return None
     flipped = bare(test.this) is not inner
@@ -179,13 +179,13 @@ def _counted(test: exp.Expr, inner: exp.Expr, query: exp.Select, number: int) ->
     return exp.paren(exp.Not(this=chosen)) if none else chosen
 
 
-def _link(part: exp.Expr, name: str) -> tuple[exp.Column, exp.Column] | None:
-    """The column of a subquery and the one around it that a condition compares; None for other conditions."""
+def link(part: exp.Expr, names: Collection[str]) -> tuple[exp.Column, exp.Column] | None:
+    """The column of a subquery from these tables and the one around it that a condition compares; None for others."""
     sides: Sequence[exp.Expr] = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ) else ()
     for inside, outer in (sides, sides[::-1]) if sides else ():
         if not isinstance(inside, exp.Column) or not isinstance(outer, exp.Column):
             continue
-        if lowered(inside.table) == name and outer.table and lowered(outer.table) != name:
+        if lowered(inside.table) in names and outer.table and lowered(outer.table) not in names:
             return inside, outer
     return None
 

@@ -185,6 +185,8 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
                 return Value(estimate, *this.bounds)
             equal = values.compared(exp.EQ(this=node.this, expression=node.expression), this, rest[0])
             return values.chosen([(equal, Value(exp.null()))], replace(this, estimate=estimate), numbers=True)
+    if isinstance(node, exp.Array) and node.expressions and not any(value.truth for value in of.values()):
+        return values.listed([of[id(child)] for child in node.expressions])
     if isinstance(node, exp.Least | exp.Greatest):
         operands_of = [of[id(child)] for _, child in children_of(node)]
         lows, highs = zip(*(v.bounds for v in operands_of), strict=True)

@@ -79,7 +79,7 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
 
 def _number(estimate: exp.Expr, kind: str) -> exp.Expr:
     """An estimate; NULL for NaN, such as the difference of infinite numbers."""
-    if not kind.startswith(("FLOAT", "DOUBLE")):
+    if kind not in ("FLOAT", "DOUBLE"):
         return estimate
     number = exp.Not(this=exp.Anonymous(this="isnan", expressions=[exp.cast(estimate.copy(), "DOUBLE")]))
     return exp.Case(ifs=[exp.If(this=number, true=estimate)])
@@ -87,7 +87,7 @@ def _number(estimate: exp.Expr, kind: str) -> exp.Expr:
 
 def _finite(end: exp.Expr, kind: str) -> exp.Expr:
     """A bound; none if it is infinite, such as the logarithm of 0."""
-    if not kind.startswith(("FLOAT", "DOUBLE")):
+    if kind not in ("FLOAT", "DOUBLE"):
         return end
     finite = exp.Anonymous(this="isfinite", expressions=[exp.cast(end.copy(), "DOUBLE")])
     return exp.Case(ifs=[exp.If(this=finite, true=end)])

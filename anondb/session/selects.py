@@ -19,7 +19,7 @@ from anondb.session.item_filters import with_item_filters
 from anondb.session.known import LIKELY, SURE, Known, Sources, described, fresh, projected
 from anondb.session.leading import check_limits, leading
 from anondb.session.sources import grouped, source_rows
-from anondb.session.subqueries import among, exists, scalar
+from anondb.session.subqueries import among, exists, of_group, scalar
 from anondb.session.values import Value, ambiguous
 
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
@@ -105,9 +105,8 @@ class SelectRows:
         if self.facts is not None:
             if node in self.facts.counts:
                 return read(self.facts.counts[node], self.resolve)
-            key = self._key(node)
-            if key is not None:
-                return self.sources.by_alias[0][1][key][1]
+            if (key := self._key_value(node)) is not None:
+                return key
         if isinstance(node, exp.Column):
             return self._column(node)
         if isinstance(node, exp.Window):
@@ -122,7 +121,8 @@ class SelectRows:
         if isinstance(node, exp.Anonymous):
             self._check_function(node)
         if isinstance(node, exp.Subquery):
-            return scalar(node, self.compiler, self.env)
+            of = of_group(node, self._key_value, self.sources, self.compiler, self.env) if self.facts else None
+            return of or scalar(node, self.compiler, self.env)
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             return among(node, self.resolve, self.compiler, self.env)
         if isinstance(node, exp.Exists):
@@ -165,6 +165,11 @@ class SelectRows:
             if same and (not node.table or not key.text("table") or lowered(node.table) == lowered(key.text("table"))):
                 return number
         return None
+
+    def _key_value(self, node: exp.Expr) -> Value | None:
+        """The value of a grouped expression."""
+        key = self._key(node)
+        return None if key is None else self.sources.by_alias[0][1][key][1]
 
     def _column(self, node: exp.Column) -> Value:
         if isinstance(node.this, exp.Star):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from sqlglot import exp
 
+from anondb.query.parsing import lowered
 from anondb.query.refusals import only, unsupported
-from anondb.query.relations import is_null
+from anondb.query.relations import is_null, operands
+from anondb.session.asking import is_count
 from anondb.session.compiler import Compiler, Env
+from anondb.session.equivalents import link
 from anondb.session.expressions import Resolve, read
-from anondb.session.known import LIKELY, SURE
+from anondb.session.known import LIKELY, SURE, Sources, fresh
 from anondb.session.sources import first_column
 from anondb.session.values import Value, check_equal, constant
 
@@ -30,6 +34,8 @@ PLAIN = (
     *("FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP"),
 )
 """The types of values that are written as constants."""
+
+PARTS = {"expressions", "from_", "joins", "where"}
 
 
 def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
@@ -51,6 +57,64 @@ def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
     if value.exact and of != '"NULL"':
         estimate = _of_type(estimate, str(of))
     return replace(value, estimate=estimate, lower=bounds[0] if bounds else None, upper=bounds[1] if bounds else None)
+
+
+def of_group(
+    node: exp.Subquery, key_of: Callable[[exp.Expr], Value | None], sources: Sources, compiler: Compiler, env: Env
+) -> Value | None:
+    """``(SELECT count(*) FROM t s WHERE s.item = a.item)`` beside groups by ``a.item``, as a column of the groups; None for
+    other subqueries.
+
+    Args:
+        node: the subquery.
+        key_of: the value of a grouped column.
+        sources: the groups, which get the column.
+        compiler, env: convert the subquery by itself, grouped by the column that it compares.
+    """
+    found = _correlated(node.this, key_of)
+    if found is None:
+        return None
+    counted, key = found
+    relation = compiler.query(counted, env)
+    check_equal(key, relation.columns[0])
+    name, place = fresh("s"), sources.tree.args["from_"].this
+    (_, listed), (_, count) = relation.values(name)
+    none = exp.Literal.number(0)
+    absent = exp.null() if relation.open else none
+    known = (count.estimate, count.bounds[0])
+    ends: list[exp.Expr] = [exp.Coalesce(this=end, expressions=[none.copy()]) for end in known]
+    ends.append(exp.Case(ifs=[exp.If(this=is_null(listed.estimate), true=absent)], default=count.bounds[1]))
+    columns = {fresh("w"): end for end in ends}
+    every = exp.Column(this=exp.Star(), table=exp.to_identifier(place.alias))
+    joined = exp.select(every, *(end.as_(column) for column, end in columns.items())).from_(place)
+    other = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier(name)))
+    joined = joined.join(other, on=exp.EQ(this=key.estimate.copy(), expression=listed.estimate), join_type="left")
+    sources.tree.set("from_", exp.From(this=joined.subquery(place.alias, copy=False)))
+    return Value(*(exp.column(column, place.alias) for column in columns), present=True, unsigned=True)
+
+
+def _correlated(node: exp.Expr, key_of: Callable[[exp.Expr], Value | None]) -> tuple[exp.Select, Value] | None:
+    """A count whose WHERE compares a column with one of the groups around it, as counts by this column; and that column."""
+    if not isinstance(node, exp.Select) or not {k for k, v in node.args.items() if v} <= PARTS:
+        return None
+    places = [node.args.get("from_"), *(node.args.get("joins") or ())]
+    count = node.expressions[0].unalias()
+    if not all(place and isinstance(place.this, exp.Table) for place in places) or not is_count(count):
+        return None
+    inside = {lowered(place.this.alias_or_name) for place in places if place}
+    where = node.args.get("where")
+    parts = [] if where is None else operands(where.this) if isinstance(where.this, exp.And) else [where.this]
+    links = [(part, sides) for part in parts if (sides := link(part, inside)) is not None]
+    key = key_of(links[0][1][1]) if len(links) == 1 else None
+    if key is None:
+        return None
+    part, (column, _) = links[0]
+    made, rest = node.copy(), [p.copy() for p in parts if p is not part]
+    made.set("expressions", [column.copy(), count.copy()])
+    made.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
+    made.set("group", exp.Group(expressions=[column.copy()]))
+    outside = any(c.table and lowered(c.table) not in inside for c in made.find_all(exp.Column))
+    return None if outside else (made, key)
 
 
 def _of_type(value: exp.Expr, kind: str) -> exp.Expr:

@@ -273,6 +273,18 @@ def _max(*parts: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="GREATEST", expressions=[p.copy() for p in parts])
 
 
+def listed(parts: Sequence[Value]) -> Value:
+    """A list of numbers, whose bounds are lists; none where a number has none."""
+    estimate, *ends = (exp.Array(expressions=[end.copy() for end in of]) for of in _ends(parts))
+    low, high = (exp.Case(ifs=[exp.If(this=_known(*end.expressions), true=end)]) for end in ends)
+    return Value(estimate, low, high)
+
+
+def _ends(parts: Sequence[Value]) -> list[list[exp.Expr]]:
+    """The estimates, the lower and the upper bounds of values."""
+    return [list(of) for of in zip(*((part.estimate, *part.bounds) for part in parts), strict=True)]
+
+
 # --- conditions -----------------------------------------------------------------------------------------------------
 
 
