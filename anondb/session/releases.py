@@ -18,13 +18,14 @@ from anondb.query.answer import answer_plan
 from anondb.query.averages import average_in, average_over
 from anondb.query.cached_release import Opened
 from anondb.query.item_counts import ItemCounts, added
+from anondb.query.merged import VALUES
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS, PAIRS
 from anondb.query.predicates import Weights, finite
 from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
-from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
+from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, SumTerm, TruthTerm, WrongForm
 from anondb.query.rewriter import Reader, shown_forms
 from anondb.query.variances import SPREADS
 from anondb.session.asking import CHOSEN, with_chosen
@@ -206,8 +207,9 @@ class Releases:
                 (TruthTerm, "condition", "BOOLEAN"),
                 (FlagTerm, "flag", "INTEGER"),
                 (NumberTerm, "number", "BIGINT"),
+                (SumTerm, "number", "BIGINT"),
             ):
-                if isinstance(term, kind):
+                if isinstance(term, kind) and not (isinstance(term, SumTerm) and term.weights.kind != VALUES):
                     self._of_kinds.add(form)
                     more = isinstance(term, ItemTerm) or (isinstance(term, NumberTerm) and finite(term.test) is None)
                     return Key(what, of, open=more and self.suppressed)
