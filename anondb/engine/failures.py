@@ -103,7 +103,7 @@ def wrap(error: duckdb.Error, what: str) -> AnondbError:
         return EngineError(f"DuckDB failed internally ({what}).", code="engine_internal")
     if what.startswith("query ") or what == "generated query":
         return InternalError(f"DuckDB refused a statement of anondb ({what}: {kind}).")
-    hint = "Write the expression in another way." if what == "a query" else None
+    hint = None
     if isinstance(error, duckdb.ConversionException | duckdb.OutOfRangeException):
         hint = "A value does not fit the type of a CAST or of an operation: use TRY_CAST, or a wider type."
     return EngineError(f"DuckDB refused a statement ({what}: {kind}).", code="refused", hint=hint)

@@ -12,7 +12,6 @@ import duckdb
 from sqlglot import exp
 
 from anondb.engine.duckdb_engine import DuckDBEngine
-from anondb.engine.failures import wrap
 from anondb.engine.locked import STORAGE_VERSION, attaching, open_desk, open_locked, open_reader
 from anondb.engine.spill import private_directory
 
@@ -85,8 +84,10 @@ def desk_engine(
 _kept = count()
 
 
-def materialized(engine: DuckDBEngine, query: exp.Query) -> duckdb.DuckDBPyRelation:
-    """The rows of a tree, computed once.
+def materialized(
+    engine: DuckDBEngine, query: exp.Query, describe: Callable[[duckdb.Error], Exception]
+) -> duckdb.DuckDBPyRelation:
+    """The rows of a tree, computed once; ``describe`` gives the typed error for a DuckDB error.
 
     Before DuckDB 2.0 each use of a relation computes it again, so the rows are kept in a table.
     """
@@ -101,7 +102,7 @@ def materialized(engine: DuckDBEngine, query: exp.Query) -> duckdb.DuckDBPyRelat
         rows.create(name)
         return engine.connection.table(name)
 
-    return engine.guarded(work, lambda error: wrap(error, "a query"))
+    return engine.guarded(work, describe)
 
 
 class Reference:

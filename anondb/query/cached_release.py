@@ -22,6 +22,7 @@ from anondb.query.held_sums import counted, grouped_sums
 from anondb.query.inline_tables import inline_table
 from anondb.query.item_counts import ItemRow
 from anondb.query.matching import Matching
+from anondb.query.merged import SUM
 from anondb.query.original import Original
 from anondb.query.predicates import ItemTest, Weights
 from anondb.query.relational import cell_columns, cells_of, read_attributes
@@ -231,12 +232,13 @@ class Opened:
         if not sums:
             return self._records(classes, attributes, self.held(classes), ())
         codes, numbered = classes.all_codes(self.sizes), None if classes.wide else self.numbered
-        if numbered and not (attributes or self.differing) and (rows := numbered.rows):
+        plain = all(one.kind == SUM for one in sums) and not (attributes or self.differing)
+        if numbered and plain and (rows := numbered.rows):
             return grouped_sums(rows, not self.suppressed, classes, codes, sums)
         numbers = numbered.numbers if numbered else None
         with self.engine.registered(shares_by_item(sums, codes, classes.wide, numbers)) as shares:
             held = numbered.with_weights(shares) if numbered else self.held(classes, shares)
-            return self._records(classes, attributes, with_sums(held, len(sums)), sums)
+            return self._records(classes, attributes, with_sums(held, sums), sums)
 
     def _records(
         self, classes: Classes, attributes: Sequence[Attribute], held: exp.Query, sums: Sequence[Summed]

@@ -11,6 +11,7 @@ from itertools import count
 from sqlglot import exp
 
 from anondb.query.flags import CONDITIONS, as_counts, flag, is_settled, is_truth, is_whole
+from anondb.query.merged import VALUES
 from anondb.query.parsing import lowered
 from anondb.query.predicates import (
     ALWAYS,
@@ -92,6 +93,18 @@ def _flag(term: FlagTerm, of_none: bool, of_one: bool) -> Condition:
 def _is_weight(node: exp.Expr) -> bool:
     """Whether an expression is a number that depends on the item."""
     return isinstance(node, exp.Anonymous) and bool(node.name == WEIGHT)
+
+
+def _weight_of(node: exp.Expr) -> exp.Expr | None:
+    """The number of each item under an aggregate of such numbers; None for other aggregates."""
+    if isinstance(node, exp.Count) and isinstance(node.this, exp.Distinct) and len(node.this.expressions) == 1:
+        weight = bare(node.this.expressions[0])
+    elif isinstance(node, exp.Sum | exp.Max | exp.Min):
+        only(node, "this")
+        weight = bare(node.this)
+    else:
+        return None
+    return weight if _is_weight(weight) else None
 
 
 def _more(one: NumberTerm, other: NumberTerm, *, open: bool) -> Condition:
@@ -408,7 +421,9 @@ class ConditionReader(ABC):
         for place, side in enumerate(sides):
             plain = side.this if isinstance(side, exp.Neg) else side
             other = sides[1 - place]
-            if not isinstance(plain, exp.Literal) or plain.is_string or not isinstance(other, exp.Column | exp.Sum):
+            call = other.this if isinstance(other, exp.Filter) else other
+            summed = isinstance(other, exp.Column) or _weight_of(call) is not None
+            if not isinstance(plain, exp.Literal) or plain.is_string or not summed:
                 continue
             term = self._term(other, scope)
             if not isinstance(term, SumTerm):
@@ -649,12 +664,14 @@ class ConditionReader(ABC):
             _, seen = self._row_of(scope)
             self.counts_rows = True
             return NumberTerm(item_all(seen, self._test(node.this, scope)))
-        if isinstance(node, exp.Sum) and isinstance(bare(node.this), exp.Anonymous):
-            only(node, "this")
-            row, weights = self._weighted(bare(node.this), scope)
+        if (weight := _weight_of(node)) is not None:
+            row, weights = self._weighted(weight, scope)
             seen_row, seen = self._row_of(scope)
             if row != seen_row:
                 raise unsupported("a sum over the rows of a join")
+            if filtered and weights.kind != VALUES:  # NULL for persons without such an item
+                hint = "Write the condition into CASE, such as sum(CASE WHEN x THEN price ELSE 0 END), or into WHERE."
+                raise unsupported(f"{name_of(node)} with FILTER for each person", hint)
             return SumTerm(replace(weights, test=item_all(seen, extra)))
         if not isinstance(node, exp.Count):
             raise unsupported(name_of(node))
@@ -717,7 +734,7 @@ class ConditionReader(ABC):
 
     def _aggregate_of_one(self, node: exp.Expr, scope: Scope) -> Term:
         """Read an aggregate over the single row of an id in a table of lists."""
-        if isinstance(node, exp.ArrayAgg) or (isinstance(node, exp.Sum) and _is_weight(bare(node.this))):
+        if isinstance(node, exp.ArrayAgg) or _weight_of(node) is not None:
             raise WrongForm
         group, inner = scope.group, replace(scope, group=None)
         assert group is not None

@@ -12,6 +12,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.classes import Size
 from anondb.query.evaluate import Outcome
 from anondb.query.measures import Asked, asked_of
+from anondb.query.merged import SUM
 from anondb.query.plan import Plan
 from anondb.query.predicates import NEVER, Weights, at_least, conjuncts
 from anondb.query.summed import LOGISTIC
@@ -57,7 +58,7 @@ def histogram(release: Opened, plan: Plan) -> dict[int, Bounds]:
     assert isinstance(plan.measure, Weights)
     if plan.condition == NEVER:
         return {}
-    held = at_least(1, plan.measure.test) in conjuncts(plan.condition)
+    held = plan.measure.kind == SUM and at_least(1, plan.measure.test) in conjuncts(plan.condition)
     groups = _sizes_of(release, asked_of(release, plan))
     most = int(groups.sizes[:, 3].max(initial=float(held and groups.endless.any())))
     lower, estimate, upper = _numbers(groups, int(held), most)
@@ -74,7 +75,7 @@ def _outcomes(met: Sequence[Outcome]) -> Floats:
 def _sizes_of(release: Opened, asked: Asked) -> _Sizes:
     """The persons of a plan by their sizes."""
     numbered = None if asked.classes.wide else release.numbered
-    plain = not (asked.attributes or asked.compared or release.differing)
+    plain = not (asked.attributes or asked.compared or release.differing) and asked.sums[0].kind == SUM
     if numbered is None or not plain or numbered.rows is None:
         groups = release.records(asked.classes, asked.attributes, asked.sums)
         of_each = _outcomes([asked.outcome(g.counts, g.cells, g.complete, g.states) for g in groups])

@@ -22,6 +22,7 @@ from anondb.query.cached_release import Opened
 from anondb.query.classes import Classes, Sums
 from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 from anondb.query.held_sums import added_up
+from anondb.query.merged import SUM, VALUES
 from anondb.query.plan import IDS, Plan
 from anondb.query.predicates import (
     NEVER,
@@ -30,6 +31,8 @@ from anondb.query.predicates import (
     Constant,
     OnSum,
     Weights,
+    at_least,
+    conjuncts,
     finite,
     leaves,
     replaced,
@@ -193,8 +196,11 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     classes = release.classes(question, release.blocks(passing))
     listed = plan.aggregate in ("histogram", *SPREADS.values()) or plan.share is not None
     measure = plan.measure if isinstance(plan.measure, Weights) else None
-    sums = [] if measure is None else [replace(summed(release, measure, spread=listed), listed=listed)]
-    sums += [replace(summed(release, leaf.weights, spread=True), least=leaf.least, open=leaf.open) for leaf in compared]
+    sums = [] if measure is None else [replace(_summed(release, measure, plan, spread=listed), listed=listed)]
+    sums += [
+        replace(_summed(release, leaf.weights, plan, spread=True), least=leaf.least, open=leaf.open)
+        for leaf in compared
+    ]
     endless = plan.aggregate == "histogram" and bool(sums) and isinf(sums[0].high)
     if endless:
         sums[0] = replace(sums[0], high=0.0)
@@ -215,13 +221,23 @@ def asked_of(release: Opened, plan: Plan) -> Asked:
     return Asked(question, attributes, classes, sums, compared, endless, outcome)
 
 
+def _summed(release: Opened, weights: Weights, plan: Plan, *, spread: bool) -> Summed:
+    """What released items add to a sum; whoever has an item with a value for certain has at least one value."""
+    one, labels = summed(release, weights, spread=spread), finite(weights.test)
+    held = weights.kind == VALUES and at_least(1, weights.test) in conjuncts(plan.condition)
+    if held and labels is not None and labels <= dict(weights.by_label or ()).keys():
+        return replace(one, ends=(1.0, one.ends[1]))
+    return one
+
+
 def groups_of(release: Opened, plan: Plan) -> list[Group]:
     """The persons of a plan, grouped by what the release shows."""
     if plan.condition == NEVER:
         return []
     asked = asked_of(release, plan)
     plain = not asked.compared and not any(isinstance(test, OnValue) for test in asked.question.tests)
-    if plain and plan.aggregate in ("sum", "avg") and len(asked.sums) == 1 and set(asked.question.caps) <= {1}:
+    plain = plain and len(asked.sums) == 1 and asked.sums[0].kind == SUM
+    if plain and plan.aggregate in ("sum", "avg") and set(asked.question.caps) <= {1}:
         complete = not release.suppressed
         added = _added_up(release, asked.classes, asked.sums[0], lambda c: asked.outcome(c, (), complete, ()))
         if added is not None:

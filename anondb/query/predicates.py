@@ -201,19 +201,24 @@ class AtLeast:
 
 @dataclass(frozen=True)
 class Weights:
-    """The sum of the weights of a person's items.
+    """The sum of the weights of a person's items, or what else they make together.
 
     Attributes:
         test: the items that count.
         by_label: the weight of each item; None if each has the weight 1. Other items weigh nothing.
         scale: how many times the numbers of the query's table the weights are, so that decimal numbers are whole weights.
         error: at most how much rounding may change a sum over a person's items.
+        kind: ``sum``; or ``max`` or ``min`` of the weights, each person having one; or ``values``: the number of different
+            bits of the weights (``merged``).
+        others: what suppressed items without a weight here, any number of them, may add at least and at most to a sum.
     """
 
     test: ItemTest
     by_label: tuple[tuple[str, float], ...] | None = None
     scale: int = 1
     error: float = 0.0
+    kind: str = "sum"
+    others: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)

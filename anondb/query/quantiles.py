@@ -40,6 +40,17 @@ def quantile_of(call: exp.Expr) -> tuple[str, Fraction]:
     return CONT if isinstance(call, exp.PercentileCont) else DISC, Fraction(share.name)
 
 
+def one_by_one(call: exp.Expr) -> list[exp.Expr]:
+    """The quantiles that a call with a list of shares asks for; none for other calls."""
+    key = "quantile" if isinstance(call, exp.Quantile) else "expression"
+    shares = call.args.get(key) if isinstance(call, QUANTILES) else None
+    calls = []
+    for share in shares.expressions if isinstance(shares, exp.Array) else ():
+        calls.append(call.copy())
+        calls[-1].set(key, share.copy())
+    return calls
+
+
 def places(kind: str, share: Fraction, number: int) -> tuple[int, int]:
     """The first and the last place, from 0, between which a quantile of so many numbers lies."""
     if kind == DISC:

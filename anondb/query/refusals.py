@@ -10,6 +10,7 @@ HINT = "Ask for a COUNT over the id and item columns of the original table."
 
 ARGUMENTS = {
     "limit": "LIMIT",
+    "limit_options": "LIMIT with a percentage",
     "offset": "OFFSET",
     "order": "ORDER BY",
     "qualify": "QUALIFY",

@@ -15,6 +15,7 @@ from sqlglot import exp
 from anondb.errors import InputError
 from anondb.query.conditions import LIST, LONG, ConditionReader
 from anondb.query.lists import hull, readings
+from anondb.query.merged import VALUES
 from anondb.query.original import records_tables
 from anondb.query.pairs import SIGNS
 from anondb.query.parsing import lowered
@@ -281,12 +282,12 @@ class Reader(ConditionReader):
         condition, rows, _ = self._finish(scope)
         if any(isinstance(k, IdTerm) for k in keys) or any(isinstance(c, IdTerm) for _, c in listed):
             raise unsupported("GROUP BY the id column around a count", "Ids cannot be listed from a release.")
-        if len(set(keys)) == 1 and isinstance(keys[0], NumberTerm | FlagTerm):
+        if len(set(keys)) == 1 and (isinstance(keys[0], NumberTerm | FlagTerm) or _is_number(keys[0])):
             if rows or any(column != keys[0] for _, column in listed) or tree.args.get("order") is not None:
                 raise unsupported("GROUP BY a number of items beside other columns")
             if not scope.exact:
                 raise unsupported("count(*) of rows that may repeat", "Use count(DISTINCT id).")
-            measure = Weights(keys[0].test) if isinstance(keys[0], NumberTerm) else keys[0].condition
+            measure = _measure_of(keys[0])
             columns = tuple(n for n, _ in listed)
             return Plan(MEASURE, condition, name=name, columns=columns, measure=measure, aggregate="histogram")
         if len(set(keys)) != 1 or not isinstance(keys[0], ItemTerm | AttributeTerm):
@@ -331,6 +332,7 @@ class Reader(ConditionReader):
         by = order.expressions if order is not None else []
         if limit is None or len(by) != 1 or not by[0].args.get("desc") or not isinstance(bare(by[0].this), exp.Count):
             raise unsupported("ORDER BY something else than the count, largest first and with LIMIT")
+        only(limit, "expression")
         return whole(limit.expression)
 
     def _pairs(
@@ -717,6 +719,19 @@ class Reader(ConditionReader):
                 raise unsupported(f"USING ({identifier.name})", "Join on the id column.")
             if isinstance(rights[0], IdTerm) and isinstance(lefts[0], IdTerm):
                 self._unite(rights[0].person, lefts[0].person)
+
+
+def _is_number(column: Column) -> bool:
+    """Whether a column is a number of values."""
+    return isinstance(column, SumTerm) and column.weights.kind == VALUES
+
+
+def _measure_of(column: Column) -> Weights | Condition:
+    """What a histogram counts the persons of each value of."""
+    if isinstance(column, SumTerm):
+        return column.weights
+    assert isinstance(column, NumberTerm | FlagTerm)
+    return Weights(column.test) if isinstance(column, NumberTerm) else column.condition
 
 
 def _columns_of(attributes: Sequence[Attribute]) -> list[tuple[str, Column]]:

@@ -6,8 +6,8 @@ its published bounds says. Without them all non-empty sets of members are equall
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import fsum, inf
+from dataclasses import dataclass, replace
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from anondb.query.cached_release import Opened
 from anondb.query.classes import Size
+from anondb.query.merged import MAX_VALUES, SUM, VALUES, of_suppressed, shares_of
 from anondb.query.predicates import Weights, finite, patterns
 from anondb.query.refusals import unsupported
 from anondb.query.summed import Summed
@@ -80,6 +81,8 @@ def summed(release: Opened, weights: Weights, *, spread: bool) -> Summed:
 
 def _summed(release: Opened, weights: Weights, *, spread: bool) -> Summed:
     """The least, expected and greatest value that each released item adds, and the variance, where a member has a weight."""
+    if weights.kind != SUM:
+        return _merged(release, weights)
     members = release.listed_members
     numbers = _numbers(release, weights, members.items)
     if not len(numbers):
@@ -103,6 +106,24 @@ def _summed(release: Opened, weights: Weights, *, spread: bool) -> Summed:
     labels = [members.labels[n] for n in counted.tolist()]
     shares = {name: column[counted] for name, column in columns.items()}
     return Summed(labels, shares, *hidden(release, weights), error=weights.error)
+
+
+def _merged(release: Opened, weights: Weights) -> Summed:
+    """What each released item adds to another number than a sum (``merged``), where a member has a weight."""
+    members, passing = release.listed_members, release.passing([weights.test])
+    weight = dict(weights.by_label or ())
+    numbers = np.array([weight.get(i, nan) if passing.of(i)[0] else nan for i in members.items], dtype=float)
+    low, high = hidden(release, weights)
+    ends = min(weight.values(), default=0.0), max(weight.values(), default=0.0)
+    if weights.kind == VALUES:
+        ends = 0.0, float(MAX_VALUES)
+    one = Summed([], {}, low, high, error=weights.error, kind=weights.kind, ends=ends)
+    if not len(numbers):
+        return replace(one, shares={name: np.zeros(0) for name in Size._fields})
+    counted = np.flatnonzero(np.logical_or.reduceat(~np.isnan(numbers), members.starts))
+    columns = shares_of(weights.kind, numbers, members.likely, members.starts)
+    labels = [members.labels[n] for n in counted.tolist()]
+    return replace(one, labels=labels, shares={name: column[counted] for name, column in columns.items()})
 
 
 def _numbers(release: Opened, weights: Weights, items: list[str]) -> Array:
@@ -138,7 +159,7 @@ def _covered(likely: Array, starts: Array) -> Array:
 def hidden(release: Opened, weights: Weights) -> tuple[float, float]:
     """What suppressed items may add at least and at most to the sum of an incomplete transaction."""
     if not release.suppressed:
-        return 0.0, 0.0
+        return of_suppressed(weights.kind, ())
     labels = finite(weights.test)
     if weights.by_label is None:
         if labels is None:
@@ -153,4 +174,6 @@ def hidden(release: Opened, weights: Weights) -> tuple[float, float]:
             or (matches and label not in release.images)  # patterns are tried on listed items only
         }
     unseen = [w for label, w in listed.items() if release.differing or label not in release.images]
-    return fsum(w for w in unseen if w < 0), fsum(w for w in unseen if w > 0)
+    low, high = of_suppressed(weights.kind, unseen)
+    others = labels is None or any(label not in listed for label in labels)  # named ones may weigh any number, too
+    return (low + weights.others[0], high + weights.others[1]) if others else (low, high)

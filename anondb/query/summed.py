@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from anondb.query.classes import Group, Size, Sums
+from anondb.query.merged import NEUTRAL, SUM, added, ends_of
 
 ROUNDED = 1e-12  # the relative error of a sum of doubles
 LOGISTIC = 1.702  # the logistic function of so many standard deviations is within .01 of the normal distribution
@@ -27,6 +28,8 @@ class Summed:
         least, open: the number that the sum is compared with, and whether it has to be above it; None for a measure.
         listed: whether transactions are grouped by the sum.
         error: at most how much rounding may change a sum, so that a comparison is not decided.
+        kind: that of the weights (``Weights.kind``); ``merged`` says what the shares are of others than sums.
+        ends: the least and the greatest weight, for others than sums.
     """
 
     labels: Sequence[str]
@@ -37,17 +40,12 @@ class Summed:
     open: bool = False
     listed: bool = False
     error: float = 0.0
+    kind: str = SUM
+    ends: tuple[float, float] = (0.0, 0.0)
 
     def columns(self, complete: exp.Expr, place: int) -> list[exp.Expr]:
         """The columns of sum number ``place``: its least, expected and greatest value, or its state and likelihood."""
-        ends: dict[str, exp.Expr] = {}
-        for name, more in (("least", self.low), ("mean", 0.0), ("variance", 0.0), ("greatest", self.high)):
-            zero = exp.Literal.number(0)
-            total: exp.Expr = exp.Coalesce(this=exp.column(f"{name}_{place}", "held"), expressions=[zero])
-            if more:
-                added = exp.Case(ifs=[exp.If(this=complete.copy(), true=zero.copy())], default=_double(more))
-                total = exp.Add(this=total, expression=added)
-            ends[name] = exp.cast(total, "DOUBLE")
+        ends = self._ends(complete, place)
         if self.least is None:
             if not self.listed:
                 return [ends[name].as_(f"{name}_{place}") for name in ("least", "mean", "greatest")]
@@ -72,6 +70,21 @@ class Summed:
             exp.Case(ifs=[yes, no], default=two).as_(f"state_{place}"),
             exp.Case(ifs=[yes.copy(), no.copy()], default=likely).as_(f"likely_{place}"),
         ]
+
+    def _ends(self, complete: exp.Expr, place: int) -> dict[str, exp.Expr]:
+        """The least, expected and greatest value of a transaction, and the variance."""
+        shown = {name: exp.column(f"{name}_{place}", "held") for name in Size._fields}
+        if self.kind != SUM:
+            return ends_of(self.kind, shown, complete.copy(), (self.low, self.high), self.ends)
+        ends: dict[str, exp.Expr] = {}
+        for name, more in (("least", self.low), ("mean", 0.0), ("variance", 0.0), ("greatest", self.high)):
+            zero = exp.Literal.number(0)
+            total: exp.Expr = exp.Coalesce(this=shown[name], expressions=[zero])
+            if more:
+                hidden = exp.Case(ifs=[exp.If(this=complete.copy(), true=zero.copy())], default=_double(more))
+                total = exp.Add(this=total, expression=hidden)
+            ends[name] = exp.cast(total, "DOUBLE")
+        return ends
 
     def grouped(self, place: int) -> list[exp.Expr]:
         """The columns by which records are grouped."""
@@ -118,15 +131,15 @@ def shares_by_item(
     for n, one in enumerate(sums):
         taken = np.array([places[label] for label in one.labels], dtype=np.int64)
         for name in Size._fields:
-            columns[f"{name}_{n}"] = np.zeros(len(places))
+            columns[f"{name}_{n}"] = np.full(len(places), NEUTRAL[one.kind])
             columns[f"{name}_{n}"][taken] = one.shares[name]
     return columns
 
 
-def with_sums(held: exp.Query, number: int) -> exp.Query:
+def with_sums(held: exp.Query, sums: Sequence[Summed]) -> exp.Query:
     """The query for the signature of each transaction, with its sums."""
-    names = [f"{name}_{n}" for n in range(number) for name in Size._fields]
-    return held.select(*(exp.Sum(this=exp.column(name, "weights")).as_(name) for name in names))
+    names = [(one.kind, f"{name}_{n}") for n, one in enumerate(sums) for name in Size._fields]
+    return held.select(*(added(kind, exp.column(name, "weights")).as_(name) for kind, name in names))
 
 
 def of_sums(group: Group, states: Sequence[float], numbers: Sequence[float], sums: Sequence[Summed]) -> Group:

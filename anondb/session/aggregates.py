@@ -7,16 +7,19 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from anondb.query.quantiles import QUANTILES, quantile_of
+from anondb.query.quantiles import QUANTILES, one_by_one, quantile_of
 from anondb.query.refusals import name_of, unsupported
 from anondb.query.relations import bare, is_null
 from anondb.session import values
-from anondb.session.expressions import DRAWN, Resolve, read
+from anondb.session.expressions import DRAWN, Resolve, children_of, read, rebuilt
 from anondb.session.values import Value
 
 AGGREGATES = (exp.Sum, exp.Count, exp.Avg, exp.Min, exp.Max)
 PLACES = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
 """Window functions that give the value of another row, so that their bounds are the bounds of this value."""
+
+NO_ESTIMATES = exp.Anonymous | exp.AnonymousAggFunc | exp.BitwiseAndAgg | exp.BitwiseOrAgg | exp.BitwiseXorAgg
+"""Window functions that take no estimates: functions that are not known here, and those of whole numbers."""
 
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile)
 
@@ -91,16 +94,18 @@ class Rows:
             return self._count(value, distinct)
         if value is None or distinct:
             raise unsupported(f"{name_of(node)} DISTINCT")
-        others = [read(e, resolve) for e in node.iter_expressions() if e is not node.this]
+        others = [read(e, resolve) for _, e in children_of(node) if e is not node.this]
         if any(part.item for part in (value, *others)):
             raise values.ambiguous(f"{name_of(node)} of them")
+        whole = [value.estimate, *(other.estimate for other in others)]
         if isinstance(node, exp.ArgMax | exp.ArgMin) and len(others) == 1:
-            made = _with_arguments(node, [value.estimate, others[0].estimate])
+            made = rebuilt(node, whole)
             known = value.exact and others[0].exact and self.sure is None
             return Value(self._of(made, self.likely), by_estimate=not known)
         if value.exact and self.sure is None and all(other.exact for other in others):
-            whole = [value.estimate, *(other.estimate for other in others)]
-            return Value(self._of(_with_arguments(node, whole) if len(whole) == 2 else _over(node, value.estimate)))
+            return Value(self._of(rebuilt(node, whole)))
+        if node.args.get("count") is not None:
+            raise unsupported(f"several values of {name_of(node)} of estimates", "Use ORDER BY and LIMIT.")
         if value.estimate.find(*DRAWN):
             raise unsupported(f"{name_of(node)} of a random number for rows that may not be there")
         if value.by_estimate:
@@ -111,8 +116,10 @@ class Rows:
         if isinstance(node, exp.Sum):
             return self._sum(value)
         if isinstance(node, (exp.Min, exp.Max, exp.Avg, *QUANTILES)):
+            if quantiles := one_by_one(node):
+                return values.listed([self.aggregate(one, resolve) for one in quantiles])
             if isinstance(node, QUANTILES):
-                quantile_of(node)  # refuses several at once
+                quantile_of(node)  # refuses other shares than numbers
             return self._middle(node, value)
         raise unsupported(f"{name_of(node)} of estimates", "Ask for the rows, and put them together.")
 
@@ -218,37 +225,30 @@ class Rows:
                 made.set("spec", parts["spec"].copy())
             return made
 
-        arguments = [read(e, resolve) for e in function.iter_expressions() if not isinstance(e, exp.Star)]
+        arguments = [read(e, resolve) for _, e in children_of(function)]
+        if isinstance(function, NO_ESTIMATES) and not all(a.exact for a in arguments):
+            raise unsupported(f"{name_of(function)} of estimates", "Ask for the rows, and compute it from them.")
         if any(v.item for v in (*keys, *(() if isinstance(function, exp.Count) else arguments))):
             raise values.ambiguous("a window function of them or in their order")
         aggregate = isinstance(function, (*AGGREGATES, *QUANTILES))
         placed = self.sure is None and not self.open and all(k.exact for k in keys)  # rows and their order are certain
         if isinstance(function, RANKS) or (not aggregate and not placed):
-            made = over(_with_arguments(function, [a.estimate for a in arguments]))
+            made = over(rebuilt(function, [a.estimate for a in arguments]))
             if placed and all(a.exact for a in arguments):
                 return Value(made)
             return Value(made, by_estimate=True) if isinstance(function, RANKS) else Value(made, exp.null(), exp.null())
         if not aggregate or (placed and all(a.exact for a in arguments)):
             ends = zip(*((a.estimate, *a.bounds) for a in arguments), strict=True)
-            whole = [over(_with_arguments(function, list(end))) for end in ends] or [over(function.copy())]
+            whole = [over(rebuilt(function, list(end))) for end in ends] or [over(function.copy())]
             if all(a.exact for a in arguments):
                 return Value(whole[0])
             chosen = isinstance(function, PLACES) and all(a.exact for a in arguments[1:2])  # which row it is
             return Value(*whole) if chosen else Value(whole[0], exp.null(), exp.null())
         if not all(k.exact for k in keys):
-            made = over(_with_arguments(function, [a.estimate for a in arguments]))
+            made = over(rebuilt(function, [a.estimate for a in arguments]))
             return Value(made, exp.null(), exp.null())
         total = self.aggregate(node.this, resolve)
         return Value(*(_each_over(e, over) for e in (total.estimate, *total.bounds)))
-
-
-def _with_arguments(function: exp.Expr, arguments: list[exp.Expr]) -> exp.Expr:
-    """A window function of other arguments."""
-    made, rest = function.copy(), iter(arguments)
-    for key, part in function.args.items():
-        if isinstance(part, exp.Expr) and not isinstance(part, exp.Star):
-            made.set(key, next(rest).copy())
-    return made
 
 
 def _each_over(node: exp.Expr, over: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:

@@ -9,6 +9,15 @@ from sqlglot import exp
 from anondb.query.parsing import lowered
 
 ROWS = exp.Count(this=exp.Star())
+CHOSEN = "values that are certainly, and probably, among those of IN"
+
+
+def rows_kept(limit: exp.Expr | None) -> exp.Expr | None:
+    """The number of rows of a LIMIT that is a whole number; None for others, such as percentages."""
+    number = None if limit is None else limit.args.get("expression")
+    options = None if limit is None else limit.args.get("limit_options")
+    plain = isinstance(number, exp.Literal) and number.name.isdigit()
+    return number if plain and (options is None or not options.args.get("percent")) else None
 
 
 def largest(node: exp.Select, calls: Mapping[exp.Expr, exp.Expr]) -> exp.Limit | None:
@@ -23,8 +32,8 @@ def largest(node: exp.Select, calls: Mapping[exp.Expr, exp.Expr]) -> exp.Limit |
         shown = shown.this if isinstance(shown, exp.Alias) else shown
     elif isinstance(shown, exp.Column) and not shown.table:
         shown = aliases.get(lowered(shown.name), shown)
-    plain = isinstance(limit.expression, exp.Literal) and limit.expression.name.isdigit()
-    return limit if shown in calls and by.args.get("desc") and plain and not node.find(exp.Window) else None
+    plain = rows_kept(limit) is not None and not node.find(exp.Window)
+    return limit if shown in calls and by.args.get("desc") and plain else None
 
 
 def is_count(call: exp.Expr) -> bool:
@@ -55,3 +64,13 @@ def asking_by(
     tree.set("expressions", [*(key.copy() for key in keys), *tree.expressions])
     tree.set("group", exp.Group(expressions=[key.copy() for key in keys]))
     return tree
+
+
+def with_chosen(tree: exp.Select, choice: Sequence[int | None]) -> exp.Select:
+    """A query with the certain (0), the probable (1) or all possible values (None) of each IN whose values counts choose."""
+    made = tree.copy()
+    for node, which in zip([n for n in made.find_all(exp.In) if CHOSEN in n.meta], choice, strict=True):
+        values = [e.name for e in node.expressions] if which is None else node.meta[CHOSEN][which]
+        listed = exp.In(this=node.this.copy(), expressions=[exp.Literal.string(value) for value in values])
+        node.replace(listed if values else exp.false())
+    return made

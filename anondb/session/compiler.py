@@ -96,6 +96,10 @@ class Tables(Items, Protocol):
         """Run a query on the desk."""
         ...
 
+    def is_aggregate(self, name: str) -> bool:
+        """Whether a function of DuckDB computes one value from several rows."""
+        ...
+
 
 @dataclass
 class Compiler:
@@ -144,7 +148,7 @@ class Compiler:
             return SelectRows(self, counted, env).rows()
         except InputError as error:
             refused = error.code == "unsupported_query"
-            average = average_of_values(node, env) if refused else None
+            average = average_of_values(node, env, self.people) if refused else None
             if average is not None:
                 return self.query(*average)
             weights = weighed(node, set(env), self.tables) if refused else None

@@ -14,7 +14,7 @@ from anondb.query.flags import as_counts, decided
 from anondb.query.refusals import name_of, unsupported
 from anondb.query.relations import bare, is_null
 from anondb.session.counts import CONDITIONS
-from anondb.session.joined import Dimension, Registry, weights_of
+from anondb.session.joined import Dimension, Registry, values_of, weights_of
 from anondb.session.keys import VALUE
 
 
@@ -216,8 +216,11 @@ class Converter:
         if isinstance(node.this, exp.Distinct):
             if of is None:
                 return None
-            hint = "Ask for its average, or name the values: bool_or(column = 'x')." if self.inner else "Group by it."
-            raise unsupported(f"{name_of(node)} DISTINCT of a column of a joined table", hint)
+            if self.inner and isinstance(node, exp.Count) and len(node.this.expressions) == 1:
+                return self._merged(node, bare(node.this.expressions[0]), of)
+            raise unsupported(f"{name_of(node)} DISTINCT of a column of a joined table", "Group by it.")
+        if of is not None and self.inner and isinstance(node, exp.Max | exp.Min) and node.args.get("count") is None:
+            return self._merged(node, bare(node.this), of)
         if isinstance(node, exp.Count):
             present = exp.Not(this=exp.paren(is_null(node.this)))
             counted = exp.Count(this=exp.Star(), big_int=True)
@@ -260,6 +263,24 @@ class Converter:
         counted = exp.Filter(this=exp.Count(this=exp.Star(), big_int=True), expression=exp.Where(this=present))
         return exp.Div(this=total, expression=counted, typed=False, safe=False)
 
+    def _merged(self, node: exp.Expr, inner: exp.Expr, dimension: Dimension) -> exp.Expr:
+        """The greatest or the least number of a person, or the number of their different values."""
+        without = dimension.without(inner, self._registry) if dimension.outer else None
+        if without is not None and self._registry.may_hold_others:
+            raise unsupported("items without a row of the table, which may be suppressed or spelled otherwise")
+        every = [*dimension.values(inner, self._registry), *self._others(inner, dimension)]
+        values = [(item, value) for item, value in every if value is not None]
+        if isinstance(node, exp.Count):
+            self._check_values(dimension, inner)
+            weights = values_of(values)
+        elif self._may_be_null(dimension, inner):
+            raise unsupported(f"{name_of(node)} of a column with NULLs for each person", "Use coalesce.")
+        else:
+            weights = weights_of(values, node.key)
+        number = exp.Literal.number(self._registry.weigh(weights))
+        call = exp.Anonymous(this=WEIGHT, expressions=[dimension.item.copy(), number])
+        return type(node)(this=exp.Distinct(expressions=[call]) if isinstance(node, exp.Count) else call)
+
     def _others(self, node: exp.Expr, dimension: Dimension) -> list[tuple[str, Any]]:
         """The value of an expression for the items of a LEFT JOIN without a row of the table, unless it is NULL."""
         without = dimension.without(node, self._registry) if dimension.outer else None
@@ -272,13 +293,18 @@ class Converter:
         with_row = {item for item, _ in dimension.values(node, self._registry)}
         return [(item, without) for item in self._registry.items if item not in with_row]
 
+    def _check_values(self, dimension: Dimension, node: exp.Expr) -> str:
+        """Refuse values that cannot be told apart as DuckDB does; returns their SQL type."""
+        kind = dimension.kind(node, self._registry)
+        if any(isinstance(value, float) and isnan(value) for _, value in dimension.values(node, self._registry)):
+            raise unsupported("the different values of a column with NaN", "Make it NULL in the table.")
+        return kind
+
     def _condition_or_value(self, dimension: Dimension, node: exp.Expr) -> exp.Expr:
         """A condition on the item, or a value of the item to group by."""
         if isinstance(bare(node), CONDITIONS) and not self._may_be_null(dimension, node):
             return self.condition(node)
-        kind = dimension.kind(node, self._registry)
-        if any(isinstance(value, float) and isnan(value) for _, value in dimension.values(node, self._registry)):
-            raise unsupported("GROUP BY a column with NaN", "Make it NULL in the table.")
+        kind = self._check_values(dimension, node)
         values: dict[Any, set[str]] = {}
         for item, value in dimension.values(node, self._registry):
             values.setdefault(value, set()).add(item)

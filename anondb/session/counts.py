@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from anondb.query.quantiles import QUANTILES
+from anondb.query.quantiles import QUANTILES, one_by_one
 from anondb.query.refusals import HINT, name_of, only, unsupported
 from anondb.query.relations import bare, is_null
 from anondb.query.variances import SPREADS
@@ -73,6 +73,8 @@ class _Composer:
 
     def aggregate(self, call: exp.Expr, condition: exp.Expr | None) -> exp.Expr:
         """An aggregate over the rows that satisfy a condition."""
+        if call.args.get("count") is not None:
+            raise unsupported(f"several values of {name_of(call)}", "Ask for the values and their numbers of rows.")
         if isinstance(call, exp.CountIf):
             only(call, "this")
             rows = self._rows(_both(condition, call.this))  # DuckDB sums ones and zeros
@@ -91,6 +93,8 @@ class _Composer:
                 return self._unless_empty(total, present)
             double = exp.cast(exp.paren(total), "DOUBLE")
             return exp.Div(this=double, expression=self._rows(present), typed=False, safe=False)
+        if quantiles := one_by_one(call):
+            return exp.Array(expressions=[self._count(one, condition) for one in quantiles])
         if isinstance(call, (exp.Min, exp.Max, *QUANTILES, *SPREADS)):
             return self._count(call, condition)
         raise unsupported(name_of(call), HINTS.get(type(call), HINT))

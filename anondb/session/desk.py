@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from sqlglot import exp
@@ -49,6 +51,20 @@ class Desk:
         values = [Value(exp.column(exp.to_identifier(c, quoted=True))) for c in columns]
         tree = exp.select(*projected(values)).from_(self.place(name).expression())
         return Known(tree, described(list(columns), values))
+
+    @cached_property
+    def _aggregates(self) -> frozenset[str]:
+        """The names, in lower case, of DuckDB's functions and macros that compute one value from several rows."""
+        columns = ("function_name", "function_type", "coalesce(macro_definition, '') AS definition")
+        listed = self.engine.select(exp.select(*columns).from_("duckdb_functions()"), "the functions of DuckDB")
+        rows = list(zip(*(column.tolist() for column in listed.values()), strict=True))
+        names = {name for name, kind, _ in rows if kind == "aggregate"}
+        call = re.compile(rf"\b({'|'.join(map(re.escape, sorted(names)))})\(")
+        return frozenset(lowered(n) for n, kind, body in rows if n in names or (kind == "macro" and call.search(body)))
+
+    def is_aggregate(self, name: str) -> bool:
+        """Whether a function of DuckDB computes one value from several rows."""
+        return lowered(name) in self._aggregates
 
     @staticmethod
     def place(name: str) -> Table:

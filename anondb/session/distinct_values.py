@@ -6,10 +6,10 @@ from sqlglot import exp
 
 from anondb.query.parsing import lowered
 from anondb.query.relations import bare
-from anondb.session.compiler import Env
+from anondb.session.compiler import Env, People
 
 
-def average_of_values(node: exp.Select, env: Env) -> tuple[exp.Select, Env] | None:
+def average_of_values(node: exp.Select, env: Env, people: People) -> tuple[exp.Select, Env] | None:
     """``SELECT avg(c) FROM (SELECT id, count(DISTINCT x) AS c ... GROUP BY id)`` by the counts of persons of each value.
 
     Each person adds 1 for each of their values, so the sum over all persons is that of the values' numbers of persons.
@@ -17,18 +17,19 @@ def average_of_values(node: exp.Select, env: Env) -> tuple[exp.Select, Env] | No
     Returns:
         The query, and the common table expressions that it sees; None for another query.
     """
-    parts = {"expressions", "from_", "with_"}
     clause = node.args.get("from_")
-    if clause is None or len(node.expressions) != 1 or any(v for k, v in node.args.items() if k not in parts):
+    if (
+        clause is None
+        or len(node.expressions) != 1
+        or any(v for k, v in node.args.items() if k not in {"expressions", "from_", "with_"})
+    ):
         return None
-    (inner, seen), (selected,) = _inner(clause.this, env), node.expressions
+    found, (selected,) = _of_each_person(clause.this, env, people), node.expressions
     call = selected.this if isinstance(selected, exp.Alias) else selected
-    group = None if inner is None else inner.args.get("group")
-    if inner is None or group is None or len(group.expressions) != 1 or not isinstance(call, exp.Avg):
+    if found is None or not isinstance(call, exp.Avg):
         return None
-    if any(inner.args.get(key) for key in ("having", "qualify", "distinct", "limit", "offset", "with_")):
-        return None
-    id_column, asked = bare(group.expressions[0]), bare(call.this)
+    inner, seen, id_column = found
+    asked = bare(call.this)
     counts = [e.this for e in inner.expressions if isinstance(e, exp.Alias) and lowered(e.alias) == lowered(asked.name)]
     distinct = counts[0].this if counts and isinstance(counts[0], exp.Count) else None
     if not isinstance(asked, exp.Column) or not isinstance(distinct, exp.Distinct) or len(distinct.expressions) != 1:
@@ -48,9 +49,31 @@ def average_of_values(node: exp.Select, env: Env) -> tuple[exp.Select, Env] | No
     return exp.select(exp.alias_(mean, selected.alias_or_name or "mean", quoted=True)), seen
 
 
+def _of_each_person(source: exp.Expr, env: Env, people: People) -> tuple[exp.Select, Env, exp.Column] | None:
+    """The SELECT of a source with one row for each person, the expressions that it sees, and the id; None for others."""
+    inner, seen = _inner(source, env)
+    group = None if inner is None else inner.args.get("group")
+    if inner is None or group is None or any(v for k, v in group.args.items() if k != "expressions"):
+        return None
+    if len(group.expressions) != 1 or not people.of_persons(inner, seen):
+        return None
+    if any(inner.args.get(key) for key in ("having", "qualify", "distinct", "limit", "offset", "with_")):
+        return None
+    key = bare(group.expressions[0])
+    if isinstance(key, exp.Literal) and key.name.isdigit() and 0 < int(key.name) <= len(inner.expressions):
+        key = bare(inner.expressions[int(key.name) - 1].unalias())
+    return (inner, seen, key) if isinstance(key, exp.Column) else None
+
+
 def _inner(source: exp.Expr, env: Env) -> tuple[exp.Select | None, Env]:
-    """The SELECT of a subquery or of a common table expression in FROM, and the expressions that it sees."""
-    if isinstance(source, exp.Subquery):
-        return source.this if isinstance(source.this, exp.Select) else None, env
-    cte = env.get(lowered(source.name)) if isinstance(source, exp.Table) and not source.db else None
-    return (None, env) if cte is None or not isinstance(cte.node.this, exp.Select) else (cte.node.this, cte.env)
+    """The SELECT of a subquery or of a common table expression in FROM, and the expressions that it sees; its columns
+    have their own names."""
+    aliases = [source.args.get("alias")]
+    query: exp.Expr | None = source.this if isinstance(source, exp.Subquery) else None
+    if isinstance(source, exp.Table) and not source.db and (cte := env.get(lowered(source.name))) is not None:
+        query, env = cte.node.this, cte.env
+        aliases.append(cte.node.args["alias"])
+    if not isinstance(query, exp.Select) or any(alias and alias.args.get("columns") for alias in aliases):
+        return None, env
+    names = [lowered(e.alias_or_name) for e in query.expressions]
+    return (query if len(set(names)) == len(names) else None), env

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -23,6 +23,17 @@ TESTS: Mapping[type[exp.Expr], Callable[[Any, Any], bool]] = {
 }
 
 
+def with_known_names(tree: exp.Expr) -> exp.Expr:
+    """A query in which functions have the names under which they are known here."""
+    made = tree.copy()
+    for call in list(made.find_all(exp.Anonymous, exp.IgnoreNulls)):
+        if isinstance(call, exp.Anonymous) and lowered(call.name) == "mean" and len(call.expressions) == 1:
+            call.replace(exp.Avg(this=call.expressions[0].copy()))
+        elif isinstance(call, exp.IgnoreNulls) and isinstance(call.this, exp.AnyValue):  # so sqlglot reads any_value(x)
+            call.replace(call.this.copy())
+    return made
+
+
 def equivalent(node: exp.Expr) -> exp.Expr | None:
     """The query with each of its parts written in another way, if there is one; None if there is none."""
     made, changed = node.copy(), False
@@ -34,12 +45,29 @@ def equivalent(node: exp.Expr) -> exp.Expr | None:
                 made = other
             elif other is not None:
                 select.replace(other)
+    for call in list(made.find_all(exp.WithinGroup)):
+        quantile = _quantile(call)
+        if quantile is not None:
+            call.replace(quantile)
+            changed = True
     for test in list(made.find_all(*TESTS, exp.In)):
         condition = _rows_of_person(test) or _of_branches(test)
         if condition is not None:
             test.replace(condition)
             changed = True
     return made if changed else None
+
+
+def _quantile(node: exp.WithinGroup) -> exp.Expr | None:
+    """``percentile_cont(share) WITHIN GROUP (ORDER BY x)`` as ``quantile_cont(x, share)``."""
+    ordered = node.expression.expressions
+    if (
+        not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc)
+        or len(ordered) != 1
+        or ordered[0].args["desc"]
+    ):
+        return None
+    return type(node.this)(this=ordered[0].this.copy(), expression=node.this.this.copy())
 
 
 def _first_of_each(node: exp.Select) -> exp.Select | None:
@@ -132,11 +160,11 @@ def _counted(test: exp.Expr, inner: exp.Expr, query: exp.Select, number: int) ->
     call = query.expressions[0].unalias()
     name = lowered(clause.this.alias_or_name)
     conditions = operands(where.this) if isinstance(where.this, exp.And) else [where.this]
-    links = [(part, sides) for part in conditions if (sides := _link(part, name)) is not None]
+    links = [(part, sides) for part in conditions if (sides := link(part, {name})) is not None]
     if not isinstance(call, exp.Count) or len(links) != 1:
         return None
-    ((link, (inside, outer)),) = links
-    rest = [part.copy() for part in conditions if part is not link]
+    ((linking, (inside, outer)),) = links
+    rest = [part.copy() for part in conditions if part is not linking]
     if any(c.table and lowered(c.table) != name for part in (call, *rest) for c in part.find_all(exp.Column)):
         return None
     flipped = bare(test.this) is not inner
@@ -151,13 +179,13 @@ def _counted(test: exp.Expr, inner: exp.Expr, query: exp.Select, number: int) ->
     return exp.paren(exp.Not(this=chosen)) if none else chosen
 
 
-def _link(part: exp.Expr, name: str) -> tuple[exp.Column, exp.Column] | None:
-    """The column of a subquery and the one around it that a condition compares; None for other conditions."""
+def link(part: exp.Expr, names: Collection[str]) -> tuple[exp.Column, exp.Column] | None:
+    """The column of a subquery from these tables and the one around it that a condition compares; None for others."""
     sides: Sequence[exp.Expr] = (bare(part.this), bare(part.expression)) if isinstance(part, exp.EQ) else ()
     for inside, outer in (sides, sides[::-1]) if sides else ():
         if not isinstance(inside, exp.Column) or not isinstance(outer, exp.Column):
             continue
-        if lowered(inside.table) == name and outer.table and lowered(outer.table) != name:
+        if lowered(inside.table) in names and outer.table and lowered(outer.table) not in names:
             return inside, outer
     return None
 

@@ -51,12 +51,16 @@ def read(node: exp.Expr, resolve: Resolve) -> Value:
         raise unsupported("ESCAPE")
     if isinstance(node, exp.Columns):
         raise unsupported("COLUMNS(...)", "Name the columns.")
-    children = [(key, child) for key, child in _children(node)]
+    if isinstance(node, exp.WithinGroup):
+        raise unsupported("WITHIN GROUP with this function or in this order", "Write quantile_cont(x, share).")
+    if isinstance(node, exp.ToMap) and isinstance(node.this, exp.Bracket):  # so sqlglot reads MAP {...}[key]
+        return read(rebuilt(node.this, [exp.ToMap(this=node.this.this), *node.this.expressions]), resolve)
+    children = [(key, child) for key, child in children_of(node)]
     parts = [read(child, resolve) for _, child in children]
     item = any(part.item for part in parts) and _is_item(node, parts)
     if all(part.exact for part in parts):
         literal, plain = isinstance(node, exp.Literal | exp.Boolean), item or isinstance(node, exp.Null)
-        return Value(_rebuilt(node, [part.estimate for part in parts]), present=literal, item=item, plain=plain)
+        return Value(rebuilt(node, [part.estimate for part in parts]), present=literal, item=item, plain=plain)
     if any(part.exact and part.estimate.find(*DRAWN) for part in parts):
         raise unsupported("a random number beside an estimate", "Its bounds would be of another random number.")
     value = _inexact(node, dict(zip((id(child) for _, child in children), parts, strict=True)))
@@ -84,7 +88,7 @@ def _is_item(node: exp.Expr, parts: list[Value]) -> bool:
     raise values.ambiguous("their order" if order else name_of(node).removesuffix(" in this place") + " of them")
 
 
-def _children(node: exp.Expr) -> list[tuple[str, exp.Expr]]:
+def children_of(node: exp.Expr) -> list[tuple[str, exp.Expr]]:
     """The operands of a node: types, names and other parts without values are left out."""
     listed: list[tuple[str, exp.Expr]] = []
     for key, part in node.args.items():
@@ -98,8 +102,8 @@ def _children(node: exp.Expr) -> list[tuple[str, exp.Expr]]:
     return listed
 
 
-def _rebuilt(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
-    """A node with other operands, in the order of ``_children``."""
+def rebuilt(node: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
+    """A node with other operands, in the order of ``children_of``."""
     made, rest = node.copy(), iter(parts)
     for key, part in list(made.args.items()):
         children = part if isinstance(part, list) else [part]
@@ -176,16 +180,18 @@ def _function(node: exp.Expr, of: dict[int, Value]) -> Value:
         if isinstance(node, exp.Abs):
             return values.absolute(node, this)
         if isinstance(node, exp.Coalesce | exp.Nullif):
-            estimate = _rebuilt(node, [this.estimate, *(value.estimate for value in rest)])
+            estimate = rebuilt(node, [this.estimate, *(value.estimate for value in rest)])
             if isinstance(node, exp.Coalesce):  # a number with bounds is not NULL
                 return Value(estimate, *this.bounds)
             equal = values.compared(exp.EQ(this=node.this, expression=node.expression), this, rest[0])
             return values.chosen([(equal, Value(exp.null()))], replace(this, estimate=estimate), numbers=True)
+    if isinstance(node, exp.Array) and node.expressions and not any(value.truth for value in of.values()):
+        return values.listed([of[id(child)] for child in node.expressions])
     if isinstance(node, exp.Least | exp.Greatest):
-        operands_of = [of[id(child)] for _, child in _children(node)]
+        operands_of = [of[id(child)] for _, child in children_of(node)]
         lows, highs = zip(*(v.bounds for v in operands_of), strict=True)
         extreme = values.least if isinstance(node, exp.Least) else values.greatest
-        return Value(_rebuilt(node, [v.estimate for v in operands_of]), extreme(*lows), extreme(*highs))
+        return Value(rebuilt(node, [v.estimate for v in operands_of]), extreme(*lows), extreme(*highs))
     raise unsupported(f"{name_of(node).replace(' in this place', '')} of an estimate", "Ask for the number itself.")
 
 
@@ -202,7 +208,7 @@ def _without_bounds(node: exp.Expr, of: dict[int, Value]) -> Value | None:
     """An operation on a value without bounds has none."""
     if not any(value.by_estimate for value in of.values()):
         return None
-    return Value(_rebuilt(node, [of[id(child)].estimate for _, child in _children(node)]), by_estimate=True)
+    return Value(rebuilt(node, [of[id(child)].estimate for _, child in children_of(node)]), by_estimate=True)
 
 
 def _case(node: exp.Case, of: dict[int, Value]) -> Value:

@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
 
 from sqlglot import exp
 
+from anondb.query.refusals import unsupported
 from anondb.session.known import LIKELY, SURE
 
 RANKED, OTHER = "ranked", "other"
+MOST_ROWS = (1 << 63) - 1
+
+
+def check_limits(node: exp.Expr) -> None:
+    """Refuse a literal as LIMIT or OFFSET that is no number of rows.
+
+    Raises:
+        InputError: ``unsupported_query``.
+    """
+    for key in ("limit", "offset"):
+        part = node.args.get(key)
+        number = None if part is None else part.args.get("expression")
+        if isinstance(number, exp.Literal) and not _is_number(number.name):
+            raise unsupported(f"{key.upper()} of something else than a number of rows", "Write a whole number.")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return 0 <= Decimal(text) <= MOST_ROWS
+    except InvalidOperation:
+        return False
 
 
 def leading(rows: exp.Query, key: int, columns: Sequence[str], most: exp.Expr, *, largest: bool) -> exp.Query:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from anondb.query.parsing import lowered
+from anondb.query.refusals import unsupported
 from anondb.session.known import Known, fresh
 
 CERTAIN = "certain"
@@ -51,6 +52,8 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
     """
     names = _unique([name for name, _ in bound] or [column.name for column in known.columns])
     types = [kind for _, kind in bound] or [""] * len(names)
+    if len(names) != len(known.columns):
+        raise unsupported("an expression that gives several columns, such as unnest of a struct", "Name the fields.")
     listed: list[exp.Expr] = []
     columns: list[str] = []
     notes: list[str] = []
@@ -62,7 +65,7 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
             decided = [exp.If(this=lower, true=exp.true()), exp.If(this=exp.Not(this=upper), true=exp.false())]
             listed.append(exp.Case(ifs=decided))
             continue
-        listed.append(estimate)
+        listed.append(_number(estimate, kind) if column.bounded else estimate)
         if column.by_estimate or (column.bounded and not numeric):
             notes.append(f"The column {name!r} is computed from estimates, and has no bounds.")
         elif column.bounded and bounds:
@@ -74,9 +77,17 @@ def output(known: Known, bound: Sequence[tuple[str, str]], bounds: bool) -> tupl
     return listed, _unique(columns), notes
 
 
+def _number(estimate: exp.Expr, kind: str) -> exp.Expr:
+    """An estimate; NULL for NaN, such as the difference of infinite numbers."""
+    if kind not in ("FLOAT", "DOUBLE"):
+        return estimate
+    number = exp.Not(this=exp.Anonymous(this="isnan", expressions=[exp.cast(estimate.copy(), "DOUBLE")]))
+    return exp.Case(ifs=[exp.If(this=number, true=estimate)])
+
+
 def _finite(end: exp.Expr, kind: str) -> exp.Expr:
     """A bound; none if it is infinite, such as the logarithm of 0."""
-    if not kind.startswith(("FLOAT", "DOUBLE")):
+    if kind not in ("FLOAT", "DOUBLE"):
         return end
     finite = exp.Anonymous(this="isfinite", expressions=[exp.cast(end.copy(), "DOUBLE")])
     return exp.Case(ifs=[exp.If(this=finite, true=end)])

@@ -11,7 +11,7 @@ from sqlglot import exp
 from anondb.query.refusals import only, too_complex, unsupported
 from anondb.query.relations import bare
 from anondb.session.aggregates import aggregates
-from anondb.session.asking import ROWS, asking, asking_by, is_count, largest
+from anondb.session.asking import CHOSEN, ROWS, asking, asking_by, is_count, largest
 from anondb.session.attribute_tests import with_listed_values
 from anondb.session.compiler import Compiler, Env, Facts, with_ctes
 from anondb.session.conversion import Converter
@@ -24,7 +24,6 @@ from anondb.session.sources import grouped
 from anondb.session.spelling import gives_items
 
 MAX_GROUPS = 1_000
-CHOSEN = "values that are certainly, and probably, among those of IN"
 
 
 @dataclass

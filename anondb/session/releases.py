@@ -18,22 +18,24 @@ from anondb.query.answer import answer_plan
 from anondb.query.averages import average_in, average_over
 from anondb.query.cached_release import Opened
 from anondb.query.item_counts import ItemCounts, added
+from anondb.query.merged import VALUES
 from anondb.query.original import records_tables
 from anondb.query.parsing import lowered
 from anondb.query.plan import ITEMS, PAIRS
 from anondb.query.predicates import Weights, finite
 from anondb.query.quantiles import CONT, DISC
 from anondb.query.refusals import unsupported
-from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, TruthTerm, WrongForm
+from anondb.query.relations import AttributeTerm, FlagTerm, IdTerm, ItemTerm, NumberTerm, SumTerm, TruthTerm, WrongForm
 from anondb.query.rewriter import Reader, shown_forms
 from anondb.query.variances import SPREADS
+from anondb.session.asking import CHOSEN, with_chosen
 from anondb.session.desk import Desk
+from anondb.session.failing import failed
 from anondb.session.kept import Kept
 from anondb.session.keys import Key
 from anondb.session.known import Known
 from anondb.session.names import not_accepted
 from anondb.session.parts import Parts
-from anondb.session.persons import CHOSEN
 from anondb.session.result import fetched
 from anondb.session.rows_of_persons import Bounds, Row
 from anondb.session.unknown import unknown_items, with_members
@@ -43,16 +45,6 @@ SHOWN = ("item_counts", "released_items", "released_values", "item_supports", "m
 """Objects of a sealed file whose rows may be read as they are."""
 
 MAX_SPELLINGS = 100_000  # values of a column of the desk whose spelling is checked
-
-
-def _with_chosen(tree: exp.Select, choice: Sequence[int | None]) -> exp.Select:
-    """A query with the certain (0), the probable (1) or all possible values (None) of each IN whose values counts choose."""
-    made = tree.copy()
-    for node, which in zip([n for n in made.find_all(exp.In) if CHOSEN in n.meta], choice, strict=True):
-        values = [e.name for e in node.expressions] if which is None else node.meta[CHOSEN][which]
-        listed = exp.In(this=node.this.copy(), expressions=[exp.Literal.string(value) for value in values])
-        node.replace(listed if values else exp.false())
-    return made
 
 
 def _together(aggregate: str, parts: Sequence[Bounds]) -> Bounds:
@@ -215,8 +207,9 @@ class Releases:
                 (TruthTerm, "condition", "BOOLEAN"),
                 (FlagTerm, "flag", "INTEGER"),
                 (NumberTerm, "number", "BIGINT"),
+                (SumTerm, "number", "BIGINT"),
             ):
-                if isinstance(term, kind):
+                if isinstance(term, kind) and not (isinstance(term, SumTerm) and term.weights.kind != VALUES):
                     self._of_kinds.add(form)
                     more = isinstance(term, ItemTerm) or (isinstance(term, NumberTerm) and finite(term.test) is None)
                     return Key(what, of, open=more and self.suppressed)
@@ -228,7 +221,7 @@ class Releases:
     def answer(self, tree: exp.Select) -> Sequence[Row]:
         """The groups of a query with one count; counts of several releases are added up.
 
-        Where counts choose items (``persons.CHOSEN``), a count lies between those for the fewest and for the most of them.
+        Where counts choose items (``asking.CHOSEN``), a count lies between those for the fewest and for the most of them.
         """
         marked = [node for node in tree.find_all(exp.In) if CHOSEN in node.meta]
         if not marked:
@@ -239,9 +232,9 @@ class Releases:
             or tree.args.get("limit") is not None
         ):
             raise unsupported("IN with a subquery of estimates, in this query")
-        likely = {row[:-3]: row[-3:] for row in self._answer(_with_chosen(tree, [1] * len(marked)))}
+        likely = {row[:-3]: row[-3:] for row in self._answer(with_chosen(tree, [1] * len(marked)))}
         corners = [
-            {row[:-3]: row[-3:] for row in self._answer(_with_chosen(tree, choice))}
+            {row[:-3]: row[-3:] for row in self._answer(with_chosen(tree, choice))}
             for choice in product((0, None), repeat=len(marked))
         ]
         rows: list[Row] = []
@@ -337,7 +330,7 @@ class Releases:
 
     def rows(self, tree: exp.Query) -> list[Row]:
         """Run a query on the desk."""
-        return fetched(materialized(self._desk.engine, tree))
+        return fetched(materialized(self._desk.engine, tree, failed))
 
     def put(self, keys: Sequence[str], rows: Mapping[Row, Sequence[Bounds]], width: int) -> exp.Query:
         """Put rows on the desk."""
@@ -346,6 +339,10 @@ class Releases:
     def put_listed(self, kind: str, rows: Sequence[Row], width: int) -> exp.Query:
         """Put the rows of an answer with one key on the desk."""
         return self._desk.put_listed(kind, rows, width)
+
+    def is_aggregate(self, name: str) -> bool:
+        """Whether a function of DuckDB computes one value from several rows."""
+        return self._desk.is_aggregate(name)
 
     @property
     def objects(self) -> list[str]:

@@ -9,16 +9,18 @@ from itertools import takewhile
 from sqlglot import exp
 
 from anondb.query.parsing import lowered
-from anondb.query.refusals import only, unsupported
-from anondb.query.relations import bare, is_null, whole
+from anondb.query.refusals import name_of, only, unsupported
+from anondb.query.relations import bare, whole
 from anondb.session.aggregates import Rows, aggregates, over_all
+from anondb.session.asking import rows_kept
 from anondb.session.compiler import ROWS_HINT, Compiler, Env, Facts
 from anondb.session.expressions import read
 from anondb.session.item_filters import with_item_filters
 from anondb.session.known import LIKELY, SURE, Known, Sources, described, fresh, projected
-from anondb.session.leading import leading
-from anondb.session.sources import first_column, grouped, source_rows
-from anondb.session.values import Value, ambiguous, check_equal, constant
+from anondb.session.leading import check_limits, leading
+from anondb.session.sources import grouped, source_rows
+from anondb.session.subqueries import among, exists, of_group, scalar
+from anondb.session.values import Value, ambiguous
 
 ORDER_NOTE = "Rows are ordered, ranked and cut off by the estimates."
 
@@ -31,6 +33,7 @@ class SelectRows:
     def __init__(self, compiler: Compiler, node: exp.Select, env: Env, source: Known | None = None) -> None:
         parts = ("expressions", "from_", "joins", "where", "group", "having", "qualify", "distinct", "order", "limit")
         only(node, *parts, "offset", "with_")
+        check_limits(node)
         self.compiler, self.node, self.env = compiler, node, env
         self.sources = Sources()
         self.facts: Facts | None = None
@@ -102,9 +105,8 @@ class SelectRows:
         if self.facts is not None:
             if node in self.facts.counts:
                 return read(self.facts.counts[node], self.resolve)
-            key = self._key(node)
-            if key is not None:
-                return self.sources.by_alias[0][1][key][1]
+            if (key := self._key_value(node)) is not None:
+                return key
         if isinstance(node, exp.Column):
             return self._column(node)
         if isinstance(node, exp.Window):
@@ -116,13 +118,22 @@ class SelectRows:
             return value
         if isinstance(node, exp.AggFunc) or (isinstance(node, exp.Filter) and isinstance(node.this, exp.AggFunc)):
             return self._rows.aggregate(node, self.resolve)
+        if isinstance(node, exp.Anonymous):
+            self._check_function(node)
         if isinstance(node, exp.Subquery):
-            return self._scalar(node)
+            of = of_group(node, self._key_value, self.sources, self.compiler, self.env) if self.facts else None
+            return of or scalar(node, self.compiler, self.env)
         if isinstance(node, exp.In) and node.args.get("query") is not None:
-            return self._in(node)
+            return among(node, self.resolve, self.compiler, self.env)
         if isinstance(node, exp.Exists):
-            return self._exists(node)
+            return exists(node, self.compiler, self.env)
         return None
+
+    def _check_function(self, node: exp.Anonymous) -> None:
+        """Refuse an aggregate that is not known here over rows that may not be there, or that stand for groups."""
+        certain = self._rows.sure is None and not self._rows.open and self.facts is None
+        if not certain and self.compiler.tables.is_aggregate(node.name):
+            raise unsupported(f"{name_of(node)} of rows that counts choose", "Ask for the rows, and put them together.")
 
     @property
     def _all_groups(self) -> bool:
@@ -155,6 +166,11 @@ class SelectRows:
                 return number
         return None
 
+    def _key_value(self, node: exp.Expr) -> Value | None:
+        """The value of a grouped expression."""
+        key = self._key(node)
+        return None if key is None else self.sources.by_alias[0][1][key][1]
+
     def _column(self, node: exp.Column) -> Value:
         if isinstance(node.this, exp.Star):
             raise unsupported("table.* in an expression")
@@ -171,53 +187,6 @@ class SelectRows:
         if self.facts is not None:
             raise unsupported(f"the column {node.name!r} outside of aggregates and GROUP BY")
         raise unsupported(f"the column {node.name!r}", "No table of the FROM clause has it.")
-
-    def _scalar(self, node: exp.Subquery) -> Value:
-        """A subquery with a single row and column."""
-        relation = self.compiler.query(node, self.env)
-        if len(relation.columns) != 1 or relation.flagged:
-            raise unsupported("a scalar subquery of several columns, or of rows that an estimate chose")
-        source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("one")))
-        ((_, value),) = relation.values("one")
-        ends = [end for end in (value.estimate, value.lower, value.upper) if end is not None]
-        rows = self.compiler.tables.rows(exp.select(*(end.copy() for end in ends)).from_(source))
-        if len(rows) > 1:
-            raise unsupported("a scalar subquery with several rows")
-        estimate, *bounds = (constant(cell) for cell in (rows[0] if rows else [None] * len(ends)))
-        return replace(
-            value, estimate=estimate, lower=bounds[0] if bounds else None, upper=bounds[1] if bounds else None
-        )
-
-    def _in(self, node: exp.In) -> Value:
-        """IN with a subquery; where counts chose its rows, it is certain for the values of rows that are certain."""
-        only(node, "this", "query")
-        left, relation = read(node.this, self.resolve), self.compiler.listed(node.args["query"], self.env)
-        if not left.exact or len(relation.columns) != 1 or not replace(relation, flagged=False).exact:
-            raise unsupported("IN with a subquery of estimates")
-        check_equal(left, *relation.columns)
-
-        def among(flag: str | None) -> exp.Expr:
-            listed = first_column(relation)
-            if flag is not None:
-                listed = listed.where(exp.column(flag))
-            return exp.In(this=left.estimate.copy(), query=exp.Subquery(this=listed))
-
-        if not relation.flagged:
-            return Value(among(None))
-        if self.compiler.tables.rows(first_column(relation).where("c0 IS NULL").limit(1)):
-            raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
-        certain = exp.and_(is_null(left.estimate).not_(), among(SURE))
-        return Value(among(LIKELY), certain, exp.true() if relation.open else among(None), truth=True)
-
-    def _exists(self, node: exp.Exists) -> Value:
-        """EXISTS over rows of persons is a count above 0."""
-        only(node, "this")
-        inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
-        if not isinstance(inner, exp.Select) or not self.compiler.people.of_persons(inner, self.env):
-            raise unsupported("EXISTS over a table of your own", "Write column IN (SELECT ... FROM ...).")
-        counted = inner.copy()
-        counted.set("expressions", [exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))])
-        return self._scalar(exp.Subquery(this=counted))
 
     # ---------------------------------------------------------------- the result
 
@@ -333,11 +302,11 @@ class SelectRows:
 
     def _leading(self, names: Sequence[str], values: Sequence[Value]) -> Known | None:
         """The rows that may be among the first ones by a count; None if this cannot be told."""
-        orderings, limit = self._orderings(values), self.node.args.get("limit")
-        if not orderings or limit is None or any(self.node.args.get(key) for key in ("offset", "distinct")):
+        orderings, most = self._orderings(values), rows_kept(self.node.args.get("limit"))
+        if not orderings or most is None or any(self.node.args.get(key) for key in ("offset", "distinct")):
             return None
         key, rows = self._ordered(orderings[0], values), self._shown
-        if key.lower is None or not key.present or rows.open or not isinstance(limit.expression, exp.Literal):
+        if key.lower is None or not key.present or rows.open:
             return None
         flags = [flag.copy() if flag is not None else exp.true() for flag in (rows.sure, rows.likely)]
         listed = projected([*values, key])
@@ -345,7 +314,7 @@ class SelectRows:
         tree.set("expressions", [*listed, flags[0].as_(SURE), flags[1].as_(LIKELY)])
         largest = bool(orderings[0].args.get("desc"))
         kept = [column.alias for column in projected(values)]
-        chosen = leading(tree, len(values), kept, limit.expression, largest=largest)
+        chosen = leading(tree, len(values), kept, most, largest=largest)
         return Known(chosen, described(names, values), flagged=True, asked=True)
 
     def _order(self, values: Sequence[Value]) -> None:
@@ -363,9 +332,19 @@ class SelectRows:
             tree.set("order", exp.Order(expressions=[*listed, *ties]))
         for key in ("limit", "offset"):
             if self.node.args.get(key) is not None:
-                tree.set(key, self.node.args[key].copy())
+                tree.set(key, self._number_of_rows(self.node.args[key]))
                 if not exact:
                     self.compiler.notes[ORDER_NOTE] = None
+
+    def _number_of_rows(self, node: exp.Expr) -> exp.Expr:
+        """LIMIT or OFFSET, whose number may be an expression."""
+        made, number = node.copy(), node.args.get("expression")
+        if number is not None and not isinstance(number, exp.Literal):
+            value = read(number, self.resolve)
+            if not value.exact:
+                raise unsupported(f"{node.key.upper()} of an estimate", "Write a whole number.")
+            made.set("expression", exp.paren(value.estimate))
+        return made
 
     def _orderings(self, values: Sequence[Value]) -> list[exp.Ordered]:
         """The parts of ORDER BY; ALL stands for the columns from left to right."""

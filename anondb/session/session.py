@@ -16,7 +16,6 @@ from sqlglot import exp
 from anondb.data.sources import is_file
 from anondb.engine import DuckDBEngine, Table
 from anondb.engine.elsewhere import is_url
-from anondb.engine.failures import wrap
 from anondb.engine.untrusted import desk_engine, materialized
 from anondb.errors import EngineError, InputError
 from anondb.postgres import at_hand
@@ -27,6 +26,8 @@ from anondb.query.together import Together
 from anondb.release.reader import ANALYST_SECONDS, SealedRelease, sealed_releases
 from anondb.session.compiler import Compiler
 from anondb.session.desk import Desk
+from anondb.session.equivalents import with_known_names
+from anondb.session.failing import failed
 from anondb.session.files import check_alike, files_of, notes_on, weakest
 from anondb.session.kept import Kept, repeatable
 from anondb.session.known import Known
@@ -216,12 +217,12 @@ class Session:
         tree, releases = self._chosen(tree)
         bound = releases.bind(tree)
         try:
-            known, notes = self._compiled(tree, releases)
+            known, notes = self._compiled(with_known_names(tree), releases)
             listed, columns, remarks = output(known, bound, bounds)
             selected, notes = selected_from(known, listed), [*notes, *remarks, *self.notes]
             if selected.find(exp.Table) is None and repeatable(selected):
                 return self._of_constants(selected, columns, notes)
-            rows = materialized(self._desk.engine, selected)
+            rows = materialized(self._desk.engine, selected, failed)
         finally:
             self._desk.sweep()
         return Result(rows, columns, notes)
@@ -248,7 +249,7 @@ class Session:
             rows = engine.connection.sql(text)
             return Result(rows, columns, notes, fetched(rows))
 
-        return engine.guarded(work, lambda error: wrap(error, "a query"))
+        return engine.guarded(work, failed)
 
     def _chosen(self, tree: exp.Expr) -> tuple[exp.Expr, Releases]:
         """A query without conditions on the column that divides the files, and the releases for which they hold."""

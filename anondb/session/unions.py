@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date, datetime
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
@@ -237,10 +236,6 @@ def _for_row(node: exp.Select, place: exp.Expr, values: Mapping[exp.Expr, exp.Ex
 
 def _literal(value: Any) -> exp.Expr:
     """A value of a known table as a literal."""
-    if isinstance(value, datetime):
-        return exp.cast(exp.Literal.string(str(value)), "TIMESTAMP")
-    if isinstance(value, date):
-        return exp.cast(exp.Literal.string(str(value)), "DATE")
     if isinstance(value, int) and not isinstance(value, bool):
         return exp.Literal.number(value) if value >= 0 else exp.paren(exp.Neg(this=exp.Literal.number(-value)))
     return constant(value)

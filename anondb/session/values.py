@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from decimal import Decimal
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -148,10 +149,12 @@ def constant(value: Any) -> exp.Expr:
     """A value of the desk as a literal.
 
     Raises:
-        InputError: ``unsupported_query`` for other types than numbers, texts and booleans.
+        InputError: ``unsupported_query`` for other types than numbers, texts, booleans and dates.
     """
     if value is None or isinstance(value, bool | str):
         return exp.convert(value)
+    if isinstance(value, date):  # or a timestamp
+        return exp.cast(exp.Literal.string(str(value)), "TIMESTAMP" if isinstance(value, datetime) else "DATE")
     if isinstance(value, int):
         return exp.cast(exp.convert(value), "BIGINT" if abs(value) < 1 << 63 else "HUGEINT")
     if isinstance(value, float):
@@ -161,7 +164,7 @@ def constant(value: Any) -> exp.Expr:
         scale = len(text.partition(".")[2])
         width = max(len(text.lstrip("-0.").replace(".", "")), scale, 1)
         return exp.cast(exp.Literal.string(text), f"DECIMAL({width}, {scale})")
-    raise unsupported("a scalar subquery of something else than a number, a text or a condition")
+    raise unsupported("a scalar subquery of something else than a number, a text, a date or a condition")
 
 
 # --- numbers --------------------------------------------------------------------------------------------------------
@@ -240,8 +243,12 @@ def rising(node: exp.Expr, value: Value) -> Value:
     if isinstance(node, exp.TryCast):
         two, three = (exp.Case(ifs=[exp.If(this=_known(two, three), true=end.copy())]) for end in (two, three))
     elif isinstance(node, exp.Sqrt | exp.Ln) and not value.unsigned:
-        defined = exp.GTE(this=_paren(value.bounds[0]), expression=exp.Literal.number(0))
-        two, three = (exp.Case(ifs=[exp.If(this=defined.copy(), true=end)]) for end in (two, three))
+        places = zip((value.estimate, value.bounds[0], value.bounds[0]), (one, two, three), strict=True)
+        zero = exp.Literal.number(0)
+        one, two, three = (
+            exp.Case(ifs=[exp.If(this=exp.GTE(this=_paren(of), expression=zero.copy()), true=end)])
+            for of, end in places
+        )
     return Value(one, two, three, unsigned=value.unsigned and not isinstance(node, exp.Ln))
 
 
@@ -264,6 +271,18 @@ def absolute(node: exp.Expr, value: Value) -> Value:
 
 def _max(*parts: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="GREATEST", expressions=[p.copy() for p in parts])
+
+
+def listed(parts: Sequence[Value]) -> Value:
+    """A list of numbers, whose bounds are lists; none where a number has none."""
+    estimate, *ends = (exp.Array(expressions=[end.copy() for end in of]) for of in _ends(parts))
+    low, high = (exp.Case(ifs=[exp.If(this=_known(*end.expressions), true=end)]) for end in ends)
+    return Value(estimate, low, high)
+
+
+def _ends(parts: Sequence[Value]) -> list[list[exp.Expr]]:
+    """The estimates, the lower and the upper bounds of values."""
+    return [list(of) for of in zip(*((part.estimate, *part.bounds) for part in parts), strict=True)]
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------

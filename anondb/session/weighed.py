@@ -1,17 +1,22 @@
-"""Sums of an expression of the item for each person, such as points by CASE, as sums of a column of a joined table."""
+"""Sums of an expression of the item for each person, such as points by CASE, as sums of numbers of items."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from dataclasses import replace
+from math import inf
+from typing import Any, Protocol
 
 from sqlglot import exp
 
+from anondb.query.conditions import WEIGHT
 from anondb.query.parsing import lowered
+from anondb.query.predicates import Weights
 from anondb.query.refusals import unsupported
+from anondb.query.relations import bare
+from anondb.session.counts import branches
 from anondb.session.expressions import DRAWN
-
-ITEM, WEIGHTS = "weighed item", "weights of items"  # no name of a query needs quotes like these
+from anondb.session.joined import weights_of
 
 
 class Items(Protocol):
@@ -30,13 +35,26 @@ class Items(Protocol):
         ...
 
     @property
-    def may_hold_others(self) -> bool:
-        """Whether a person may have an item that is not listed."""
+    def ambiguous(self) -> bool:
+        """Whether the items may be texts or of another type."""
+        ...
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether items were suppressed, so that lists of items are not complete."""
+        ...
+
+    def rows(self, tree: exp.Query) -> list[tuple[Any, ...]]:
+        """Run a query on the desk."""
+        ...
+
+    def weigh(self, weights: Weights) -> int:
+        """Keep a number for each item; returns the number of the mapping."""
         ...
 
 
 def weighed(node: exp.Select, hidden: set[str], items: Items) -> exp.Select | None:
-    """The query with ``sum(CASE WHEN item ... END)`` as the sum of a column of a table that has the number of each item.
+    """The query with ``sum(CASE WHEN item ... END)`` as the sum of a number of each item (``conditions.WEIGHT``).
 
     Args:
         node: the query.
@@ -47,7 +65,7 @@ def weighed(node: exp.Select, hidden: set[str], items: Items) -> exp.Select | No
         None if there is no such sum.
 
     Raises:
-        InputError: ``unsupported_query``: persons may have items that are not listed.
+        InputError: ``unsupported_query``: the numbers are not known, also of items that may be suppressed.
     """
     if items.persons in hidden | {lowered(cte.alias) for cte in node.find_all(exp.CTE)}:
         return None
@@ -58,9 +76,12 @@ def weighed(node: exp.Select, hidden: set[str], items: Items) -> exp.Select | No
         ]
         if not sums:
             continue
-        if items.may_hold_others:
-            raise unsupported("a sum of numbers of all items, which may be suppressed or spelled otherwise")
-        _join(select, sums, items.items)
+        if items.ambiguous:
+            raise unsupported("a sum of numbers of all items, which may be spelled otherwise")
+        for call in sums:
+            item = next(call.find_all(exp.Column)).copy()
+            number = exp.Literal.number(items.weigh(_weights(call.this, items)))
+            call.set("this", exp.Anonymous(this=WEIGHT, expressions=[item, number]))
         changed = True
     return made if changed else None
 
@@ -78,25 +99,35 @@ def _is_case(call: exp.Sum, select: exp.Select, items: Items) -> bool:
     return bool(columns) and all(lowered(c.name) == item and lowered(c.table) in names for c in columns)
 
 
-def _join(select: exp.Select, sums: Sequence[exp.Sum], labels: Sequence[str]) -> None:
-    """Join a table with the numbers of all items, and sum its columns."""
-    table = select.args["from_"].this
-    item = next(sums[0].this.find_all(exp.Column)).copy()
-    item.set("table", exp.to_identifier(table.alias_or_name, quoted=True))
-    key = exp.column(ITEM, quoted=True)
-    numbers = list(dict.fromkeys(call.this for call in sums))
-    listed = [
-        number.transform(lambda part: key.copy() if isinstance(part, exp.Column) else part).as_(
-            f"weight {n}", quoted=True
-        )
-        for n, number in enumerate(numbers)
-    ]
+def _weights(value: exp.Expr, items: Items) -> Weights:
+    """The number of each listed item, and the least and the greatest one that suppressed items may have.
+
+    Raises:
+        InputError: ``unsupported_query``.
+    """
+    key = exp.column("item", "listed")
     rows = exp.Values(
-        expressions=[exp.Tuple(expressions=[exp.Literal.string(label)]) for label in labels],
-        alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier(ITEM, quoted=True)]),
+        expressions=[exp.Tuple(expressions=[exp.Literal.string(label)]) for label in items.items],
+        alias=exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier("item")]),
     )
-    weights = exp.select(key, *listed).from_(rows).subquery(exp.to_identifier(WEIGHTS, quoted=True))
-    same = exp.EQ(this=exp.column(ITEM, WEIGHTS, quoted=True), expression=item)
-    for call in sums:
-        call.set("this", exp.column(f"weight {numbers.index(call.this)}", WEIGHTS, quoted=True))
-    select.join(weights, on=same, copy=False)
+    number = value.transform(lambda part: key.copy() if isinstance(part, exp.Column) else part)
+    listed = items.rows(exp.select(key, number).from_(rows)) if items.items else []
+    if any(one is None for _, one in listed):
+        raise unsupported("the sum of CASE that is NULL for an item", "Write ELSE 0.")
+    weights = weights_of(listed)
+    if not items.suppressed:
+        return weights
+    numbers = _results(bare(value))
+    if not numbers:
+        raise unsupported("a sum of numbers of all items, which may be suppressed", "Sum a CASE of numbers with ELSE.")
+    return replace(weights, others=(-inf if min(numbers) < 0 else 0.0, inf if max(numbers) > 0 else 0.0))
+
+
+def _results(node: exp.Expr) -> list[float]:
+    """The numbers that CASE may result in; none if they are not written as such."""
+    results = [bare(result) for _, result in branches(node)] if isinstance(node, exp.Case | exp.If) else []
+    literals = [one.this if isinstance(one, exp.Neg) else one for one in results]
+    if not all(isinstance(one, exp.Literal) and not one.is_string for one in literals):
+        return []
+    signs = [-1 if isinstance(one, exp.Neg) else 1 for one in results]
+    return [sign * float(one.name) for sign, one in zip(signs, literals, strict=True)]

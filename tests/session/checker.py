@@ -99,6 +99,9 @@ def _not_there(row: Row, filtered: bool, names: Sequence[str]) -> list[tuple[str
 
 
 def _within(low: Any, value: Any, high: Any) -> bool:
+    if isinstance(value, list):
+        none = [None] * len(value)
+        return all(_within(*ends) for ends in zip(low or none, value, high or none, strict=True))
     if not isinstance(value, (int, float)) and not hasattr(value, "as_integer_ratio"):
         return (low is None or low <= value) and (high is None or value <= high)
     slack = SLACK * max(1.0, abs(float(value)))

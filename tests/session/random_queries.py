@@ -9,6 +9,7 @@ from session import (
     random_inline,
     random_layers,
     random_listings,
+    random_merged,
     random_persons,
     random_tables,
     random_unions,
@@ -27,6 +28,7 @@ KINDS: dict[str, Callable[[Analyst], Asked]] = {
         random_weeks,
         random_flags,
         random_layers,
+        random_merged,
     )
     for name, make in vars(module).items()
     if getattr(make, "__module__", None) == module.__name__ and not name.startswith("_")

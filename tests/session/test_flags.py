@@ -74,16 +74,23 @@ def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> N
 
 @pytest.mark.parametrize("sql", POINTS)
 def test_sums_of_numbers_of_items(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
+
+
+def test_sums_of_computed_numbers_need_all_items(named: Named, shop: Path) -> None:
+    sql = "SELECT avg(v) AS n FROM (SELECT tid, sum(if(item = 'milk', 1, length(item))) AS v FROM sales GROUP BY tid)"
     if named[0] == "suppressed":
-        refused(named[1], sql, "a sum of numbers of all items")
+        refused(named[1], sql, "may be suppressed", "CASE of numbers")
     else:
         assert not wrong(named, shop, sql, filtered=False)
+    refused(named[1], sql.replace("length(item)", "NULL"), "NULL for an item")
 
 
 def test_other_tables_of_the_name_have_other_items() -> None:
     items = SimpleNamespace(
-        persons="sales", manifest={"item_column": "item"}, items=["milk", "bread"], may_hold_others=False
+        persons="sales", manifest={"item_column": "item"}, items=[], ambiguous=False, suppressed=False
     )
+    items.weigh = lambda weights: 0
     sql = f"SELECT avg(v) FROM (SELECT tid, sum({NUMBER}) AS v FROM sales GROUP BY tid)"
     hiding = f"WITH sales AS (SELECT tid, upper(item) AS item FROM sales) {sql}"
     tree, other = (sqlglot.parse_one(text, dialect="duckdb") for text in (sql, hiding))

@@ -75,10 +75,6 @@ def test_a_total_is_the_count_of_all(named: Named) -> None:
         ("SELECT count(*) FROM generate_series(1, (SELECT count(*) FROM sales))", "something else than constants"),
         ("SELECT mode(length(item)) FROM sales WHERE item <> 'milk' HAVING count(*) > 1", "LIMIT 1"),
         ("SELECT approx_count_distinct(tid) FROM sales", "count(DISTINCT ...)"),
-        (
-            "SELECT quantile_cont(n, [0.1, 0.9]) FROM (SELECT item, count(*) AS n FROM sales GROUP BY item)",
-            "one quantile",
-        ),
         ("SELECT string_agg(item, ',') FROM sales", "put them together"),
         ("PIVOT sales ON item USING count(*)", "FILTER (WHERE column = value)"),
     ],

@@ -1,0 +1,162 @@
+"""Subqueries in expressions over known rows: a single value, IN, and EXISTS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sqlglot import exp
+
+from anondb.query.parsing import lowered
+from anondb.query.refusals import only, unsupported
+from anondb.query.relations import is_null, operands
+from anondb.session.asking import is_count
+from anondb.session.compiler import Compiler, Env
+from anondb.session.equivalents import link
+from anondb.session.expressions import Resolve, read
+from anondb.session.known import LIKELY, SURE, Sources, fresh
+from anondb.session.sources import first_column
+from anondb.session.values import Value, check_equal, constant
+
+PLAIN = (
+    *(
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "HUGEINT",
+        "UTINYINT",
+        "USMALLINT",
+        "UINTEGER",
+        "UBIGINT",
+        "UHUGEINT",
+    ),
+    *("FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP"),
+)
+"""The types of values that are written as constants."""
+
+PARTS = {"expressions", "from_", "joins", "where"}
+
+
+def scalar(node: exp.Subquery, compiler: Compiler, env: Env) -> Value:
+    """A subquery with a single row and column, as a constant of its type; NULL without a row."""
+    relation = compiler.query(node, env)
+    if len(relation.columns) != 1 or relation.flagged:
+        raise unsupported("a scalar subquery of several columns, or of rows that an estimate chose")
+    source = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier("one")))
+    ((_, value),) = relation.values("one")
+    ends = [end for end in (value.estimate, value.lower, value.upper) if end is not None]
+    kind = exp.Anonymous(this="typeof", expressions=[value.estimate.copy()])
+    row = exp.select(exp.Literal.number(1)).subquery("row")
+    asked = exp.select(kind, *(end.copy() for end in ends)).from_(row).join(source, on=exp.true(), join_type="left")
+    rows = compiler.tables.rows(asked.limit(2))
+    if len(rows) > 1:
+        raise unsupported("a scalar subquery with several rows")
+    ((of, *cells),) = rows
+    estimate, *bounds = map(constant, cells)
+    if value.exact and of != '"NULL"':
+        estimate = _of_type(estimate, str(of))
+    return replace(value, estimate=estimate, lower=bounds[0] if bounds else None, upper=bounds[1] if bounds else None)
+
+
+def of_group(
+    node: exp.Subquery, key_of: Callable[[exp.Expr], Value | None], sources: Sources, compiler: Compiler, env: Env
+) -> Value | None:
+    """``(SELECT count(*) FROM t s WHERE s.item = a.item)`` beside groups by ``a.item``, as a column of the groups; None for
+    other subqueries.
+
+    Args:
+        node: the subquery.
+        key_of: the value of a grouped column.
+        sources: the groups, which get the column.
+        compiler, env: convert the subquery by itself, grouped by the column that it compares.
+    """
+    found = _correlated(node.this, key_of)
+    if found is None:
+        return None
+    counted, key = found
+    relation = compiler.query(counted, env)
+    check_equal(key, relation.columns[0])
+    name, place = fresh("s"), sources.tree.args["from_"].this
+    (_, listed), (_, count) = relation.values(name)
+    none = exp.Literal.number(0)
+    absent = exp.null() if relation.open else none
+    known = (count.estimate, count.bounds[0])
+    ends: list[exp.Expr] = [exp.Coalesce(this=end, expressions=[none.copy()]) for end in known]
+    ends.append(exp.Case(ifs=[exp.If(this=is_null(listed.estimate), true=absent)], default=count.bounds[1]))
+    columns = {fresh("w"): end for end in ends}
+    every = exp.Column(this=exp.Star(), table=exp.to_identifier(place.alias))
+    joined = exp.select(every, *(end.as_(column) for column, end in columns.items())).from_(place)
+    other = exp.Subquery(this=relation.tree, alias=exp.TableAlias(this=exp.to_identifier(name)))
+    joined = joined.join(other, on=exp.EQ(this=key.estimate.copy(), expression=listed.estimate), join_type="left")
+    sources.tree.set("from_", exp.From(this=joined.subquery(place.alias, copy=False)))
+    return Value(*(exp.column(column, place.alias) for column in columns), present=True, unsigned=True)
+
+
+def _correlated(node: exp.Expr, key_of: Callable[[exp.Expr], Value | None]) -> tuple[exp.Select, Value] | None:
+    """A count whose WHERE compares a column with one of the groups around it, as counts by this column; and that column."""
+    if not isinstance(node, exp.Select) or not {k for k, v in node.args.items() if v} <= PARTS:
+        return None
+    places = [node.args.get("from_"), *(node.args.get("joins") or ())]
+    count = node.expressions[0].unalias()
+    if not all(place and isinstance(place.this, exp.Table) for place in places) or not is_count(count):
+        return None
+    inside = {lowered(place.this.alias_or_name) for place in places if place}
+    where = node.args.get("where")
+    parts = [] if where is None else operands(where.this) if isinstance(where.this, exp.And) else [where.this]
+    links = [(part, sides) for part in parts if (sides := link(part, inside)) is not None]
+    key = key_of(links[0][1][1]) if len(links) == 1 else None
+    if key is None:
+        return None
+    part, (column, _) = links[0]
+    made, rest = node.copy(), [p.copy() for p in parts if p is not part]
+    made.set("expressions", [column.copy(), count.copy()])
+    made.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
+    made.set("group", exp.Group(expressions=[column.copy()]))
+    outside = any(c.table and lowered(c.table) not in inside for c in made.find_all(exp.Column))
+    return None if outside else (made, key)
+
+
+def _of_type(value: exp.Expr, kind: str) -> exp.Expr:
+    """A constant of a type.
+
+    Raises:
+        InputError: ``unsupported_query`` for other types than those of ``constant``.
+    """
+    name = kind.partition("(")[0]
+    if name not in PLAIN:
+        raise unsupported(f"a scalar subquery of the type {name}", "Cast it to a number, a text or a date.")
+    return exp.Cast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
+
+
+def among(node: exp.In, resolve: Resolve, compiler: Compiler, env: Env) -> Value:
+    """IN with a subquery; where counts chose its rows, it is certain for the values of rows that are certain."""
+    only(node, "this", "query")
+    left, relation = read(node.this, resolve), compiler.listed(node.args["query"], env)
+    if not left.exact or len(relation.columns) != 1 or not replace(relation, flagged=False).exact:
+        raise unsupported("IN with a subquery of estimates")
+    check_equal(left, *relation.columns)
+
+    def listed(flag: str | None) -> exp.Expr:
+        rows = first_column(relation)
+        if flag is not None:
+            rows = rows.where(exp.column(flag))
+        return exp.In(this=left.estimate.copy(), query=exp.Subquery(this=rows))
+
+    if not relation.flagged:
+        return Value(listed(None))
+    if compiler.tables.rows(first_column(relation).where("c0 IS NULL").limit(1)):
+        raise unsupported("IN with a subquery of estimates that has NULLs", "Leave them out with IS NOT NULL.")
+    certain = exp.and_(is_null(left.estimate).not_(), listed(SURE))
+    return Value(listed(LIKELY), certain, exp.true() if relation.open else listed(None), truth=True)
+
+
+def exists(node: exp.Exists, compiler: Compiler, env: Env) -> Value:
+    """EXISTS over rows of persons is a count above 0."""
+    only(node, "this")
+    inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
+    if not isinstance(inner, exp.Select) or not compiler.people.of_persons(inner, env):
+        raise unsupported("EXISTS over a table of your own", "Write column IN (SELECT ... FROM ...).")
+    counted = inner.copy()
+    counted.set("expressions", [exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))])
+    return scalar(exp.Subquery(this=counted), compiler, env)

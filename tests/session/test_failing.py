@@ -1,0 +1,105 @@
+"""What DuckDB cannot compute, and functions that are not known here: a right answer, or a typed error."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from session.conftest import TREE, Named
+from session.test_odd_queries import equal, refused
+
+OF_ITEMS = "(SELECT item, count(*) AS n FROM sales GROUP BY item) l"
+OF_PERSONS = "(SELECT tid, count(*) AS n FROM sales GROUP BY tid) p"
+ROWS = "(VALUES (1, 'ab'), (2, 'cd'), (3, 'ef')) k(x, s)"
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        ("SELECT CAST(item AS BIGINT), count(*) FROM sales GROUP BY 1", "CAST"),
+        ("SELECT item::DATE FROM sales GROUP BY item", "TRY_CAST"),
+        ("SELECT item FROM sales GROUP BY item ORDER BY CAST(item AS BIGINT)", "CAST"),
+        ("SELECT count(*) * 9223372036854775807 FROM sales", "multiplication"),
+        (f"SELECT x + 9223372036854775807 FROM {ROWS}", "addition"),
+        ("SELECT item FROM sales GROUP BY item HAVING count(*) * 9223372036854775807 > 3", "does not fit its type"),
+        (f"SELECT x // 0 FROM {ROWS}", "division by zero"),
+        (f"SELECT strptime(s, '%Y') FROM {ROWS}", "a function of a value"),
+        (f"SELECT s FROM {ROWS} LIMIT 'a'", "LIMIT"),
+        (f"SELECT s FROM {ROWS} LIMIT 99999999999999999999", "LIMIT"),
+        (f"SELECT s FROM {ROWS} ORDER BY s OFFSET 99999999999999999999", "OFFSET"),
+        ("SELECT item, count(*) FROM sales GROUP BY item ORDER BY 2 DESC LIMIT 'a'", "LIMIT"),
+        (f"SELECT s FROM {ROWS} LIMIT (SELECT count(*) FROM sales)", "LIMIT of an estimate"),
+        (f"SELECT max(n, 2) FROM {OF_ITEMS}", "several values of the function MAX"),
+        (f"SELECT max(n, 2) FROM {OF_PERSONS}", "several values of the function MAX"),
+        (f"SELECT arg_max(item, n, 2) FROM {OF_ITEMS}", "several values of the function ARG_MAX"),
+        (f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x DESC) FROM {ROWS}", "WITHIN GROUP"),
+        (f"SELECT mode() WITHIN GROUP (ORDER BY x) FROM {ROWS}", "WITHIN GROUP"),
+        (f"SELECT unnest({{'a': x, 'b': s}}, recursive := true) FROM {ROWS}", "several columns"),
+    ],
+)
+def test_refused_by_name(named: Named, sql: str, words: str) -> None:
+    refused(named[1], sql, words)
+
+
+@pytest.mark.parametrize("function", ["product", "mad", "entropy", "bit_xor", "bit_or", "geomean"])
+@pytest.mark.parametrize("over", ["OVER ()", "OVER (ORDER BY item)"])
+def test_windows_that_take_no_estimates(named: Named, function: str, over: str) -> None:
+    refused(named[1], f"SELECT item, {function}(n) {over} FROM {OF_ITEMS}", "of estimates")
+
+
+@pytest.mark.parametrize("call", ["product(2)", "histogram(item)", "geomean(2)", "arbitrary(item)", "sem(2)"])
+def test_aggregates_that_are_not_known_need_certain_rows(named: Named, call: str) -> None:
+    """Whether an item occurs at all is not known."""
+    refused(named[1], f"SELECT 1 AS k, {call} AS v FROM {OF_ITEMS} GROUP BY 1", "of rows that counts choose")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM {ROWS}",
+        f"SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY x) FROM {ROWS}",
+        f"SELECT max(x, 2), arg_max(s, x, 2), min(s, 5) FROM {ROWS}",
+        "SELECT MAP {'a': 1}['a'], MAP {'a': 1, 'b': 2}['c']",
+        f"SELECT MAP {{s: x}}[s] FROM {ROWS} ORDER BY 1",
+        f"SELECT unnest([[x], [x + 1]], recursive := true) AS u FROM {ROWS} ORDER BY u",
+        f"SELECT s FROM {ROWS} ORDER BY s LIMIT (SELECT 1 + 1) OFFSET 0 + 1",
+        f"SELECT s FROM {ROWS} ORDER BY s LIMIT '2'",
+        f"SELECT x, product(x) OVER (ORDER BY x), mean(x) OVER (), any_value(s) OVER (ORDER BY x) FROM {ROWS} ORDER BY x",
+        f"SELECT product(x), mad(x), mean(x), any_value(s ORDER BY x) FROM {ROWS}",
+        "SELECT typeof((SELECT 3::UTINYINT)), typeof((SELECT 3)), typeof((SELECT 3::FLOAT)), typeof((SELECT NULL))",
+        "SELECT typeof((SELECT 3::DECIMAL(18, 3))), typeof((SELECT 3::UTINYINT WHERE false)), (SELECT DATE '2024-02-29')",
+        f"SELECT (SELECT max(x)::UTINYINT FROM {ROWS}) + 1::UTINYINT, (SELECT TIMESTAMP '2024-02-29 01:02:03')",
+    ],
+)
+def test_own_rows_give_what_duckdb_gives(named: Named, sql: str) -> None:
+    equal(named[1], sql)
+
+
+def test_a_constant_of_another_type_is_refused(named: Named) -> None:
+    refused(named[1], "SELECT (SELECT 'a'::ENUM('a', 'b'))", "a scalar subquery of the type ENUM")
+
+
+def test_the_mean_is_the_average(named: Named) -> None:
+    one, two = (named[1].sql(f"SELECT {name}(n) AS n FROM {OF_PERSONS}") for name in ("mean", "avg"))
+    assert one.fetchall() == two.fetchall() and one.columns == ["n", "n_lower", "n_upper"]
+
+
+@pytest.mark.parametrize("call", ["max(sqrt(n - 6))", "min(ln(n - 6))", "avg(sqrt(n - 17))", "sum(ln(n - 17))"])
+def test_an_estimate_is_a_number(named: Named, call: str) -> None:
+    ((estimate, lower, upper),) = named[1].sql(f"SELECT {call} AS v FROM {OF_ITEMS}").fetchall()
+    assert estimate is None or not math.isnan(estimate)
+    assert None in (lower, estimate) or lower <= estimate
+    assert None in (upper, estimate) or estimate <= upper
+
+
+def test_a_difference_of_infinite_numbers_is_null(named: Named) -> None:
+    sql = "SELECT exp(count(*) * 1000) - exp(count(*) * 1000) AS v FROM sales"
+    assert named[1].sql(sql).fetchall() == [(None, None, None)]
+
+
+def test_a_percentage_is_no_number_of_rows(named: Named) -> None:
+    items = len(TREE) + 2
+    listed = "SELECT item FROM sales GROUP BY item ORDER BY count(*) DESC LIMIT {} "
+    refused(named[1], f"SELECT count(*) FROM sales WHERE item IN ({listed.format('50%')})", "IN with a subquery")
+    if named[0] != "suppressed":
+        assert named[1].sql(f"SELECT count(*) FROM sales WHERE item IN ({listed.format(items)})").fetchall()

@@ -1,0 +1,112 @@
+"""What the items of each person make together: several quantiles, the dearest item, the number of categories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from session.conftest import Named
+from session.test_chosen_items import wrong
+from session.test_odd_queries import refused
+
+SIZES = "(SELECT tid, count(*) AS n FROM sales GROUP BY tid) p"
+PRICED = "FROM sales JOIN prices USING (item)"
+DEAREST = f"(SELECT tid, max(price) AS hi, min(price) AS lo {PRICED} GROUP BY tid) p"
+KINDS = "(SELECT tid, count(DISTINCT parent) AS n FROM sales JOIN food ON item = node GROUP BY tid) p"
+WITH_NULLS = "(VALUES ('milk', 'a'), ('bread', NULL), ('figs', 'b'), ('figs', 'c')) f(node, parent)"
+ASKED = [
+    f"SELECT quantile_cont(n, [0.25, 0.5, 0.75]) AS n0, quantile_disc(n, [0.1]) AS n1 FROM {SIZES}",
+    "SELECT quantile_cont(n, [0.5, 1]) AS n0 FROM (SELECT item, count(*) AS n FROM sales GROUP BY item) i",
+    f"SELECT [min(n), max(n)] AS n0, quantile_cont(n, [0.5]) FILTER (WHERE n > 1) AS n1 FROM {SIZES}",
+    f"SELECT avg(hi) AS n0, avg(lo) AS n1, avg(hi) - avg(lo) AS n2, count(*) AS c3 FROM {DEAREST}",
+    f"SELECT max(hi) AS n0, min(lo) AS n1, median(lo) AS n2, sum(hi) AS n3, stddev(hi) AS n4 FROM {DEAREST}",
+    f"SELECT count(*) AS c0 FROM {DEAREST} WHERE lo < 1.75",
+    f"SELECT count(*) FILTER (WHERE hi >= 2) AS c0, avg(lo) FILTER (WHERE hi = 2.25) AS n1 FROM {DEAREST}",
+    "SELECT avg(m) AS n0 FROM (SELECT tid, max(price * 2) AS m FROM sales JOIN prices USING (item) "
+    "WHERE item LIKE 'b%' GROUP BY 1) p",
+    f"SELECT n AS k0, count(*) AS c1 FROM {KINDS} GROUP BY n",
+    f"SELECT count(*) FILTER (WHERE n >= 2) / count(*) AS n0, avg(n) AS n1, max(n) AS n2, median(n) AS n3 FROM {KINDS}",
+    f"SELECT n > 1 AS k0, count(*) AS c1 FROM {KINDS} GROUP BY ALL",
+    f"SELECT n AS k0, count(*) AS c1 FROM (SELECT tid, count(DISTINCT parent) AS n FROM sales LEFT JOIN {WITH_NULLS} "
+    "ON item = node GROUP BY tid) GROUP BY n",
+    f"SELECT count(*) AS c0 FROM (SELECT tid FROM sales JOIN {WITH_NULLS} ON item = node GROUP BY tid "
+    "HAVING count(DISTINCT parent) FILTER (WHERE item <> 'milk') BETWEEN 1 AND 2)",
+]
+
+
+@pytest.mark.parametrize("sql", ASKED)
+def test_the_truth_is_inside_the_bounds(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
+
+
+def test_bounds_of_a_list_are_lists(named: Named) -> None:
+    result = named[1].sql(f"SELECT quantile_cont(n, [0.25, 0.75]) AS q FROM {SIZES}", bounds="columns")
+    (q, lower, upper), *_ = result.fetchall()
+    assert result.columns == ["q", "q_lower", "q_upper"] and len(q) == 2
+    assert lower == [1.0, 1.0] and (upper is None if named[0] == "suppressed" else len(upper) == 2)
+
+
+def test_a_sum_with_filter_is_null_for_persons_without_such_an_item(named: Named) -> None:
+    inner = "SELECT tid, sum(price) FILTER (WHERE item = 'dates') AS v FROM sales JOIN prices USING (item) GROUP BY tid"
+    refused(named[1], f"SELECT count(*) FROM ({inner}) WHERE v < 5", "FILTER for each person", "CASE")
+    having = "HAVING sum(price) FILTER (WHERE price > 2) < 5"
+    refused(named[1], f"SELECT count(*) FROM (SELECT tid {PRICED} GROUP BY tid {having})", "FILTER for each person")
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        (f"SELECT quantile_cont(n, [])  FROM {SIZES}", "a quantile whose share"),
+        (f"SELECT quantile_cont(n, [0.5])[1] FROM {SIZES}", "BRACKET"),
+        ("SELECT avg(m) FROM (SELECT tid, max(p) AS m FROM sales JOIN odd USING (item) GROUP BY tid)", "with NULLs"),
+        ("SELECT avg(m) FROM (SELECT tid, count(DISTINCT l) AS m FROM sales JOIN odd USING (item) GROUP BY tid)", "type"),
+        ("SELECT max(m) FROM (SELECT tid, count(DISTINCT d) AS m FROM sales JOIN nans USING (item) GROUP BY tid)", "NaN"),
+        ("SELECT avg(m) FROM (SELECT tid, max(price) FILTER (WHERE item <> 'milk') AS m FROM sales JOIN prices "
+         "USING (item) GROUP BY tid)", "FILTER for each person"),
+    ],
+)  # fmt: skip
+def test_refused_by_name(named: Named, sql: str, words: str) -> None:
+    odd = {"item": ["milk", "bread"], "p": [1.0, None], "l": [["a"], ["b"]]}
+    named[1].register("odd", pd.DataFrame(odd).astype({"p": "Float64"}))
+    refused(named[1], f"WITH nans AS (SELECT * FROM (VALUES ('milk', 'nan'::DOUBLE)) t(item, d)) {sql}", words)
+
+
+def test_too_many_values(named: Named) -> None:
+    rows = pd.DataFrame({"item": ["milk"] * 60, "v": range(60)})
+    named[1].register("many", rows)
+    sql = "SELECT max(n) FROM (SELECT tid, count(DISTINCT v) AS n FROM sales JOIN many USING (item) GROUP BY tid)"
+    refused(named[1], sql, "more than 52 different values", code="query_too_complex")
+
+
+def test_other_names_of_the_columns_of_a_subquery(named: Named) -> None:
+    """The alias of the subquery renames its columns."""
+    inner = "(SELECT tid, count(DISTINCT parent) AS a, count(*) AS b FROM sales JOIN food ON item = node GROUP BY tid)"
+    one, two = (
+        named[1].sql(f"SELECT avg({name}) AS n FROM {inner} q{of}") for name, of in (("b", ""), ("a", "(t, b, a)"))
+    )
+    assert one.fetchall() == two.fetchall()
+
+
+LIFT = (
+    "SELECT a.item AS k0, b.item AS k1, count(*) * (SELECT count(DISTINCT tid) FROM sales) / ((SELECT count(*) FROM sales s "
+    "WHERE s.item = a.item) * (SELECT count(*) FROM sales s WHERE s.item = b.item)) AS n0 "
+    "FROM sales a JOIN sales b USING (tid) WHERE a.item < b.item GROUP BY a.item, b.item"
+)
+BESIDE = [
+    LIFT,
+    "SELECT a.item AS k0, (SELECT count(*) FROM sales s WHERE a.item = s.item AND s.item <> 'milk') AS n0 "
+    "FROM sales a GROUP BY 1",
+    "SELECT x AS k0, (SELECT count(DISTINCT s.tid) FROM sales s WHERE s.item = q.x) AS n0 "
+    "FROM (SELECT item AS x FROM sales) q GROUP BY x",
+]
+
+
+@pytest.mark.parametrize("sql", BESIDE)
+def test_counts_beside_groups(named: Named, shop: Path, sql: str) -> None:
+    assert not wrong(named, shop, sql, filtered=False)
+
+
+def test_other_subqueries_beside_groups_are_refused(named: Named) -> None:
+    for inner in ("max(s.tid) FROM sales s WHERE s.item = a.item", "count(*) FROM sales s WHERE s.item > a.item"):
+        refused(named[1], f"SELECT a.item, (SELECT {inner}) AS n FROM sales a GROUP BY a.item")
