@@ -145,7 +145,7 @@ class Session:
     def __init__(self, sealed: Sequence[SealedRelease], desk: DuckDBEngine, resources: contextlib.ExitStack) -> None:
         self._resources, self._closed = resources, False
         self._desk = Desk(desk)
-        together = Together(sealed[0].engine, [s.schema for s in sealed])
+        together = Together(sealed[0].engine, {s.schema: int(s.manifest["transactions"]) for s in sealed})
         self._opened = [Opened(s.engine, s.schema, s, together) for s in sealed]
         self._parts = Parts.of(self._opened, desk)
         self._releases = Releases(self._opened, self._desk, self._parts)
