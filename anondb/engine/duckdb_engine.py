@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ from anondb.engine.spill import private_directory
 from anondb.engine.tables import Table
 from anondb.engine.telling import Telling
 from anondb.engine.texts import DUCKDB, creation, drop_text, filling_text, named_text, text_of
-from anondb.engine.together import MOST, apart, together_text
+from anondb.engine.together import ForMany
 from anondb.errors import AnondbError, BudgetExceeded, InputError
 
 _T = TypeVar("_T")
@@ -33,7 +33,7 @@ _WORK_PREFIX = "_anondb_"
 RESERVED_NAMES = ("information_schema",)
 
 
-class DuckDBEngine(Telling, Elsewhere):
+class DuckDBEngine(Telling, Elsewhere, ForMany):
     """One connection and the worker thread that uses it.
 
     Work tables are TEMP tables whose names begin with ``_anondb_``. Each block ``transaction()`` is one DuckDB transaction:
@@ -179,20 +179,22 @@ class DuckDBEngine(Telling, Elsewhere):
         raise BudgetExceeded(f"A statement took longer than the limit of {self._max_seconds:g} seconds.")
 
     def _execute(self, statement: exp.Expr | str, what: str, fetch: bool = False) -> Columns:
-        text = encodable(statement if isinstance(statement, str) else statement.sql(dialect=DUCKDB))
-        self.names.check()
-        if self.limit is not None:
-            self.limit.check()
-        self.say(text)
-
-        def work() -> Columns:
+        def work(text: str) -> Columns:
             result = self._connection.execute(text)
             if fetch:
                 return dict(result.fetchnumpy())
             result.fetchall()
             return {}
 
-        return self.guarded(work, lambda error: wrap(error, what))
+        return self._ask(statement, what, work)
+
+    def _ask(self, statement: exp.Expr | str, what: str, work: Callable[[str], _T]) -> _T:
+        text = encodable(statement if isinstance(statement, str) else statement.sql(dialect=DUCKDB))
+        self.names.check()
+        if self.limit is not None:
+            self.limit.check()
+        self.say(text)
+        return self.guarded(lambda: work(text), lambda error: wrap(error, what))
 
     def _look_up(self, name: str) -> Columns:
         """Run a query of the name check; it is reported but not recorded."""
@@ -223,12 +225,6 @@ class DuckDBEngine(Telling, Elsewhere):
     def query(self, name: str, tables: Tables | None = None, **values: Value) -> Columns:
         """Run the named query and return its columns as NumPy arrays (masked where there are NULLs)."""
         return self._execute(named_text(name, tables or {}, values), f"query {name}", fetch=True)
-
-    def query_each(self, name: str, parts: Sequence[Tables]) -> list[Columns]:
-        """Run a named query on several sets of tables, in one statement for many; returns the rows of each, in no order."""
-        some = [parts[n : n + MOST] for n in range(0, len(parts), MOST)]
-        rows = (self._execute(together_text(name, few), f"query {name}", fetch=True) for few in some)
-        return [one for few, found in zip(some, rows, strict=True) for one in apart(found, len(few))]
 
     def fetch(
         self, name: str | exp.Query | NamedRows, tables: Tables | None = None, *, most: int, **values: Value

@@ -124,6 +124,11 @@ class Engine(Runner, Protocol):
         """Run a named query on several sets of tables, in one statement for many; returns the rows of each, in no order."""
         ...
 
+    def rows_each(self, name: str, parts: Sequence[tuple[Tables, int]]) -> list[Columns]:
+        """Run a named query that only computes columns on several sets of tables with known numbers of rows, in one
+        statement for many; returns the rows of each. The values are numbers, and objects where some are NULL."""
+        ...
+
     def scalar(self, name: str, tables: Tables | None = None, **values: Value) -> Any:
         """Run a named query that returns one row and one column; return its value."""
         ...

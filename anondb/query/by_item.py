@@ -99,8 +99,8 @@ def _at_once(
         return None
     signatures, table = counted
     vectors = classes.all_counts(signatures) if classes.parts else [()]
-    others = Counter(release.sizes) - Counter(release.images[item][0] for item in apart)
-    wanted = [(label, usual if label in others else None) for label in release.sizes]
+    special = Counter(release.images[item][0] for item in apart)
+    wanted = [(label, usual if special[label] < size else None) for label, size in release.sizes.items()]
     wanted += [(release.images[item][0], passed) for item, passed in apart.items()]
     alike: dict[object, list[int]] = {}
     for place, (label, passed) in enumerate(wanted):

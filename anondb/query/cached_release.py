@@ -65,12 +65,13 @@ class Opened:
     def __init__(
         self, engine: DuckDBEngine, schema: SchemaName, known: Known | None = None, together: Together | None = None
     ) -> None:
-        self.engine, self.schema, self.together = engine, schema, together or Together(engine, [schema])
+        self.engine, self.schema = engine, schema
         self.members = schema.table("released_items")
         members: list[tuple[str, str]] | None = None
         self.manifest: Mapping[str, str] = {}
         try:
             self.manifest = read_manifest(engine, schema) if known is None else known.manifest
+            self.together = together or Together(engine, {schema: int(self.manifest.get("transactions", 0))})
             members = self.together.members(schema)
         except AnondbError as error:
             if isinstance(error, EngineError) and error.code != "refused":
@@ -172,7 +173,7 @@ class Opened:
         if not self.items or len(self.images) < len(self.listed):
             return None
         place = {label: n for n, label in enumerate(self.sizes)}
-        return np.array([place[label] for _, (label,) in self.sorted_images])
+        return np.array([place[label] for (label,) in map(self.images.__getitem__, self.items)])
 
     @cached_property
     def supported(self) -> SupportedAnswers | None:
@@ -192,7 +193,7 @@ class Opened:
         Raises:
             InputError: ``ambiguous_item`` if one of them may be another spelling of an item.
         """
-        missing = labels - self.images.keys()
+        missing = frozenset(label for label in labels if label not in self.images)
         self.original.check_labels(missing)
         return missing
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from math import comb, prod
 
@@ -116,7 +116,8 @@ def part_of(vectors: Mapping[Vector, float], width: int) -> Part:
     return Part(tuple(sorted(vectors.items())), most)
 
 
-def released_part(caps: Vector, size: int, passing: Iterable[tuple[Passed, int]]) -> Part:
+@lru_cache(maxsize=1024)  # files have the same ones
+def released_part(caps: Vector, size: int, passing: tuple[tuple[Passed, int], ...]) -> Part:
     """The part of a released item.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -16,8 +16,6 @@ from anondb.query.together import Together
 from anondb.release.objects import SchemaName
 
 MAX_LISTED = 2_000  # released items whose weights are written into a statement
-SHORT = (1 << 16) - 1  # the largest number of two bytes
-ROW_BYTES = 16  # counted for a row: it takes 4 or 8, and up to 32 more while those of one file are added up
 
 
 class HeldItems:
@@ -38,8 +36,7 @@ class HeldItems:
     def __init__(self, engine: Engine, schema: SchemaName, size: int, together: Together) -> None:
         self._engine, self._rows, self._schema = engine, schema.table("transaction_items"), schema
         self._size, self._together = size, together
-        numbers = self._read("query/item_numbers", labels="labels", transaction_items="transaction_items")
-        self._most = max([size, *numbers["all_rows"][:1].tolist()])
+        numbers = together.numbers(schema)
         whole = not any(has_nulls(column) for column in numbers.values())
         pairs = sorted(zip(numbers["item_id"].tolist(), numbers["item"].tolist(), strict=True)) if whole else []
         self.numbers: Mapping[str, int] = {item: number for number, item in pairs}
@@ -52,7 +49,8 @@ class HeldItems:
     @cached_property
     def rows(self) -> HeldRows | None:
         """The rows in memory, where they are read once; None if they are too many (DuckDB joins them then), or damaged."""
-        return self._rows_of(None)
+        read = self._together.rows(self._schema)
+        return None if read is None else self._held(read)
 
     def rows_for(self, classes: Classes) -> HeldRows | None:
         """The rows in memory that count for the signatures of these classes, or all if most of them do, or if they were read
@@ -62,24 +60,17 @@ class HeldItems:
         if classes.default is not None or "rows" in self.__dict__:
             return self.rows
         listed = sorted(self.numbers[label] for label in classes.of)
-        return self._rows_of(listed) if 0 < len(listed) <= MAX_LISTED else None
-
-    def _rows_of(self, listed: Sequence[int] | None) -> HeldRows | None:
-        """All rows, or those of released items with some numbers."""
-        if self._most * ROW_BYTES > self._together.array_bytes or not self.numbers:
+        if not 0 < len(listed) <= MAX_LISTED or not self._together.fits(self._schema):
             return None
-        short = max(self._size, len(self.numbers)) <= SHORT
         columns: list[exp.Expr] = [exp.column("transaction_id"), exp.column("item_id")]
-        if short:  # half as many bytes to fetch; NULL for another number, which no release has
-            columns = [
-                exp.TryCast(this=c, to=exp.DataType(this=exp.DataType.Type.USMALLINT)).as_(c.name) for c in columns
-            ]
-        tree = exp.select(*columns, copy=False).from_(self._rows.expression(), copy=False)
-        if listed is not None:
-            tree = tree.where(
-                exp.In(this=exp.column("item_id"), expressions=[exp.convert(n) for n in listed]), copy=False
-            )
-        rows = self._engine.select(tree, "the rows of a release")
+        if self._together.short(self._schema):
+            short = exp.DataType(this=exp.DataType.Type.USMALLINT)
+            columns = [exp.TryCast(this=c, to=short.copy()).as_(c.name) for c in columns]
+        among = exp.In(this=exp.column("item_id"), expressions=[exp.convert(n) for n in listed])
+        tree = exp.select(*columns, copy=False).from_(self._rows.expression(), copy=False).where(among, copy=False)
+        return self._held(self._engine.select(tree, "the rows of a release"))
+
+    def _held(self, rows: Columns) -> HeldRows | None:
         return HeldRows.of(rows["transaction_id"], rows["item_id"], self._size, self.numbers)
 
     def supports(self) -> dict[str, int]:

@@ -18,6 +18,7 @@ from anondb.query.summed import LOGISTIC, ROUNDED, Summed, of_sums
 Array = npt.NDArray[Any]
 
 FEW = 8  # released items whose rows are added up one item after the other
+FEW_SIGNATURES = 4  # by which rows are counted one after the other
 PIECE = 1 << 15  # rows that are added up at once
 
 
@@ -51,7 +52,8 @@ class HeldRows:
     def supports(self) -> Array:
         """The number of transactions of each released item, by its number."""
         if self.together:
-            return np.diff(np.searchsorted(self.items, np.arange(len(self.numbers) + 2)))
+            last = np.arange(len(self.numbers) + 1, dtype=self.items.dtype)
+            return np.diff(np.searchsorted(self.items, last, side="right"), prepend=0)
         return np.bincount(self.items, minlength=len(self.numbers) + 1)
 
     @cached_property
@@ -64,15 +66,15 @@ class HeldRows:
         """The number of transactions with an item."""
         some = np.zeros(self.size, dtype=bool)
         for transactions, _ in self.pieces():
-            some[transactions] = True
+            some[indices(transactions)] = True
         return int(some.sum())
 
     def pieces(self) -> Iterator[tuple[Array, Array]]:
-        """The transactions and the items of some rows after the other, as indices: arrays of all rows would not fit in the
-        processor's cache, and cost more in pages of memory than what is computed from them."""
+        """The transactions and the items of some rows after the other: what is computed from all rows at once would not fit
+        in the processor's cache, and cost more in pages of memory than its computation."""
         for start in range(0, len(self.items), PIECE):
             some = slice(start, start + PIECE)
-            yield indices(self.transactions[some]), indices(self.items[some])
+            yield self.transactions[some], self.items[some]
 
     @cached_property
     def ends(self) -> list[int] | None:
@@ -95,7 +97,7 @@ class HeldRows:
             return added
         by_number, added = self.by_number(labels, values), np.zeros(self.size, values.dtype)
         for transactions, items in self.pieces():
-            np.add.at(added, transactions, by_number[items])
+            np.add.at(added, indices(transactions), by_number[indices(items)])
         return added
 
     def signatures(self, codes: Mapping[str, int]) -> Array:
@@ -110,10 +112,23 @@ class HeldRows:
         known = np.zeros(several, dtype=np.int64)
         known[of_each] = signatures
         counts = np.zeros((len(self.numbers) + 1, several), dtype=np.int64)
+        if several <= FEW_SIGNATURES and self.ends is not None:
+            for n in range(1, several):
+                counts[:, n] = self._among(of_each == n)
+            counts[:, :1] = self.supports[:, None] - counts.sum(axis=1, keepdims=True)  # there may be no transaction
+            return known, counts
         flat = counts.reshape(-1)
         for transactions, items in self.pieces():
-            np.add.at(flat, items * several + of_each[transactions], 1)
+            np.add.at(flat, indices(items) * several + of_each[indices(transactions)], 1)
         return known, counts
+
+    def _among(self, some: Array) -> Array:
+        """The number of rows of each released item that are of some transactions; rows of an item lie together."""
+        held = np.concatenate([some[:0], *(some.take(indices(transactions)) for transactions, _ in self.pieces())])
+        there = np.flatnonzero(self.supports)
+        counts = np.zeros(len(self.supports), dtype=np.int64)
+        counts[there] = np.add.reduceat(held, np.cumsum(self.supports)[there - 1], dtype=np.int64)
+        return counts
 
 
 def indices(numbers: Array) -> Array:

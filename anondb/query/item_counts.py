@@ -44,12 +44,15 @@ class ItemCounts(Sequence[ItemRow]):
 
 def added(parts: Sequence[tuple[ItemCounts, int]]) -> list[ItemRow]:
     """The sums of the counts of disjoint persons, each with the upper bound for an item that it does not list."""
-    items = sorted({item for part, _ in parts for item in part.items})
+    items = parts[0][0].items if parts else []
+    alike = all(part.items == items for part, _ in parts)
+    if not alike:
+        items = sorted({item for part, _ in parts for item in part.items})
     place_of = {item: place for place, item in enumerate(items)}
     lower, estimate, upper = np.zeros(len(items), np.int64), np.zeros(len(items)), np.zeros(len(items), np.int64)
     upper += sum(absent for _, absent in parts)
     for part, absent in parts:
-        at = slice(None) if part.items == items else [place_of[item] for item in part.items]
+        at = slice(None) if alike else [place_of[item] for item in part.items]
         low, middle, high = part.counts
         lower[at] += low[part.places]
         estimate[at] += middle[part.places]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -460,6 +461,7 @@ def close(condition: Condition, rows: frozenset[int]) -> Condition:
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=256)
 def _quoted(label: str) -> str:
     return exp.Literal.string(label).sql("duckdb")
 

@@ -10,22 +10,24 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anondb.query.evaluate import Evaluator, Outcome, Part
+from anondb.query.evaluate import Evaluator, Outcome, Part, Question
 
 MAX_VECTORS = 64  # count vectors of a question
 MAX_WORK = 1 << 32  # multiplications
 ROWS = 1 << 14  # transactions at once
 FEW = 8  # transactions that are walked through one by one
+MOST_KEPT = 1 << 12  # outcomes of a question that are kept
 
-Array = npt.NDArray[np.float64]
+Array = npt.NDArray[Any]
 
 
 def outcomes(
-    evaluator: Evaluator, parts: Sequence[Part], numbers: Sequence[Sequence[int]], rest: Sequence[Part]
+    evaluator: Evaluator, parts: Sequence[Part], numbers: Sequence[tuple[int, ...]], rest: Sequence[Part]
 ) -> list[Outcome] | None:
     """The outcome of each transaction, as ``Evaluator.outcome`` has it but for the rounding of sums of probabilities.
 
@@ -43,17 +45,38 @@ def outcomes(
     if len(numbers) <= FEW or size > MAX_VECTORS or len(caps) > MAX_VECTORS:
         return None
     counts = np.array(numbers, dtype=np.int64).reshape(len(numbers), len(parts))
-    most = counts.max(axis=0, initial=0)
-    if len(numbers) * (int(most.sum()) + len(rest)) * size * size > MAX_WORK:
+    if len(numbers) * (int(counts.max(axis=0, initial=0).sum()) + len(rest)) * size * size > MAX_WORK:
         return None
+    if len(numbers) > MOST_KEPT:
+        return _computed(evaluator, parts, counts, rest)
+    kept = _kept(evaluator.question, tuple(parts), tuple(rest))
+    new = [n for n, some in enumerate(numbers) if some not in kept]
+    made: dict[tuple[int, ...], Outcome] = {}
+    if new:
+        made = dict(zip([numbers[n] for n in new], _computed(evaluator, parts, counts[new], rest), strict=True))
+    if len(kept) + len(made) <= MOST_KEPT:
+        kept |= made
+    return [made[some] if some in made else kept[some] for some in numbers]
+
+
+@lru_cache(maxsize=8)
+def _kept(question: Question, parts: tuple[Part, ...], rest: tuple[Part, ...]) -> dict[tuple[int, ...], Outcome]:
+    """Outcomes that were computed for a question, by the numbers of the parts: those of many files are often the same."""
+    return {}
+
+
+def _computed(evaluator: Evaluator, parts: Sequence[Part], counts: Array, rest: Sequence[Part]) -> list[Outcome]:
+    """The outcomes of transactions with these numbers of the parts."""
+    caps = evaluator.question.caps
+    most = counts.max(axis=0, initial=0)
     vectors = list(product(*(range(cap + 1) for cap in caps)))
     values = np.array([evaluator.value(vector) for vector in vectors], dtype=np.int64)
     moves = [_moves(part, caps) for part in parts]
     always = [_moves(part, caps) for part in rest]
     found: list[Outcome] = []
-    for start in range(0, len(numbers), ROWS):
+    for start in range(0, len(counts), ROWS):
         some = counts[start : start + ROWS]
-        likely, possible = np.zeros((2, len(some), size))
+        likely, possible = np.zeros((2, len(some), len(vectors)))
         likely[:, 0] = possible[:, 0] = 1.0
         for n, (chance, way) in enumerate(moves):
             for step in range(int(most[n])):

@@ -156,7 +156,7 @@ class Session:
     ) -> None:
         self._resources, self._closed = resources, False
         self._desk = Desk(desk)
-        together = Together(sealed[0].engine, [s.schema for s in sealed])
+        together = Together(sealed[0].engine, {s.schema: int(s.manifest["transactions"]) for s in sealed})
         self._opened = opened or [Opened(s.engine, s.schema, s, together) for s in sealed]
         for release in self._opened:
             release.original.desk = desk

@@ -67,7 +67,8 @@ def unknown_items(release: Opened, plan: Plan, written: Set[str]) -> list[str]:
         written: the literals that the analyst wrote; others are from the analyst's tables.
     """
     listed = plan.counts in (ITEMS, PAIRS)
-    return [_note(release, label, listed) for label in sorted((labels_of(plan) & written) - release.images.keys())]
+    unknown = [label for label in labels_of(plan) & written if label not in release.images]
+    return [_note(release, label, listed) for label in sorted(unknown)]
 
 
 def _note(release: Opened, label: str, listed: bool) -> str:

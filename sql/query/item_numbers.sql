@@ -5,4 +5,3 @@
 -- The number of each released item, and how many rows all of them have.
 SELECT labels.item_id, labels.item, (SELECT count(*) FROM transaction_items) AS all_rows
 FROM labels
-ORDER BY labels.item_id ASC

@@ -6,4 +6,3 @@
 SELECT transaction_items.item_id, count(*) AS transactions
 FROM transaction_items
 GROUP BY transaction_items.item_id
-ORDER BY transaction_items.item_id ASC

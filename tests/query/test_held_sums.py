@@ -12,12 +12,13 @@ import pytest
 from query.small import release
 
 from anondb.engine import Engine
-from anondb.query import held_items, held_sums
+from anondb.query import held_sums
 from anondb.query.answer import answer_plan
 from anondb.query.cached_release import Opened
 from anondb.query.held_sums import HeldRows
 from anondb.query.parsing import parse
 from anondb.query.rewriter import rewrite
+from anondb.query.together import ROW_BYTES
 
 ITEMS = [f"i{n}" for n in range(9)]
 SIZES = "(SELECT tid, count(*) AS n FROM t {} GROUP BY tid {})"
@@ -42,8 +43,8 @@ def test_groups_are_those_of_a_join(engine: Engine, suppressed: bool, monkeypatc
     groups = {"a": ITEMS[:1], "b": ITEMS[1:3], "c": ITEMS[3:6], **({} if suppressed else {"d": ITEMS[6:]})}
     schema = release(engine, baskets, groups, "sums")
     answers = []
-    for size in (held_items.ROW_BYTES, 1 << 40):
-        monkeypatch.setattr(held_items, "ROW_BYTES", size)
+    for size in (ROW_BYTES, 1 << 40):
+        monkeypatch.setattr("anondb.query.together.ROW_BYTES", size)
         opened = Opened(engine, schema)
         assert opened.numbered is not None and (opened.numbered.rows is None) == (size == 1 << 40)
         for sql in ASKED:
@@ -87,7 +88,10 @@ def test_rows_with_numbers_of_no_release_are_not_held(ids: Any) -> None:
 
 @pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("everybody", [False, True])
-def test_rows_are_added_up_in_pieces(together: bool, everybody: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("few", [False, True])
+def test_rows_are_added_up_in_pieces(
+    together: bool, everybody: bool, few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The totals, and the transactions of each item with each signature, as counted row by row."""
     monkeypatch.setattr(held_sums, "PIECE", 7)
     rnd, numbers = random.Random(7), {f"i{n}": n for n in range(1, 13)}
@@ -95,7 +99,9 @@ def test_rows_are_added_up_in_pieces(together: bool, everybody: bool, monkeypatc
     pairs.sort(key=lambda pair: pair[1]) if together else rnd.shuffle(pairs)
     rows = HeldRows.of(*np.array([(t + 1, n) for t, n in pairs], dtype=np.uint16).T, 31 - everybody, numbers)
     assert rows is not None and rows.together == together
-    codes = {label: 1 + 5 * (n % 3) for label, n in numbers.items() if n < 11 or everybody}
+    codes = {
+        label: 1 + 5 * (n % 3) for label, n in numbers.items() if n < (2 if few else 11) or (everybody and not few)
+    }
     signatures = Counter[int]()
     for transaction, n in pairs:
         signatures[transaction] += codes.get(f"i{n}", 0)
