@@ -40,6 +40,8 @@ Catalog = Mapping[Entry, tuple[str, str]]  # text and comment of each
 Column = tuple[str, str, str, str]  # table, column, type, comment
 _RELEASE_ID = re.compile(r"[0-9a-z]{1,32}", re.ASCII)
 _RECORD_TYPE = re.compile(r"VARCHAR|BIGINT|DATE|TIMESTAMP|BOOLEAN|INTEGER|DECIMAL\(\d{1,2},\d{1,2}\)")
+_TRANSACTIONS = re.compile(r"\d{1,18}", re.ASCII)
+_SEMANTICS = ("set", "atomic")
 _OLD_WORDS = (("main.list_value(", "list_value("), ("CAST('t' AS BOOLEAN)", "true"), ("CAST('f' AS BOOLEAN)", "false"))
 MOST_KEYS = 100  # largest number of manifest keys to read; a manifest has about 15
 
@@ -284,6 +286,8 @@ def _read_manifests(engine: Engine, schemas: Sequence[SchemaName]) -> dict[Schem
 def _manifest_kind(engine: Engine, schema: SchemaName, there: Catalog, manifest: Mapping[str, str]) -> Kind | None:
     """The kind of release that the manifest names; for relational data, derived from the columns of ``records``."""
     layout = layout_of(manifest.get("model", ""))
+    if not _TRANSACTIONS.fullmatch(manifest.get("transactions", "")) or manifest.get("semantics") not in _SEMANTICS:
+        return None
     if layout != RECORDS:
         return kind_of_rows(manifest)
     if (schema.name, "table", "records") not in there:

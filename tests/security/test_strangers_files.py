@@ -230,3 +230,16 @@ def test_an_honest_file_passes_everywhere(sealed: Path, tmp_path: Path, monkeypa
         and anondb.verify_file(path, expect=found.content_digest).holds
     )
     assert not anondb.verify_file(path, expect="0" * 64).holds
+
+
+@pytest.mark.parametrize("value", ["x", "", "-1", "1.5", "9" * 30, "\u0663"])
+@pytest.mark.parametrize("key", ["transactions", "semantics"])
+def test_a_manifest_of_no_known_kind_is_no_release(sealed: Path, tmp_path: Path, key: str, value: str) -> None:
+    place = tmp_path / "forged.duckdb"
+    shutil.copy(sealed, place)
+    with duckdb.connect(str(place)) as connection:
+        connection.execute("UPDATE manifest SET value = ? WHERE key = ?", [value, key])
+    for way in (anondb.open, anondb.open_release, anondb.verify_file):
+        with pytest.raises(AnondbError) as caught:
+            way(place)
+        assert caught.value.code == "not_a_release" and repr(value) not in str(caught.value)
